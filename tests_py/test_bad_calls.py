@@ -45,6 +45,8 @@ NO_OPS = NAMES_OF_NO_OP | {
     "isdtype",
     "load_graph_model",
     "load_graph_model_async",
+    "load_onnx",
+    "load_onnx_async",
     "priority_reason",
     "profile_async",
     "register_graph_op",

@@ -128,6 +128,7 @@ if _typing.TYPE_CHECKING:
     )
     from webtensor.keras.layers import Input as Input, Layer as Layer
     from webtensor.keras.models import Model as Model, Sequential as Sequential
+    from webtensor.onnx import load_onnx as load_onnx, load_onnx_async as load_onnx_async
     from webtensor.ops import *
     from webtensor.ops.array_api import (
         __array_api_version__ as __array_api_version__,
@@ -198,6 +199,7 @@ else:
                 "optimizers",
                 "regularizers",
             ],
+            "onnx": ["load_onnx", "load_onnx_async"],
             "ops": _ops.__all__,
             "ops.tfjs_methods": ["print"],
             "tflite": ["TFLiteModel", "load_tflite", "load_tflite_async"],
@@ -215,7 +217,7 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         if name in _NAMESPACES:
             vars(value).update(_explained_functions(value))
-        elif _isfunction(value) and _HOMES[name] not in ("graph", "keras", "tflite"):
+        elif _isfunction(value) and _HOMES[name] not in ("graph", "keras", "onnx", "tflite"):
             value = _explained(value)
         globals()[name] = value
         return value

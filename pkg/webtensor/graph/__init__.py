@@ -27,16 +27,18 @@ if TYPE_CHECKING:
         deregister_graph_op,
         register_graph_op,
     )
+    from webtensor.graph.inputs import ModelTensor
     from webtensor.graph.loading import load_graph_model, load_graph_model_async
-    from webtensor.graph.model import GraphModel, ModelTensor
+    from webtensor.graph.model import GraphModel
 else:
     __getattr__, __dir__ = lazy_contents(
         __name__,
         contents(
             """
             custom_operations: GraphNode deregister_graph_op register_graph_op
+            inputs: ModelTensor
             loading: load_graph_model load_graph_model_async
-            model: GraphModel ModelTensor
+            model: GraphModel
             """
         ),
     )

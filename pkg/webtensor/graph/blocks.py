@@ -15,7 +15,7 @@ from webtensor.errors import ModelFormatError
 from webtensor.graph.nodes import Node, Reference
 from webtensor.graph.operations import Row
 
-__all__ = ["DEAD", "Block", "Reads", "Step", "compute", "run"]
+__all__ = ["DEAD", "Block", "Reads", "Step", "compute", "finish", "finish_async", "run"]
 
 Reads = Generator[Tensor, None, Any]
 
@@ -129,6 +129,28 @@ def compute(step: Step, values: list[Any], where: str) -> Reads:
         )
     for slot, value in zip(step.outputs, results, strict=False):
         values[slot] = value
+
+
+def finish(reads: Reads) -> Any:
+    """Return what a generator such as ``run`` computes; read the tensors that it yields."""
+    try:
+        value = next(reads)
+        while True:
+            value.data_sync()
+            value = next(reads)
+    except StopIteration as stop:
+        return stop.value
+
+
+async def finish_async(reads: Reads) -> Any:
+    """Return what a generator such as ``run`` computes, without blocking the page."""
+    try:
+        value = next(reads)
+        while True:
+            await value.data()
+            value = next(reads)
+    except StopIteration as stop:
+        return stop.value
 
 
 def _place(step: Step, where: str) -> str:

@@ -247,7 +247,7 @@ class Compiler:
         controls = tuple(
             steps.slots[wait] for wait in waits if has_branches and wait in steps.slots
         )
-        if value is not None:
+        if node.op == "Const":
             if not controls:
                 steps.slot(Reference(node.name), value)
                 return
@@ -310,7 +310,7 @@ class Compiler:
             raise ModelFormatError(f"{self._where}: operation {op!r:.200} is unknown")
         row = self._rows[op]
         bound = row.bind(node, constants, self._where)
-        return _Call(bound.function, bound.inputs, bound.reads, row=row)
+        return _Call(bound.function, bound.inputs, bound.reads, bound.runs_blocks, row)
 
     def _function(self, node: Node, attribute: str) -> Block:
         """Return the block of the function that an attribute names."""

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
-from webtensor.engine import Tensor, TensorLike
+from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
-from webtensor.formats.graph_def import Graph, Shape, Signature, TensorInfo, TensorValue
-from webtensor.graph.blocks import DEAD, Block, Reads, run
+from webtensor.formats.graph_def import Graph, Signature, TensorInfo, TensorValue
+from webtensor.graph.blocks import DEAD, Block, Reads, finish, finish_async, run
 from webtensor.graph.compilation import Compiler, unknown_operations
 from webtensor.graph.custom_operations import CUSTOM_OPERATIONS
+from webtensor.graph.inputs import Inputs, ModelTensor, fed, named
 from webtensor.graph.nodes import Node, Nodes, Reference, nodes_of, reference_of
 from webtensor.graph.operations import OPERATIONS, Row
-from webtensor.graph.operations.arguments import dtype_name
-from webtensor.graph.operations.arrays import fits
 from webtensor.graph.resources import HashTable
 from webtensor.graph.specialization import specialize
 from webtensor.graph.tables import table_rows
 from webtensor.io.stored_tensors import tensor_of
-from webtensor.ops import tensor
 
-__all__ = ["GraphModel", "ModelTensor"]
+__all__ = ["GraphModel"]
 
-Inputs: TypeAlias = "TensorLike | Sequence[TensorLike] | Mapping[str, TensorLike]"
 Results: TypeAlias = "Tensor | list[Tensor]"
 Prediction: TypeAlias = "Tensor | list[Tensor] | dict[str, Tensor]"
 #: What is given and what is wanted.
@@ -33,20 +30,6 @@ _Shapes: TypeAlias = tuple[tuple[Any, ...], ...]
 
 #: Blocks are kept for so many different shapes of inputs.
 _MOST_SPECIALIZED = 16
-
-
-class ModelTensor(NamedTuple):
-    """An input or output of a model.
-
-    Attributes:
-        name: the name of the tensor in the graph.
-        shape: its shape, in which unknown sizes are None; None if its rank is not known.
-        dtype: its dtype; "" if the graph does not say it.
-    """
-
-    name: str
-    shape: Shape
-    dtype: str
 
 
 class GraphModel:
@@ -236,29 +219,15 @@ class GraphModel:
             ModelFormatError: a tensor depends on itself or on something that is missing.
             ValueError: as of ``predict``.
         """
-        reads = self._run(inputs, outputs)
-        try:
-            value = next(reads)
-            while True:
-                value.data_sync()
-                value = reads.send(None)
-        except StopIteration as stop:
-            results: Results = stop.value
-            return results
+        results: Results = finish(self._run(inputs, outputs))
+        return results
 
     async def execute_async(
         self, inputs: Inputs, outputs: str | Sequence[str] | None = None
     ) -> Results:
         """Compute tensors of the graph as ``execute`` does, without blocking the page."""
-        reads = self._run(inputs, outputs)
-        try:
-            value = next(reads)
-            while True:
-                await value.data()
-                value = reads.send(None)
-        except StopIteration as stop:
-            results: Results = stop.value
-            return results
+        results: Results = await finish_async(self._run(inputs, outputs))
+        return results
 
     def dispose(self) -> None:
         """Give back the memory of the weights; the model cannot be used any more."""
@@ -314,24 +283,16 @@ class GraphModel:
         return results
 
     def _feeds(self, inputs: Inputs) -> dict[Reference, Any]:
-        if not isinstance(inputs, Mapping):
-            values = [*inputs] if _are_several(inputs, len(self._inputs)) else [inputs]
-            if len(values) != len(self._inputs):
-                raise ValueError(
-                    f"inputs: {self._label} has {len(self._inputs)} inputs "
-                    f"({', '.join(self.input_nodes)}), but got {len(values)}"
-                )
-            inputs = dict(zip(self.input_nodes, values, strict=True))
         described = {reference_of(value.name, "inputs"): value for value in self._inputs}
         feeds: dict[Reference, Any] = dict(self._resources)
-        for name, value in inputs.items():
+        for name, value in named(inputs, self._inputs, self._label).items():
             reference = self._reference(name, "inputs")
             if reference.node not in self._nodes:
                 raise ValueError(
                     f"inputs: {self._label} has no tensor {name!r}; its inputs are "
                     f"{', '.join(self.input_nodes)}"
                 )
-            feeds[reference] = _fed(name, value, described.get(reference))
+            feeds[reference] = fed(name, value, described.get(reference))
         return feeds
 
     # -- resources -----------------------------------------------------------------------------
@@ -356,26 +317,6 @@ class GraphModel:
             for other in infos.values():
                 if other.resource_id is not None and other.resource_id == info.resource_id:
                     self._resources[reference_of(other.names[0], "inputs")] = value
-
-
-def _are_several(inputs: object, count: int) -> TypeGuard[Sequence[TensorLike]]:
-    """Whether this is a list of tensors, rather than a tensor as a list of numbers."""
-    if not isinstance(inputs, (list, tuple)):
-        return False
-    numbers = (bool, int, float, complex, str, bytes, list, tuple)
-    return count != 1 or any(not isinstance(value, numbers) for value in inputs)
-
-
-def _fed(name: str, value: TensorLike, described: ModelTensor | None) -> Tensor:
-    dtype = dtype_name(described.dtype) if described is not None and described.dtype else None
-    fed = value if isinstance(value, Tensor) else tensor(value, dtype=dtype)
-    if described is None:
-        return fed
-    if dtype is not None and str(fed.dtype) != dtype:
-        raise ValueError(f"inputs: {name!r} must have dtype {dtype}, but has {fed.dtype}")
-    if not fits(fed.shape, described.shape):
-        raise ValueError(f"inputs: {name!r} must have shape {described.shape}, but has {fed.shape}")
-    return fed
 
 
 def _specified(node: Node) -> ModelTensor:

@@ -11,6 +11,7 @@ from webtensor.graph.operations import Row
 from webtensor.graph.operations.arguments import (
     attribute,
     dilations,
+    dtype,
     integer,
     integers,
     number,
@@ -153,7 +154,7 @@ def transposed_convolution_3d(
 _LARGEST = 3.4028234e38
 
 ROWS = {
-    "Bitcast": Row(bits_as, 0, dtype=attribute("type")),
+    "Bitcast": Row(bits_as, 0, dtype=dtype("type")),
     "Bucketize": Row(buckets, 0, boundaries=attribute("boundaries")),
     "Conv3DBackpropInputV2": Row(
         transposed_convolution_3d,

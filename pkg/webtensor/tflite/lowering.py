@@ -15,6 +15,7 @@ from webtensor.formats import tflite as format_
 from webtensor.formats.budgets import Budget
 from webtensor.formats.graph_def import (
     Argument,
+    AttributeValue,
     ElementType,
     FunctionDef,
     Graph,
@@ -149,7 +150,10 @@ class _Lowering:
         names = {} if signature is None else {at: name for name, at in signature.inputs.items()}
         for at in subgraph.inputs:
             tensor = subgraph.tensors[at]
-            attributes = {"dtype": ElementType(tensor.dtype), "shape": tensor.signature}
+            attributes: dict[str, AttributeValue] = {
+                "dtype": ElementType(tensor.dtype),
+                "shape": tensor.signature,
+            }
             name = graph.node("Placeholder", (), attributes, tensor.name)
             graph.define(at, _numbers(graph, name, tensor))
             inputs[names.get(at, name)] = TensorInfo((name,), tensor.dtype, tensor.signature)

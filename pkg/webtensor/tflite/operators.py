@@ -146,6 +146,11 @@ def _cast(call: Call) -> list[str]:
     return [call.node("Cast", call.integers(0), DstT=ElementType(call.output().dtype))]
 
 
+def _bit_cast(call: Call) -> list[str]:
+    """Read the bits of elements as another dtype."""
+    return [call.node("Bitcast", call.input(0), type=ElementType(call.output().dtype))]
+
+
 def _resizing(op: str) -> Operator:
     corners = {name: option(name) for name in ("align_corners", "half_pixel_centers")}
     return to(op, **corners)
@@ -159,9 +164,7 @@ OPERATORS: dict[str, Operator] = {
     "ADD": to("AddV2"),
     "ADD_N": to("AddN"),
     "ATAN2": to("Atan2"),
-    "BITCAST": Operator(
-        lambda call: [call.node("Bitcast", call.input(0), type=call.output().dtype)]
-    ),
+    "BITCAST": Operator(_bit_cast),
     "BITWISE_XOR": to("BitwiseXor"),
     "BUCKETIZE": to("Bucketize", boundaries=_LISTED("boundaries")),
     "CAST": Operator(_cast),

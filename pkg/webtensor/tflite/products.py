@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from struct import Struct
+from typing import Any
 
 from webtensor.tflite.calls import Call
 
@@ -25,23 +26,24 @@ def biased(call: Call, product: str, index: int) -> list[str]:
     return [product]
 
 
-def _windows(call: Call, *axes: str) -> tuple[list[int], list[int]]:
-    """Return strides and dilations for batch, axes and channels."""
+def _windows(call: Call, *axes: str) -> dict[str, Any]:
+    """Return the attributes of windows: numbers for batch, axes and channels, and the padding."""
     strides = [call.option(f"stride_{axis}") for axis in axes]
     dilations = [call.operator.options.get(f"dilation_{axis}_factor", 1) for axis in axes]
-    return [1, *strides, 1], [1, *dilations, 1]
+    return {
+        "strides": [1, *strides, 1],
+        "dilations": [1, *dilations, 1],
+        "padding": call.option("padding"),
+    }
 
 
 def convolution(call: Call) -> list[str]:
     """Convolve; filters are (channels out, height, width, channels in)."""
-    strides, dilations = _windows(call, "h", "w")
     product = call.node(
         "Conv2D",
         call.input(0),
         call.transposed(call.input(1), (1, 2, 3, 0)),
-        strides=[*strides],
-        padding=call.option("padding"),
-        dilations=[*dilations],
+        **_windows(call, "h", "w"),
     )
     return biased(call, product, 2)
 
@@ -52,29 +54,24 @@ def depthwise_convolution(call: Call) -> list[str]:
     _, height, width, results = (call.size(1, axis) for axis in range(4))
     if not channels or results % channels:
         raise call.broken(f"{channels} channels cannot become {results}")
-    strides, dilations = _windows(call, "h", "w")
     product = call.node(
         "DepthwiseConv2dNative",
         call.input(0),
         call.reshaped(call.input(1), (height, width, channels, results // channels)),
-        strides=[*strides],
-        padding=call.option("padding"),
-        dilations=[*dilations],
+        **_windows(call, "h", "w"),
     )
     return biased(call, product, 2)
 
 
 def transposed_convolution(call: Call) -> list[str]:
     """Convolve backwards; filters are (channels out, height, width, channels in)."""
-    strides, _ = _windows(call, "h", "w")
     filter = call.transposed(call.input(1), (1, 2, 0, 3))
     product = call.node(
         "Conv2DBackpropInput",
         call.input(0),
         filter,
         call.input(2),
-        strides=[*strides],
-        padding=call.option("padding"),
+        **_windows(call, "h", "w"),
     )
     return biased(call, product, 3)
 
@@ -110,29 +107,23 @@ def transposed_convolution_of_mediapipe(call: Call) -> list[str]:
 
 def convolution_3d(call: Call) -> list[str]:
     """Convolve volumes."""
-    strides, dilations = _windows(call, "d", "h", "w")
     product = call.node(
         "Conv3D",
         call.input(0),
         call.input(1),
-        strides=[*strides],
-        padding=call.option("padding"),
-        dilations=[*dilations],
+        **_windows(call, "d", "h", "w"),
     )
     return biased(call, product, 2)
 
 
 def transposed_convolution_3d(call: Call) -> list[str]:
     """Convolve volumes backwards."""
-    strides, dilations = _windows(call, "d", "h", "w")
     product = call.node(
         "Conv3DBackpropInputV2",
         call.input(0),
         call.input(1),
         call.input(2),
-        strides=[*strides],
-        padding=call.option("padding"),
-        dilations=[*dilations],
+        **_windows(call, "d", "h", "w"),
     )
     return biased(call, product, 3)
 

@@ -66,7 +66,7 @@ class _Settings:
 
 def _grid(attributes: dict[str, Any], name: str) -> Grid | None:
     numbers = attributes.get(f"{name}_grid")
-    return None if numbers is None else Grid(*numbers, 0)
+    return None if numbers is None else Grid(*numbers)
 
 
 _SETTINGS = Attribute(_Settings)

@@ -28,7 +28,7 @@ def _grids(call: Call, **states: int) -> dict[str, Any]:
     for name, index in states.items():
         grid = call.grid(call.graph.subgraph.tensors[call.operator.inputs[index]])
         if grid is not None:
-            grids[f"{name}_grid"] = list(grid[:3])
+            grids[f"{name}_grid"] = list(grid)
     return grids
 
 
@@ -73,9 +73,9 @@ def lstm_of(is_sequence: bool, call: Call) -> list[str]:
             named[f"{_GATES[gate]}_bias"] = call.input(_BIASES[gate])
     elif call.has(_BIASES[1]):
         named["bias"] = _joined(call, [_BIASES[gate] for gate in present])
-    for place, gate in enumerate(("input", "forget", "output")):
+    for place, name in enumerate(("input", "forget", "output")):
         if call.has(_PEEPHOLES + place):
-            named[f"{gate}_peephole"] = call.input(_PEEPHOLES + place)
+            named[f"{name}_peephole"] = call.input(_PEEPHOLES + place)
     if call.has(_PROJECTION):
         named["projection"] = call.transposed(call.input(_PROJECTION), (1, 0))
         if call.has(_PROJECTION_BIAS):

@@ -60,11 +60,13 @@ class Bound(NamedTuple):
             where it has several outputs.
         inputs: the indices of the inputs that it needs.
         reads: the indices of those whose elements the host must know before the call.
+        runs_blocks: whether the function returns a generator, as ``blocks.run`` does.
     """
 
     function: Callable[..., Any]
     inputs: tuple[int, ...]
     reads: tuple[int, ...] = ()
+    runs_blocks: bool = False
 
 
 class Row:

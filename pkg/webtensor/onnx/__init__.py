@@ -1,0 +1,15 @@
+"""ONNX models: graphs of ONNX's operators, which ``load_onnx`` makes models of.
+
+``loading`` reads files, ``lowering`` turns their graphs into the nodes that ``webtensor.graph``
+compiles, and ``operations`` has the table of operators. ``control_flow`` runs subgraphs,
+``folding`` computes constants, ``layouts`` moves the channels of images last, once, and ``fusion``
+makes convolutions take over what follows them. ``improvement`` has the order of these.
+``stored_constants`` makes tensors of initializers. ``model`` is what users see.
+"""
+
+from __future__ import annotations
+
+from webtensor.onnx.loading import load_onnx, load_onnx_async
+from webtensor.onnx.model import OnnxModel
+
+__all__ = ["OnnxModel", "load_onnx", "load_onnx_async"]

@@ -1,0 +1,179 @@
+"""If, Loop, Scan and SequenceMap: nodes that run subgraphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from typing import Any, TypeAlias
+
+from webtensor import ops
+from webtensor.engine import Tensor
+from webtensor.graph.blocks import Block, Reads, run
+from webtensor.graph.nodes import Node, Nodes, Reference
+from webtensor.graph.operations import Bound, Row
+from webtensor.onnx.lowering import Body
+
+__all__ = ["control_flow"]
+
+_Compile: TypeAlias = Callable[[Nodes, Sequence[Reference], Sequence[Reference]], Block]
+_Make: TypeAlias = Callable[..., Reads]
+
+
+class _Subgraphs(Row):
+    """What computes nodes with subgraphs.
+
+    Args:
+        make: computes the node. It takes what runs each subgraph, the inputs without those that
+            are captured, and the attributes.
+        names: the attributes that are subgraphs.
+        compile: compiles a graph.
+    """
+
+    def __init__(self, make: _Make, names: tuple[str, ...], compile: _Compile) -> None:
+        super().__init__(make)
+        self._make, self._names, self._compile = make, names, compile
+        self.is_pure = False
+        self.has_static_shape = False
+
+    def _bind(self, node: Node, constants: Mapping[int, Tensor]) -> Bound:
+        attributes: Mapping[str, Any] = node.attributes
+        bodies: dict[str, Body] = {
+            name: value for name, value in attributes.items() if isinstance(value, Body)
+        }
+        if sorted(bodies) != sorted(self._names):
+            raise ValueError(f"it needs the graphs {', '.join(self._names)}")
+        captures = {name: len(body.feeds) - body.inputs for name, body in bodies.items()}
+        own = len(node.inputs) - sum(captures.values())
+        ranges: dict[str, slice] = {}
+        start = own
+        for name, number in captures.items():
+            ranges[name] = slice(start, start + number)
+            start += number
+        blocks = {
+            name: self._compile(body.nodes, body.feeds, body.fetches)
+            for name, body in bodies.items()
+        }
+
+        plain = {name: value for name, value in attributes.items() if name not in bodies}
+        plain["num_results"] = len(blocks[self._names[0]].fetches)
+
+        def call(*values: Any) -> Reads:
+            def runner(name: str) -> Callable[..., Reads]:
+                captured = values[ranges[name]]
+                return lambda *arguments: run(blocks[name], (*arguments, *captured))
+
+            runners = [runner(name) for name in self._names]
+            return self._make(*runners, values[:own], plain)
+
+        return Bound(call, tuple(range(len(node.inputs))), (), runs_blocks=True)
+
+
+def control_flow(compile: _Compile) -> dict[str, Row]:
+    """Return the rows of nodes with subgraphs, which ``compile`` compiles."""
+    body = ("body",)
+    return {
+        "If-1": _Subgraphs(choose, ("then_branch", "else_branch"), compile),
+        "Loop-1": _Subgraphs(repeat, body, compile),
+        "Scan-8": _Subgraphs(scan_batches, body, compile),
+        "Scan-9": _Subgraphs(scan, body, compile),
+        "SequenceMap-17": _Subgraphs(map_sequence, body, compile),
+    }
+
+
+def _read(value: Any) -> Reads:
+    """Return the only element of a tensor."""
+    if value.storage.host is None:
+        yield value
+    return ops.reshape(value, ()).item()
+
+
+def choose(
+    then: Callable[..., Reads], otherwise: Callable[..., Reads], inputs: Sequence[Any], _: Any
+) -> Reads:
+    """Run one of two subgraphs."""
+    condition = yield from _read(inputs[0])
+    return (yield from (then if condition else otherwise)())
+
+
+def repeat(body: Callable[..., Reads], inputs: Sequence[Any], attributes: Any) -> Reads:
+    """Run a subgraph as often as it or the first input says, and stack what it puts out."""
+    limit, condition = (*inputs[:2], None, None)[:2]
+    trips = None if limit is None else int((yield from _read(limit)))
+    goes_on = True if condition is None else bool((yield from _read(condition)))
+    state = list(inputs[2:])
+    stacks: list[list[Any]] = [[] for _ in range(attributes["num_results"] - 1 - len(state))]
+    for trip in count():
+        if not goes_on or trip == trips:
+            break
+        number = ops.tensor(trip, dtype="int32")
+        results = yield from body(number, ops.tensor(goes_on, dtype="bool"), *state)
+        goes_on = bool((yield from _read(results[0])))
+        state = results[1 : 1 + len(state)]
+        outputs = results[1 + len(state) :]
+        for stack, output in zip(stacks, outputs, strict=True):
+            stack.append(output)
+    return [*state, *(ops.stack(stack) if stack else ops.zeros((0,)) for stack in stacks)]
+
+
+def _slices(value: Tensor, axis: int, direction: int) -> list[Tensor]:
+    slices = list(ops.unstack(value, axis))
+    return slices[::-1] if direction else slices
+
+
+def scan(body: Callable[..., Reads], inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Reads:
+    """Run a subgraph for each slice of the last inputs, and stack what it puts out."""
+    scanned = attributes["num_scan_inputs"]
+    if not 0 < scanned <= len(inputs):
+        raise ValueError(f"num_scan_inputs is {scanned} of {len(inputs)} inputs")
+    state = list(inputs[: len(inputs) - scanned])
+    axes = attributes.get("scan_input_axes") or [0] * scanned
+    directions = attributes.get("scan_input_directions") or [0] * scanned
+    columns = [
+        _slices(value, axis, direction)
+        for value, axis, direction in zip(inputs[len(state) :], axes, directions, strict=True)
+    ]
+    stacks: list[list[Any]] = []
+    for slices in zip(*columns, strict=True):
+        results = yield from body(*state, *slices)
+        state, outputs = results[: len(state)], results[len(state) :]
+        stacks = stacks or [[] for _ in outputs]
+        for stack, output in zip(stacks, outputs, strict=True):
+            stack.append(output)
+    axes = attributes.get("scan_output_axes") or [0] * len(stacks)
+    directions = attributes.get("scan_output_directions") or [0] * len(stacks)
+    return [
+        *state,
+        *(
+            ops.stack(stack[::-1] if direction else stack, axis)
+            for stack, axis, direction in zip(stacks, axes, directions, strict=True)
+        ),
+    ]
+
+
+def scan_batches(
+    body: Callable[..., Reads], inputs: Sequence[Any], attributes: Mapping[str, Any]
+) -> Reads:
+    """Scan as the first version does: each element of a batch by itself."""
+    lengths, *values = inputs
+    if lengths is not None:
+        raise ValueError("sequence_lens is not supported")
+    options = {
+        "num_scan_inputs": attributes["num_scan_inputs"],
+        "scan_input_directions": attributes.get("directions"),
+    }
+    batches: list[Any] = []
+    for elements in zip(*(ops.unstack(value) for value in values), strict=True):
+        results = yield from scan(body, elements, options)
+        batches.append(results)
+    return [ops.stack(results) for results in zip(*batches, strict=True)]
+
+
+def map_sequence(body: Callable[..., Reads], inputs: Sequence[Any], _: Any) -> Reads:
+    """Run a subgraph for each element of a sequence, with those of others or the same tensors."""
+    first, *others = inputs
+    rows: list[Any] = []
+    for index, element in enumerate(first):
+        values = [other[index] if isinstance(other, list) else other for other in others]
+        results = yield from body(element, *values)
+        rows.append(results)
+    return [list(column) for column in zip(*rows, strict=True)]

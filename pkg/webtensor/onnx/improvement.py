@@ -1,0 +1,72 @@
+"""What is done to the nodes of a model once, when it is loaded, so that it computes quickly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from webtensor.engine import Tensor
+from webtensor.graph.nodes import Nodes, Reference
+from webtensor.onnx.folding import folded, without_dropout
+from webtensor.onnx.fusion import with_fused_convolutions
+from webtensor.onnx.layouts import with_channels_last
+from webtensor.onnx.lowering import Body
+from webtensor.onnx.operations import OPERATIONS
+
+__all__ = ["Constants", "improved"]
+
+#: The values of constants by the names of their nodes; that of missing inputs is None.
+Constants: TypeAlias = dict[str, Tensor | None]
+
+
+def improved(
+    nodes: Nodes,
+    constants: Mapping[str, Tensor | None],
+    fetches: tuple[Reference, ...],
+    ranks: Mapping[Reference, int],
+    where: str,
+) -> tuple[Nodes, Constants]:
+    """Return the nodes that the outputs need, and their constants.
+
+    Args:
+        nodes: the nodes of the model.
+        constants: the values of constants.
+        fetches: the outputs of the model.
+        ranks: the ranks of tensors, as far as the model says them.
+        where: what errors call the model.
+
+    Raises:
+        ModelFormatError: a node depends on itself, or a constant cannot be computed.
+    """
+    nodes, constants = folded(nodes, constants, OPERATIONS, where)
+    nodes = without_dropout(nodes, fetches)
+    nodes, constants = with_channels_last(nodes, constants, ranks, where)
+    nodes, constants = with_fused_convolutions(nodes, constants, fetches, where)
+    return _needed(nodes, constants, fetches)
+
+
+def _needed(
+    nodes: Nodes, constants: Mapping[str, Tensor | None], fetches: tuple[Reference, ...]
+) -> tuple[Nodes, Constants]:
+    """Return what outputs need, and the inputs of the model."""
+    needed = {name for name, node in nodes.items() if node.op == "Placeholder"}
+    stack = [reference.node for reference in fetches]
+    while stack:
+        name = stack.pop()
+        if name not in needed:
+            needed.add(name)
+            stack += [source.node for source in nodes[name].inputs]
+    kept = {name: node for name, node in nodes.items() if name in needed}
+    used = needed | _names_in_bodies(kept)
+    return kept, {name: value for name, value in constants.items() if name in used}
+
+
+def _names_in_bodies(nodes: Nodes) -> set[str]:
+    """Return the names of the nodes in all subgraphs, constants among them."""
+    names: set[str] = set()
+    for node in nodes.values():
+        attributes: Mapping[str, object] = node.attributes
+        for value in attributes.values():
+            if isinstance(value, Body):
+                names |= value.nodes.keys() | _names_in_bodies(value.nodes)
+    return names

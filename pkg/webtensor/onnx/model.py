@@ -1,0 +1,205 @@
+"""OnnxModel: an ONNX graph with its weights, which computes any of its values from others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from webtensor.errors import ModelFormatError
+from webtensor.formats import onnx as format_
+from webtensor.formats.budgets import reading
+from webtensor.formats.element_types import Buffer
+from webtensor.graph.blocks import Block, Reads, finish, finish_async, run
+from webtensor.graph.compilation import Compiler
+from webtensor.graph.inputs import Inputs, ModelTensor, fed, named
+from webtensor.graph.model import Results
+from webtensor.graph.nodes import Node, Nodes, Reference
+from webtensor.graph.operations import Row
+from webtensor.onnx.control_flow import control_flow
+from webtensor.onnx.improvement import Constants, improved
+from webtensor.onnx.layouts import LAST_ROWS
+from webtensor.onnx.lowering import Lowered, lowered
+from webtensor.onnx.operations import OPERATIONS
+
+__all__ = ["OnnxModel"]
+
+
+class _Graph(NamedTuple):
+    """Nodes, the values of the constant ones, and what compiles them."""
+
+    nodes: Nodes
+    constants: Constants
+    compiler: Compiler
+
+
+class OnnxModel:
+    """An ONNX model.
+
+    Models come from ``load_onnx``.
+
+    Attributes:
+        inputs: the inputs that must be given, with shapes in which unknown sizes are None.
+        outputs: the outputs.
+    """
+
+    def __init__(
+        self, model: format_.Model, where: str, files: Mapping[str, Buffer] | None = None
+    ) -> None:
+        self._where = where
+        self._model, self._files = model, files
+        self.inputs = [
+            _specification(value)
+            for value in model.graph.inputs
+            if value.name not in model.graph.initializers
+        ]
+        self.outputs = [_specification(value) for value in model.graph.outputs]
+        self.metadata = dict(model.metadata)
+        with reading(where):
+            graph = lowered(model, where, files)
+            self._values = graph.values
+            missing = [name for name in self.output_names if name not in graph.values]
+            if missing:
+                raise ModelFormatError(f"{where}: nothing computes the output {missing[0]!r:.200}")
+            self._feed_references = tuple(graph.values[name] for name in self.input_names)
+            fetches = tuple(graph.values[name] for name in self.output_names)
+            self._improved = self._graph(
+                *improved(graph.nodes, graph.constants, fetches, _ranks(model.graph, graph), where)
+            )
+            self._blocks = {
+                (self._feed_references, fetches): self._improved.compiler.compile(
+                    self._improved.nodes, self._feed_references, fetches
+                )
+            }
+        self._plain: _Graph | None = None
+
+    def _graph(self, nodes: Nodes, constants: Constants) -> _Graph:
+        rows: dict[str, Row] = {**OPERATIONS, **LAST_ROWS}
+        compiler = Compiler(lambda node: _constant(constants, node), {}, rows, self._where)
+        rows.update(control_flow(compiler.compile))
+        return _Graph(nodes, constants, compiler)
+
+    @property
+    def input_names(self) -> list[str]:
+        """The names of the inputs, in their order."""
+        return [spec.name for spec in self.inputs]
+
+    @property
+    def output_names(self) -> list[str]:
+        """The names of the outputs, in their order."""
+        return [spec.name for spec in self.outputs]
+
+    # -- computing -----------------------------------------------------------------------------
+
+    def predict(self, inputs: Inputs) -> Results:
+        """Compute the outputs.
+
+        Args:
+            inputs: the only input, a list of all inputs in order, or a dict of them by name.
+
+        Returns:
+            The only output, or the list of them.
+
+        Raises:
+            ValueError: an input is missing or unknown, or has another shape or dtype.
+        """
+        return self.execute(inputs)
+
+    async def predict_async(self, inputs: Inputs) -> Results:
+        """Compute the outputs as ``predict`` does, without blocking the page."""
+        return await self.execute_async(inputs)
+
+    def execute(self, inputs: Inputs, outputs: str | Sequence[str] | None = None) -> Results:
+        """Compute outputs, or any values of the graph, from inputs, or any others.
+
+        Args:
+            inputs: as for ``predict``; names may be those of any values.
+            outputs: the name of a value, or names; None are those of the outputs.
+
+        Raises:
+            ValueError: an input is missing or unknown, or has another shape or dtype.
+        """
+        results: Results = finish(self._run(inputs, outputs))
+        return results
+
+    async def execute_async(
+        self, inputs: Inputs, outputs: str | Sequence[str] | None = None
+    ) -> Results:
+        """Compute as ``execute`` does, without blocking the page."""
+        results: Results = await finish_async(self._run(inputs, outputs))
+        return results
+
+    def dispose(self) -> None:
+        """Free the memory of the weights."""
+        for graph in (self._improved, self._plain):
+            for value in graph.constants.values() if graph is not None else ():
+                if value is not None:
+                    value.dispose()
+
+    def _run(self, inputs: Inputs, outputs: str | Sequence[str] | None) -> Reads:
+        feeds = self._feeds(inputs)
+        names = [outputs] if isinstance(outputs, str) else outputs or self.output_names
+        block = self._block(tuple(feeds), tuple(self._reference(name) for name in names))
+        results = yield from run(block, list(feeds.values()))
+        return results[0] if isinstance(outputs, str) or len(results) == 1 else results
+
+    def _block(self, feeds: tuple[Reference, ...], fetches: tuple[Reference, ...]) -> Block:
+        key = (feeds, fetches)
+        if key not in self._blocks:
+            is_whole = set(feeds) == set(self._feed_references) and all(
+                fetch.node in self._improved.nodes for fetch in fetches
+            )
+            if not is_whole and self._plain is None:
+                graph = lowered(self._model, self._where, self._files)
+                self._plain = self._graph(graph.nodes, graph.constants)
+            used = self._improved if is_whole or self._plain is None else self._plain
+            self._blocks[key] = used.compiler.compile(used.nodes, feeds, fetches)
+        return self._blocks[key]
+
+    def _feeds(self, inputs: Inputs) -> dict[Reference, Any]:
+        inputs = named(inputs, self.inputs, self._where)
+        missing = [name for name in self.input_names if name not in inputs]
+        if missing and not set(inputs) - set(self.input_names):
+            raise ValueError(f"inputs: {missing[0]!r:.200} is missing")
+        specs = {spec.name: spec for spec in self.inputs}
+        return {
+            self._reference(name): _fed(name, value, specs.get(name))
+            for name, value in inputs.items()
+        }
+
+    def _reference(self, name: str) -> Reference:
+        if name not in self._values:
+            raise ValueError(f"the model has no value {name!r:.200}")
+        return self._values[name]
+
+
+def _fed(name: str, value: Any, described: ModelTensor | None) -> Any:
+    """Return an input as a tensor, unless it is a sequence or an optional value."""
+    may_be_other = described is None or not described.dtype
+    if may_be_other and (value is None or isinstance(value, (list, tuple))):
+        return value
+    return fed(name, value, described)
+
+
+def _specification(value: format_.ValueInfo) -> ModelTensor:
+    kind = value.type
+    if not isinstance(kind, format_.TensorType):
+        return ModelTensor(value.name, None, "")
+    sizes = None
+    if kind.shape is not None:
+        sizes = tuple(size if isinstance(size, int) else None for size in kind.shape)
+    return ModelTensor(value.name, sizes, kind.dtype)
+
+
+def _constant(constants: Constants, node: Node) -> Any:
+    return constants[node.name]
+
+
+def _ranks(graph: format_.Graph, nodes: Lowered) -> dict[Reference, int]:
+    """Return the ranks of tensors, as far as a graph says them."""
+    return {
+        nodes.values[value.name]: len(value.type.shape)
+        for value in (*graph.inputs, *graph.values, *graph.outputs)
+        if isinstance(value.type, format_.TensorType)
+        and value.type.shape is not None
+        and value.name in nodes.values
+    }

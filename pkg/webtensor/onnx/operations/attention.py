@@ -1,0 +1,228 @@
+"""Attention, and the rotary embedding of its positions."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import Any
+
+from webtensor import ops
+from webtensor.engine import Tensor
+from webtensor.graph.operations import Row
+from webtensor.onnx.operations.elementwise import swish
+from webtensor.onnx.operations.operators import Operator
+
+__all__ = ["ROWS"]
+
+
+def _heads(x: Tensor, count: int) -> Tensor:
+    """Return (batch, heads, length, features) of (batch, length, heads · features)."""
+    batch, length, features = x.shape
+    return ops.permute_dims(ops.reshape(x, (batch, length, count, features // count)), (0, 2, 1, 3))
+
+
+def _repeated(x: Tensor, count: int) -> Tensor:
+    share = count // x.shape[1]
+    return x if share == 1 else ops.repeat(x, share, 1)
+
+
+def attended(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    attn_mask: Tensor | None = None,
+    past_key: Tensor | None = None,
+    past_value: Tensor | None = None,
+    nonpad_kv_seqlen: Tensor | None = None,
+    *,
+    is_causal: int = 0,
+    kv_num_heads: int = 0,
+    left_window_size: int = -1,
+    q_num_heads: int = 0,
+    qk_matmul_output_mode: int = 0,
+    right_window_size: int = -1,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    softmax_precision: int = 1,
+) -> tuple[Tensor, ...]:
+    """Return sums of values by the similarity of queries and keys."""
+    is_flat = len(q.shape) == 3
+    if is_flat:
+        q, k, v = _heads(q, q_num_heads), _heads(k, kv_num_heads), _heads(v, kv_num_heads)
+    past = 0
+    if past_key is not None and past_value is not None:
+        past = past_key.shape[2]
+        k, v = ops.concat([past_key, k], 2), ops.concat([past_value, v], 2)
+    present_key, present_value = k, v
+    heads, rows, columns = q.shape[1], q.shape[2], k.shape[2]
+    factor = sqrt(1 / sqrt(q.shape[3]) if scale is None else scale)
+    keys = _repeated(k, heads)
+    scores = ops.matmul(q * factor, keys * factor, False, True)
+    shown = {0: scores}
+    bias: Any = None
+    if attn_mask is not None:
+        bias = attn_mask
+        if str(bias.dtype) == "bool":
+            bias = ops.where(bias, 0.0, -inf)
+        missing = columns - bias.shape[-1]
+        if missing > 0:
+            bias = ops.pad(bias, [*[[0, 0]] * (len(bias.shape) - 1), [0, missing]], -inf)
+    if nonpad_kv_seqlen is not None:
+        lengths = ops.reshape(nonpad_kv_seqlen, (-1, 1, 1, 1))
+        is_inside = ops.less(ops.arange(columns), lengths)
+        bias = _added(bias, ops.where(is_inside, 0.0, -inf))
+    row: Any = ops.reshape(ops.arange(rows), (rows, 1)) + past
+    if nonpad_kv_seqlen is not None:
+        row = row + ops.reshape(nonpad_kv_seqlen, (-1, 1, 1, 1)) - rows
+    distance = ops.arange(columns) - row
+    if is_causal or right_window_size >= 0:
+        limit = 0 if is_causal else right_window_size
+        bias = _added(bias, ops.where(ops.less_equal(distance, limit), 0.0, -inf))
+    if left_window_size >= 0:
+        bias = _added(bias, ops.where(ops.greater_equal(distance, -left_window_size), 0.0, -inf))
+    if softcap:
+        scores = softcap * ops.tanh(scores / softcap)
+    shown[1] = scores
+    if bias is not None:
+        scores = scores + bias
+    shown[2] = scores
+    weights = _weights(scores) if bias is not None else ops.softmax(scores)
+    shown[3] = weights
+    result = ops.matmul(weights, _repeated(v, heads))
+    if is_flat:
+        result = ops.reshape(ops.permute_dims(result, (0, 2, 1, 3)), (result.shape[0], rows, -1))
+    if qk_matmul_output_mode not in shown:
+        raise ValueError(f"qk_matmul_output_mode must be 0 to 3, not {qk_matmul_output_mode}")
+    return result, present_key, present_value, shown[qk_matmul_output_mode]
+
+
+def _added(bias: Any, more: Tensor) -> Tensor:
+    return more if bias is None else bias + more
+
+
+def _weights(scores: Tensor) -> Tensor:
+    """Return the softmax; rows without anything to attend to are zero."""
+    greatest = ops.max(scores, -1, True)
+    is_empty = ops.equal(greatest, -inf)
+    powers = ops.exp(scores - ops.where(is_empty, ops.zeros_like(greatest), greatest))
+    return ops.divide_no_nan(powers, ops.sum(powers, -1, True))
+
+
+def rotated(
+    x: Tensor,
+    cos_cache: Tensor,
+    sin_cache: Tensor,
+    position_ids: Tensor | None = None,
+    *,
+    interleaved: int = 0,
+    num_heads: int = 0,
+    rotary_embedding_dim: int = 0,
+) -> Tensor:
+    """Rotate pairs of features by angles that depend on positions (Su et al., 2021)."""
+    shape = x.shape
+    if len(shape) == 3:
+        x = ops.reshape(x, (*shape[:2], num_heads, shape[2] // num_heads))
+    else:
+        x = ops.permute_dims(x, (0, 2, 1, 3))
+    size = rotary_embedding_dim or x.shape[3]
+    turned, rest = x[..., :size], x[..., size:]
+    if position_ids is not None:
+        cos_cache, sin_cache = (
+            ops.gather(cos_cache, position_ids),
+            ops.gather(sin_cache, position_ids),
+        )
+    cosine, sine = (ops.expand_dims(cache[..., : size // 2], 2) for cache in (cos_cache, sin_cache))
+    if interleaved:
+        first, second = turned[..., 0::2], turned[..., 1::2]
+    else:
+        first, second = ops.split(turned, 2, -1)
+    real = cosine * first - sine * second
+    imaginary = sine * first + cosine * second
+    if interleaved:
+        pairs = ops.stack([real, imaginary], -1)
+        turned = ops.reshape(pairs, turned.shape)
+    else:
+        turned = ops.concat([real, imaginary], -1)
+    result = ops.concat([turned, rest], -1) if rest.shape[-1] else turned
+    if len(shape) == 3:
+        return ops.reshape(result, shape)
+    return ops.permute_dims(result, (0, 2, 1, 3))
+
+
+def linearly_attended(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    past_state: Tensor | None = None,
+    decay: Tensor | None = None,
+    beta: Tensor | None = None,
+    *,
+    chunk_size: int = 64,
+    kv_num_heads: int,
+    q_num_heads: int,
+    scale: float = 0.0,
+    update_rule: str = "gated_delta",
+) -> tuple[Tensor, Tensor]:
+    """Return what queries read of a state to which keys and values are added step by step."""
+    queries, keys, values = (
+        _heads(query, q_num_heads),
+        _heads(key, kv_num_heads),
+        _heads(value, kv_num_heads),
+    )
+    batch, _, steps, features = queries.shape
+    factor = scale or 1 / sqrt(features)
+    state: Any = past_state
+    if state is None:
+        state = ops.zeros((batch, kv_num_heads, features, values.shape[3]))
+    rates = None if decay is None else ops.exp(_heads(decay, kv_num_heads))
+    shares = None if beta is None else _heads(beta, beta.shape[2])
+    if update_rule not in ("linear", "gated", "delta", "gated_delta"):
+        raise ValueError(f"update_rule is {update_rule!r:.200}")
+    outputs = []
+    for step in range(steps):
+        own_key, own_value = keys[:, :, step], values[:, :, step]
+        if rates is not None and "gated" in update_rule:
+            state = state * ops.expand_dims(rates[:, :, step], -1)
+        if "delta" in update_rule:
+            own_value = own_value - ops.squeeze(ops.matmul(ops.expand_dims(own_key, 2), state), 2)
+            if shares is not None:
+                own_value = own_value * shares[:, :, step]
+        state = state + ops.matmul(ops.expand_dims(own_key, -1), ops.expand_dims(own_value, -2))
+        read = ops.matmul(
+            ops.expand_dims(queries[:, :, step] * factor, 2), _repeated(state, q_num_heads)
+        )
+        outputs.append(ops.reshape(read, (batch, -1)))
+    return ops.stack(outputs, 1), state
+
+
+def causally_convolved(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    past_state: Tensor | None = None,
+    *,
+    activation: str = "none",
+) -> tuple[Tensor, Tensor]:
+    """Convolve each channel with the steps before, and return the last of them."""
+    batch, channels, length = x.shape
+    before = weight.shape[2] - 1
+    past = ops.zeros((batch, channels, before)) if past_state is None else past_state
+    steps = ops.concat([past, x], 2)
+    result: Any = None
+    for tap in range(before + 1):
+        part = steps[:, :, tap : tap + length] * weight[:, 0, tap : tap + 1]
+        result = part if result is None else result + part
+    if bias is not None:
+        result = result + ops.reshape(bias, (-1, 1))
+    if activation in ("silu", "swish"):
+        result = swish(result)
+    elif activation != "none":
+        raise ValueError(f"activation is {activation!r:.200}")
+    return result, steps[:, :, length:]
+
+
+ROWS: dict[str, Row] = {
+    "Attention": Operator(attended),
+    "CausalConvWithState": Operator(causally_convolved),
+    "LinearAttention": Operator(linearly_attended),
+    "RotaryEmbedding": Operator(rotated),
+}

@@ -1,0 +1,311 @@
+"""Pools: maxima, means and norms of windows.
+
+A function whose name ends in ``_last`` takes images with channels last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from math import prod
+from typing import Any
+
+from webtensor import ops
+from webtensor.engine import Tensor
+from webtensor.graph.operations import Row
+from webtensor.onnx.operations.operators import Operator, integers
+from webtensor.onnx.operations.windows import (
+    Windows,
+    channels_first,
+    channels_last,
+    windows_of,
+)
+
+__all__ = [
+    "ROWS",
+    "global_maximum_last",
+    "global_mean_last",
+    "means_last",
+    "single_maxima_last",
+]
+
+
+# -- windows of any kind -----------------------------------------------------------------------
+
+
+def _elements(x: Tensor, windows: Windows, fill: float) -> Iterator[Tensor]:
+    """Yield, for each element of a window, what it is in all windows; channels are last."""
+    values = ops.pad(x, windows.pairs(), fill)
+    for offsets in product(*map(range, windows.shape)):
+        parts = [slice(None)]
+        for axis, offset in enumerate(offsets):
+            start = offset * windows.dilations[axis]
+            stop = start + (windows.counts[axis] - 1) * windows.strides[axis] + 1
+            parts.append(slice(start, stop, windows.strides[axis]))
+        yield values[tuple(parts)]
+
+
+def _as_images(x: Tensor, windows: Windows, pool: Callable[[Tensor, Windows], Tensor]) -> Tensor:
+    """Pool signals as images of height 1."""
+    if len(windows.shape) != 1:
+        return pool(x, windows)
+    single, none = (1,), (0,)
+    shape, strides, dilations, begins, ends, more, counts = windows
+    wide = Windows(
+        single + shape,
+        single + strides,
+        single + dilations,
+        none + begins,
+        none + ends,
+        none + more,
+        single + counts,
+    )
+    return ops.squeeze(pool(ops.expand_dims(x, 1), wide), 1)
+
+
+# -- maxima ------------------------------------------------------------------------------------
+
+_LOWEST = {"float32": float("-inf"), "int32": -(1 << 31)}
+
+
+def _maxima(x: Tensor, windows: Windows) -> Tensor:
+    rank = len(windows.shape)
+    if str(x.dtype) == "float32" and max(windows.dilations) == 1 and rank in (2, 3):
+        pool: Any = ops.max_pool if rank == 2 else ops.max_pool3d
+        if _is_inside(windows):
+            result: Tensor = pool(x, windows.shape, windows.strides, windows.pairs())
+            return result
+    values = _elements(x, windows, _LOWEST[str(x.dtype)])
+    greatest = next(values)
+    for value in values:
+        greatest = ops.maximum(greatest, value)
+    return greatest
+
+
+def _is_inside(windows: Windows) -> bool:
+    """Whether no window lies in the padding altogether, which kernels refuse."""
+    return all(
+        max(begin, end + more) < size
+        for size, begin, end, more in zip(
+            windows.shape, windows.begins, windows.ends, windows.more, strict=True
+        )
+    )
+
+
+def single_maxima_last(
+    x: Tensor,
+    *,
+    auto_pad: str = "NOTSET",
+    ceil_mode: int = 0,
+    dilations: list[int] | None = None,
+    kernel_shape: list[int],
+    num_outputs: int = 1,
+    pads: list[int] | None = None,
+    storage_order: int = 0,
+    strides: list[int] | None = None,
+) -> Tensor:
+    """Return the maxima of windows."""
+    windows = windows_of(x.shape[1:-1], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
+    return _as_images(x, windows, _maxima)
+
+
+def maxima(
+    x: Tensor,
+    *,
+    auto_pad: str = "NOTSET",
+    ceil_mode: int = 0,
+    dilations: list[int] | None = None,
+    kernel_shape: list[int],
+    num_outputs: int = 1,
+    pads: list[int] | None = None,
+    storage_order: int = 0,
+    strides: list[int] | None = None,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """Return the maxima of windows, and where they are in the flat tensor."""
+    last = channels_last(x)
+    windows = windows_of(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
+    if num_outputs == 1:
+        return channels_first(_as_images(last, windows, _maxima))
+    sizes = x.shape[2:]
+    order = range(len(sizes)) if storage_order else reversed(range(len(sizes)))
+    steps = dict.fromkeys(range(len(sizes)), 0)
+    step = 1
+    for axis in order:
+        steps[axis] = step
+        step *= sizes[axis]
+    position: Any = ops.reshape(
+        ops.arange(x.shape[0] * x.shape[1]) * prod(sizes), (*x.shape[:2], *[1] * len(sizes))
+    )
+    for axis, size in enumerate(sizes):
+        shape = [size if at == axis else 1 for at in range(len(sizes))]
+        position = position + ops.reshape(ops.arange(size) * steps[axis], shape)
+    values = _elements(last, windows, _LOWEST[str(x.dtype)])
+    positions = _elements(channels_last(position), windows, -1)
+    greatest, where = next(values), next(positions)
+    for value, at in zip(values, positions, strict=True):
+        is_greater = ops.greater(value, greatest)
+        greatest = ops.where(is_greater, value, greatest)
+        where = ops.where(is_greater, at, where)
+    return channels_first(greatest), channels_first(where)
+
+
+def unpooled(
+    x: Tensor,
+    indices: Tensor,
+    output_shape: list[int] | None = None,
+    *,
+    kernel_shape: list[int],
+    pads: list[int] | None = None,
+    strides: list[int] | None = None,
+) -> Tensor:
+    """Put maxima back where they were, among zeros."""
+    rank = len(x.shape) - 2
+    strides, pads = strides or [1] * rank, pads or [0] * 2 * rank
+    inner = [
+        (x.shape[2 + axis] - 1) * strides[axis]
+        + kernel_shape[axis]
+        - pads[axis]
+        - pads[axis + rank]
+        for axis in range(rank)
+    ]
+    shape = [*x.shape[:2], *inner]
+    rows = ops.reshape(indices, (-1, 1))
+    result = ops.scatter_nd(rows, ops.reshape(x, (-1,)), (prod(shape),))
+    result = ops.reshape(result, shape)
+    if output_shape is None or output_shape == shape:
+        return result
+    return ops.pad(
+        result, [[0, wanted - size] for wanted, size in zip(output_shape, shape, strict=True)]
+    )
+
+
+# -- means and norms ---------------------------------------------------------------------------
+
+
+def _sums(x: Tensor, windows: Windows) -> Tensor:
+    values = _elements(x, windows, 0)
+    result = next(values)
+    for value in values:
+        result = result + value
+    return result
+
+
+def _means(count_include_pad: int, x: Tensor, windows: Windows) -> Tensor:
+    if count_include_pad:
+        inner = zip(windows.begins, windows.ends, strict=True)
+        x = ops.pad(x, [[0, 0], *([begin, end] for begin, end in inner), [0, 0]])
+        none = (0,) * len(windows.shape)
+        windows = windows._replace(begins=none, ends=none)
+    rank = len(windows.shape)
+    if max(windows.dilations) == 1 and rank in (2, 3) and _is_inside(windows):
+        pool: Any = ops.avg_pool if rank == 2 else ops.avg_pool3d
+        result: Tensor = pool(x, windows.shape, windows.strides, windows.pairs())
+        return result
+    ones = ops.ones((1, *x.shape[1:-1], 1))
+    return _sums(x, windows) / _sums(ones, windows)
+
+
+def means_last(
+    x: Tensor,
+    *,
+    auto_pad: str = "NOTSET",
+    ceil_mode: int = 0,
+    count_include_pad: int = 0,
+    dilations: list[int] | None = None,
+    kernel_shape: list[int],
+    pads: list[int] | None = None,
+    strides: list[int] | None = None,
+) -> Tensor:
+    """Return the means of windows."""
+    windows = windows_of(x.shape[1:-1], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
+    return _as_images(x, windows, partial(_means, count_include_pad))
+
+
+def means(
+    x: Tensor,
+    *,
+    auto_pad: str = "NOTSET",
+    ceil_mode: int = 0,
+    count_include_pad: int = 0,
+    dilations: list[int] | None = None,
+    kernel_shape: list[int],
+    pads: list[int] | None = None,
+    strides: list[int] | None = None,
+) -> Tensor:
+    """Return the means of windows of images whose channels come before height and width."""
+    result = means_last(
+        channels_last(x),
+        auto_pad=auto_pad,
+        ceil_mode=ceil_mode,
+        count_include_pad=count_include_pad,
+        dilations=dilations,
+        kernel_shape=kernel_shape,
+        pads=pads,
+        strides=strides,
+    )
+    return channels_first(result)
+
+
+def norms(
+    x: Tensor,
+    *,
+    auto_pad: str = "NOTSET",
+    ceil_mode: int = 0,
+    dilations: list[int] | None = None,
+    kernel_shape: list[int],
+    p: int = 2,
+    pads: list[int] | None = None,
+    strides: list[int] | None = None,
+) -> Tensor:
+    """Return the p-norms of windows."""
+    windows = windows_of(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
+    powers = ops.pow(ops.abs(channels_last(x)), float(p))
+    return channels_first(ops.pow(_sums(powers, windows), 1 / p))
+
+
+# -- whole images ------------------------------------------------------------------------------
+
+
+def _inner(x: Tensor) -> tuple[int, ...]:
+    return tuple(range(2, len(x.shape)))
+
+
+def _inner_last(x: Tensor) -> tuple[int, ...]:
+    return tuple(range(1, len(x.shape) - 1))
+
+
+def global_mean(x: Tensor) -> Tensor:
+    """Return the mean of each channel."""
+    return ops.mean(x, _inner(x), True)
+
+
+def global_mean_last(x: Tensor) -> Tensor:
+    """Return the mean of each channel, which are last."""
+    return ops.mean(x, _inner_last(x), True)
+
+
+def global_maximum(x: Tensor) -> Tensor:
+    """Return the maximum of each channel."""
+    return ops.max(x, _inner(x), True)
+
+
+def global_maximum_last(x: Tensor) -> Tensor:
+    """Return the maximum of each channel, which are last."""
+    return ops.max(x, _inner_last(x), True)
+
+
+def global_norm(x: Tensor, *, p: int = 2) -> Tensor:
+    """Return the p-norm of each channel."""
+    return ops.pow(ops.sum(ops.pow(ops.abs(x), float(p)), _inner(x), True), 1 / p)
+
+
+ROWS: dict[str, Row] = {
+    "AveragePool": Operator(means),
+    "GlobalAveragePool": Operator(global_mean),
+    "GlobalLpPool": Operator(global_norm),
+    "GlobalMaxPool": Operator(global_maximum),
+    "LpPool": Operator(norms),
+    "MaxPool": Operator(maxima),
+    "MaxUnpool": Operator(unpooled, output_shape=integers),
+}

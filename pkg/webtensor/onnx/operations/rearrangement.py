@@ -1,0 +1,218 @@
+"""Operators that move elements by positions that do not depend on data: slices, padding, blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+from webtensor import ops
+from webtensor.engine import Tensor
+from webtensor.graph.operations import Row
+from webtensor.onnx.operations.operators import Operator, integers, number
+from webtensor.onnx.operations.shapes import checked_shape
+
+__all__ = ["ROWS", "cropped"]
+
+
+def sliced(
+    x: Tensor,
+    starts: list[int],
+    ends: list[int],
+    axes: list[int] | None = None,
+    steps: list[int] | None = None,
+) -> Tensor:
+    """Return every step-th element of ranges of axes."""
+    parts = [slice(None)] * len(x.shape)
+    for axis, start, end, step in zip(
+        range(len(starts)) if axes is None else axes,
+        starts,
+        ends,
+        [1] * len(starts) if steps is None else steps,
+        strict=True,
+    ):
+        if not step:
+            raise ValueError("a step is 0")
+        size = x.shape[axis]
+        range_ = range(*_slice(start, end, step, size).indices(size))
+        stop = range_.stop if range_.stop >= 0 else None
+        parts[axis] = slice(range_.start, stop, step) if len(range_) else slice(0, 0)
+    return x[tuple(parts)]
+
+
+def _slice(start: int, end: int, step: int, size: int) -> slice:
+    """Return a slice; ends below the first element mean, backwards, that it is included."""
+    if step < 0 and end < -size:
+        return slice(start, None, step)
+    return slice(start, end, step)
+
+
+def cropped(x: Tensor, begins: Sequence[int], ends: Sequence[int], fill: Any = 0) -> Tensor:
+    """Add elements before and after each axis, or remove as many as a number is below zero."""
+    if min((*begins, *ends), default=0) < 0:
+        x = ops.slice(
+            x,
+            [max(-begin, 0) for begin in begins],
+            [
+                size - max(-begin, 0) - max(-end, 0)
+                for size, begin, end in zip(x.shape, begins, ends, strict=True)
+            ],
+        )
+    if max((*begins, *ends), default=0) <= 0:
+        return x
+    pairs = [[max(begin, 0), max(end, 0)] for begin, end in zip(begins, ends, strict=True)]
+    return ops.pad(x, pairs, fill)
+
+
+def padded(
+    x: Tensor,
+    pads: list[int],
+    value: Any = None,
+    axes: list[int] | None = None,
+    *,
+    mode: str = "constant",
+) -> Tensor:
+    """Add elements before and after each axis: equal ones, or those of the tensor."""
+    rank = len(x.shape)
+    begins, ends = [0] * rank, [0] * rank
+    chosen = range(rank) if axes is None else axes
+    if len(pads) != 2 * len(chosen):
+        raise ValueError(f"pads has {len(pads)} numbers for {len(chosen)} axes")
+    for index, axis in enumerate(chosen):
+        begins[axis], ends[axis] = pads[index], pads[index + len(chosen)]
+    checked_shape([max(sum(sizes), 0) for sizes in zip(x.shape, begins, ends, strict=True)])
+    if mode == "constant":
+        if str(x.dtype) == "bool":
+            filled = cropped(ops.astype(x, "int32"), begins, ends, int(value or 0))
+            return ops.astype(filled, "bool")
+        return cropped(x, begins, ends, value or 0)
+    for axis, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+        if begin or end:
+            indices = [
+                _source(at, x.shape[axis], mode) for at in range(-begin, x.shape[axis] + end)
+            ]
+            x = ops.gather(x, ops.tensor(indices, dtype="int32"), axis)
+    return x
+
+
+def _source(index: int, size: int, mode: str) -> int:
+    """Return the index of the element that one outside the tensor repeats."""
+    if mode == "edge":
+        return min(max(index, 0), size - 1)
+    if mode == "wrap":
+        return index % size
+    if mode == "reflect":
+        period = max(2 * (size - 1), 1)
+        index %= period
+        return min(index, period - index)
+    raise ValueError(f"mode must be 'constant', 'edge', 'reflect' or 'wrap', not {mode!r}")
+
+
+def center_fitted(x: Tensor, shape: list[int], *, axes: list[int] | None = None) -> Tensor:
+    """Crop or pad axes to sizes, at both ends alike."""
+    begins, ends = [0] * len(x.shape), [0] * len(x.shape)
+    for axis, size in zip(range(len(x.shape)) if axes is None else axes, shape, strict=True):
+        more = size - x.shape[axis]
+        begins[axis] = more // 2 if more >= 0 else -(-more // 2)
+        ends[axis] = more - begins[axis]
+    return cropped(x, begins, ends)
+
+
+def depth_to_space(x: Tensor, *, blocksize: int, mode: str = "DCR") -> Tensor:
+    """Move channels into blocks of height and width."""
+    batch, channels, height, width = x.shape
+    depth = channels // blocksize**2
+    if mode == "CRD":
+        blocks = ops.reshape(x, (batch, depth, blocksize, blocksize, height, width))
+        order = (0, 1, 4, 2, 5, 3)
+    else:
+        blocks = ops.reshape(x, (batch, blocksize, blocksize, depth, height, width))
+        order = (0, 3, 4, 1, 5, 2)
+    shape = (batch, depth, height * blocksize, width * blocksize)
+    return ops.reshape(ops.permute_dims(blocks, order), shape)
+
+
+def space_to_depth(x: Tensor, *, blocksize: int, mode: str = "DCR") -> Tensor:
+    """Move blocks of height and width into channels."""
+    batch, channels, height, width = x.shape
+    rows, columns = height // blocksize, width // blocksize
+    blocks = ops.reshape(x, (batch, channels, rows, blocksize, columns, blocksize))
+    order = (0, 1, 3, 5, 2, 4) if mode == "CRD" else (0, 3, 5, 1, 2, 4)
+    moved = ops.permute_dims(blocks, order)
+    return ops.reshape(moved, (batch, channels * blocksize**2, rows, columns))
+
+
+def reversed_sequences(
+    x: Tensor, sequence_lens: list[int], *, batch_axis: int = 1, time_axis: int = 0
+) -> Tensor:
+    """Reverse the first elements along time, as many for each element of the batch as given."""
+    steps = x.shape[time_axis]
+    rows = [
+        [length - 1 - step if step < length else step for step in range(steps)]
+        for length in sequence_lens
+    ]
+    indices = ops.tensor(rows, shape=(len(rows), steps), dtype="int32")
+    moved = ops.moveaxis(x, (batch_axis, time_axis), (0, 1))
+    return ops.moveaxis(ops.gather(moved, indices, 1, 1), (0, 1), (batch_axis, time_axis))
+
+
+def columns_to_image(
+    x: Tensor,
+    image_shape: list[int],
+    block_shape: list[int],
+    *,
+    dilations: list[int] | None = None,
+    pads: list[int] | None = None,
+    strides: list[int] | None = None,
+) -> Tensor:
+    """Add blocks up where they lie in an image."""
+    rank = len(image_shape)
+    dilations, strides = dilations or [1] * rank, strides or [1] * rank
+    pads = pads or [0] * 2 * rank
+    outer = [size + pads[axis] + pads[axis + rank] for axis, size in enumerate(image_shape)]
+    counts = [
+        (outer[axis] - dilations[axis] * (block_shape[axis] - 1) - 1) // strides[axis] + 1
+        for axis in range(rank)
+    ]
+    channels = x.shape[1] // prod(block_shape)
+    blocks = ops.reshape(x, (x.shape[0], channels, prod(block_shape), *counts))
+    image = ops.zeros((x.shape[0], channels, *outer))
+    for index, offsets in enumerate(product(*map(range, block_shape))):
+        part = blocks[:, :, index]
+        for axis in range(rank):
+            targets = ops.tensor(
+                [
+                    offsets[axis] * dilations[axis] + step * strides[axis]
+                    for step in range(counts[axis])
+                ],
+                dtype="int32",
+            )
+            rows = ops.one_hot(targets, outer[axis], dtype="float32")
+            part = ops.moveaxis(
+                ops.linalg.tensordot(part, rows, axes=([2 + axis], [0])), -1, 2 + axis
+            )
+        image = image + part
+    begins = [0, 0, *(-pad for pad in pads[:rank])]
+    return cropped(image, begins, [0, 0, *(-pad for pad in pads[rank:])])
+
+
+def triangle(x: Tensor, k: int = 0, *, upper: int = 1) -> Tensor:
+    """Return the triangle above or below a diagonal, with zeros elsewhere."""
+    rows, columns = x.shape[-2:]
+    row = ops.reshape(ops.arange(rows), (rows, 1))
+    distance = ops.reshape(ops.arange(columns), (1, columns)) - row
+    kept = ops.greater_equal(distance, k) if upper else ops.less_equal(distance, k)
+    return ops.where(kept, x, ops.zeros_like(x))
+
+
+ROWS: dict[str, Row] = {
+    "CenterCropPad": Operator(center_fitted, shape=integers),
+    "Col2Im": Operator(columns_to_image, image_shape=integers, block_shape=integers),
+    "DepthToSpace": Operator(depth_to_space),
+    "Pad": Operator(padded, pads=integers, value=number, axes=integers),
+    "ReverseSequence": Operator(reversed_sequences, sequence_lens=integers),
+    "Slice": Operator(sliced, starts=integers, ends=integers, axes=integers, steps=integers),
+    "SpaceToDepth": Operator(space_to_depth),
+    "Trilu": Operator(triangle, k=number),
+}

@@ -1,0 +1,364 @@
+"""Recurrent networks: RNN, GRU and LSTM, of one or both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from webtensor import ops
+from webtensor.engine import Tensor
+from webtensor.graph.operations import Row
+from webtensor.onnx.operations.elementwise import hard_sigmoid, softsign, thresholded_relu
+from webtensor.onnx.operations.operators import Operator, integers
+
+__all__ = ["ROWS"]
+
+_Activation = Callable[[Tensor], Tensor]
+
+
+def _affine(x: Tensor, *, alpha: float, beta: float) -> Tensor:
+    return alpha * x + beta
+
+
+def _scaled_tanh(x: Tensor, *, alpha: float, beta: float) -> Tensor:
+    return alpha * ops.tanh(beta * x)
+
+
+class _Kind(NamedTuple):
+    """An activation, and the defaults of its parameters; those without have none."""
+
+    function: Callable[..., Tensor]
+    alpha: float | None = None
+    beta: float | None = None
+
+
+_ACTIVATIONS = {
+    "affine": _Kind(_affine, 1.0, 0.0),
+    "elu": _Kind(ops.elu, 1.0),
+    "hardsigmoid": _Kind(hard_sigmoid, 0.2, 0.5),
+    "leakyrelu": _Kind(ops.leaky_relu, 0.01),
+    "relu": _Kind(ops.relu),
+    "scaledtanh": _Kind(_scaled_tanh, 1.0, 1.0),
+    "sigmoid": _Kind(ops.sigmoid),
+    "softplus": _Kind(ops.softplus),
+    "softsign": _Kind(softsign),
+    "tanh": _Kind(ops.tanh),
+    "thresholdedrelu": _Kind(thresholded_relu, 1.0),
+}
+
+
+def _activations(
+    names: Sequence[str], alphas: Sequence[float] | None, betas: Sequence[float] | None
+) -> list[_Activation]:
+    alpha, beta = iter(alphas or ()), iter(betas or ())
+    functions: list[_Activation] = []
+    for name in names:
+        kind = _ACTIVATIONS.get(name.lower())
+        if kind is None:
+            raise ValueError(f"the activation {name!r:.200} is unknown")
+        options = {}
+        if kind.alpha is not None:
+            options["alpha"] = next(alpha, kind.alpha)
+        if kind.beta is not None:
+            options["beta"] = next(beta, kind.beta)
+        functions.append(partial(kind.function, **options))
+    return functions
+
+
+class _Weights(NamedTuple):
+    """The weights of one direction.
+
+    Attributes:
+        kernel: of shape (gates · units, features).
+        recurrent: of shape (gates · units, units).
+        bias: those of both, of shape (2 · gates · units,).
+        peepholes: of shape (3 · units,).
+    """
+
+    kernel: Tensor
+    recurrent: Tensor
+    bias: Tensor
+    peepholes: Tensor | None
+
+
+_Step = Callable[[Tensor, list[Tensor]], list[Tensor]]
+
+
+def _directions(
+    x: Tensor,
+    weights: Sequence[Tensor | None],
+    sequence_lens: list[int] | None,
+    initial: Sequence[Tensor | None],
+    gates: int,
+    step: Callable[[_Weights, list[_Activation], float | None], _Step],
+    *,
+    activations: list[str] | None,
+    defaults: list[str],
+    activation_alpha: list[float] | None,
+    activation_beta: list[float] | None,
+    clip: float | None,
+    direction: str,
+    layout: int,
+) -> tuple[Tensor, ...]:
+    """Run a cell along time, in each direction."""
+    kernels, recurrents, biases, peepholes = weights
+    assert kernels is not None
+    assert recurrents is not None
+    count = 2 if direction == "bidirectional" else 1
+    if direction not in ("forward", "reverse", "bidirectional") or kernels.shape[0] != count:
+        raise ValueError(f"direction is {direction!r}, but w has shape {kernels.shape}")
+    units = recurrents.shape[-1]
+    if layout:
+        x = ops.permute_dims(x, (1, 0, 2))
+        initial = [
+            None if state is None else ops.permute_dims(state, (1, 0, 2)) for state in initial
+        ]
+    batch = x.shape[1]
+    names = activations or defaults * count
+    functions = _activations(names, activation_alpha, activation_beta)
+    share = len(defaults)
+    if len(functions) != share * count:
+        raise ValueError(f"it needs {share * count} activations, not {len(functions)}")
+    outputs, finals = [], []
+    for index in range(count):
+        bias = ops.zeros((2 * gates * units,)) if biases is None else biases[index]
+        own = _Weights(
+            kernels[index],
+            recurrents[index],
+            bias,
+            None if peepholes is None else peepholes[index],
+        )
+        states = [ops.zeros((batch, units)) if state is None else state[index] for state in initial]
+        run = step(own, functions[index * share : (index + 1) * share], clip)
+        is_reverse = direction == "reverse" or index == 1
+        output, final = _along_time(x, states, run, is_reverse, sequence_lens)
+        outputs.append(output)
+        finals.append(final)
+    result = ops.stack(outputs, 1)
+    states = [ops.stack(values) for values in zip(*finals, strict=True)]
+    if layout:
+        result = ops.permute_dims(result, (2, 0, 1, 3))
+        states = [ops.permute_dims(state, (1, 0, 2)) for state in states]
+    return result, *states
+
+
+def _along_time(
+    x: Tensor, states: list[Tensor], run: _Step, is_reverse: bool, lengths: list[int] | None
+) -> tuple[Tensor, list[Tensor]]:
+    steps = list(enumerate(ops.unstack(x)))
+    outputs: list[Any] = [None] * len(steps)
+    for time, value in reversed(steps) if is_reverse else steps:
+        results = run(value, states)
+        output = results[0]
+        if lengths is not None and min(lengths) <= time:
+            flags = [[time < length] for length in lengths]
+            is_inside = ops.tensor(flags, shape=(len(flags), 1), dtype="bool")
+            results = [
+                ops.where(is_inside, result, state)
+                for result, state in zip(results, states, strict=True)
+            ]
+            output = ops.where(is_inside, output, ops.zeros_like(output))
+        states = results
+        outputs[time] = output
+    return ops.stack(outputs), states
+
+
+def _limited(x: Tensor, clip: float | None) -> Tensor:
+    return x if clip is None else ops.clip(x, -clip, clip)
+
+
+def _products(x: Tensor, kernel: Tensor) -> Tensor:
+    return ops.matmul(x, kernel, False, True)
+
+
+# -- cells -------------------------------------------------------------------------------------
+
+
+def _simple_step(weights: _Weights, functions: list[_Activation], clip: float | None) -> _Step:
+    input_bias, state_bias = ops.split(weights.bias, 2)
+    bias = input_bias + state_bias
+
+    def step(x: Tensor, states: list[Tensor]) -> list[Tensor]:
+        (hidden,) = states
+        total = _products(x, weights.kernel) + _products(hidden, weights.recurrent) + bias
+        return [functions[0](_limited(total, clip))]
+
+    return step
+
+
+def _gated_step(
+    linear_before_reset: int,
+    weights: _Weights,
+    functions: list[_Activation],
+    clip: float | None,
+) -> _Step:
+    gate, candidate = functions
+    input_bias, state_bias = ops.split(weights.bias, 2)
+    update_reset, last = _parts(weights.recurrent)
+    biases, last_bias = _parts(state_bias)
+
+    def step(x: Tensor, states: list[Tensor]) -> list[Tensor]:
+        (hidden,) = states
+        inputs = _products(x, weights.kernel) + input_bias
+        update_input, reset_input, last_input = ops.split(inputs, 3, -1)
+        update_state, reset_state = ops.split(_products(hidden, update_reset) + biases, 2, -1)
+        update = gate(_limited(update_input + update_state, clip))
+        reset = gate(_limited(reset_input + reset_state, clip))
+        if linear_before_reset:
+            from_state = reset * (_products(hidden, last) + last_bias)
+        else:
+            from_state = _products(reset * hidden, last) + last_bias
+        proposal = candidate(_limited(last_input + from_state, clip))
+        return [(1.0 - update) * proposal + update * hidden]
+
+    return step
+
+
+def _parts(parameter: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the parameters of update and reset gates, and those of the candidate."""
+    units = parameter.shape[0] // 3
+    first, last = ops.split(parameter, [2 * units, units], 0)
+    return first, last
+
+
+def _memory_step(
+    input_forget: int, weights: _Weights, functions: list[_Activation], clip: float | None
+) -> _Step:
+    gate, candidate, activate = functions
+    input_bias, state_bias = ops.split(weights.bias, 2)
+    bias = input_bias + state_bias
+    peepholes = None if weights.peepholes is None else ops.split(weights.peepholes, 3)
+
+    def step(x: Tensor, states: list[Tensor]) -> list[Tensor]:
+        hidden, cell = states
+        total = _products(x, weights.kernel) + _products(hidden, weights.recurrent) + bias
+        entry, exit_, forget, proposal = ops.split(total, 4, -1)
+        if peepholes is not None:
+            entry, forget = entry + peepholes[0] * cell, forget + peepholes[2] * cell
+        entry = gate(_limited(entry, clip))
+        forget = 1.0 - entry if input_forget else gate(_limited(forget, clip))
+        cell = forget * cell + entry * candidate(_limited(proposal, clip))
+        if peepholes is not None:
+            exit_ = exit_ + peepholes[1] * cell
+        return [gate(_limited(exit_, clip)) * activate(cell), cell]
+
+    return step
+
+
+# -- operators ---------------------------------------------------------------------------------
+
+
+def simple_network(
+    x: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor | None = None,
+    sequence_lens: list[int] | None = None,
+    initial_h: Tensor | None = None,
+    *,
+    activation_alpha: list[float] | None = None,
+    activation_beta: list[float] | None = None,
+    activations: list[str] | None = None,
+    clip: float | None = None,
+    direction: str = "forward",
+    hidden_size: int = 0,
+    layout: int = 0,
+) -> tuple[Tensor, ...]:
+    """Run a recurrent network of one gate."""
+    return _directions(
+        x,
+        (w, r, b, None),
+        sequence_lens,
+        [initial_h],
+        1,
+        _simple_step,
+        activations=activations,
+        defaults=["Tanh"],
+        activation_alpha=activation_alpha,
+        activation_beta=activation_beta,
+        clip=clip,
+        direction=direction,
+        layout=layout,
+    )
+
+
+def gated_network(
+    x: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor | None = None,
+    sequence_lens: list[int] | None = None,
+    initial_h: Tensor | None = None,
+    *,
+    activation_alpha: list[float] | None = None,
+    activation_beta: list[float] | None = None,
+    activations: list[str] | None = None,
+    clip: float | None = None,
+    direction: str = "forward",
+    hidden_size: int = 0,
+    layout: int = 0,
+    linear_before_reset: int = 0,
+    output_sequence: int = 1,
+) -> tuple[Tensor, ...]:
+    """Run a network of gated recurrent units."""
+    return _directions(
+        x,
+        (w, r, b, None),
+        sequence_lens,
+        [initial_h],
+        3,
+        partial(_gated_step, linear_before_reset),
+        activations=activations,
+        defaults=["Sigmoid", "Tanh"],
+        activation_alpha=activation_alpha,
+        activation_beta=activation_beta,
+        clip=clip,
+        direction=direction,
+        layout=layout,
+    )
+
+
+def memory_network(
+    x: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor | None = None,
+    sequence_lens: list[int] | None = None,
+    initial_h: Tensor | None = None,
+    initial_c: Tensor | None = None,
+    p: Tensor | None = None,
+    *,
+    activation_alpha: list[float] | None = None,
+    activation_beta: list[float] | None = None,
+    activations: list[str] | None = None,
+    clip: float | None = None,
+    direction: str = "forward",
+    hidden_size: int = 0,
+    input_forget: int = 0,
+    layout: int = 0,
+    output_sequence: int = 1,
+) -> tuple[Tensor, ...]:
+    """Run a network of long short-term memory."""
+    return _directions(
+        x,
+        (w, r, b, p),
+        sequence_lens,
+        [initial_h, initial_c],
+        4,
+        partial(_memory_step, input_forget),
+        activations=activations,
+        defaults=["Sigmoid", "Tanh", "Tanh"],
+        activation_alpha=activation_alpha,
+        activation_beta=activation_beta,
+        clip=clip,
+        direction=direction,
+        layout=layout,
+    )
+
+
+ROWS: dict[str, Row] = {
+    "GRU": Operator(gated_network, sequence_lens=integers),
+    "LSTM": Operator(memory_network, sequence_lens=integers),
+    "RNN": Operator(simple_network, sequence_lens=integers),
+}

@@ -1,0 +1,112 @@
+"""Windows over the axes after batch and channels, which convolutions and pools share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from webtensor import ops
+from webtensor.engine import Tensor
+
+__all__ = ["Windows", "channels_first", "channels_last", "filters_last", "windows_of"]
+
+
+class Windows(NamedTuple):
+    """Windows, by a number for each axis.
+
+    Attributes:
+        shape: the elements of a window.
+        strides: from one window to the next.
+        dilations: from one element of a window to the next.
+        begins: the padding before the first element.
+        ends: that behind the last.
+        more: what windows that are only partly inside take behind that.
+        counts: how many windows there are.
+    """
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
+    more: tuple[int, ...]
+    counts: tuple[int, ...]
+
+    def pairs(self) -> list[list[int]]:
+        """Return the padding of each axis, batch and channels last included."""
+        inner = [
+            [begin, end + more]
+            for begin, end, more in zip(self.begins, self.ends, self.more, strict=True)
+        ]
+        return [[0, 0], *inner, [0, 0]]
+
+
+def windows_of(
+    sizes: Sequence[int],
+    shape: Sequence[int],
+    strides: Sequence[int] | None,
+    dilations: Sequence[int] | None,
+    pads: Sequence[int] | None,
+    auto_pad: str,
+    ceil_mode: int = 0,
+) -> Windows:
+    """Return the windows over axes of these sizes.
+
+    Raises:
+        ValueError: there is not a number for each axis, or ``auto_pad`` is unknown.
+    """
+    rank = len(sizes)
+    strides, dilations = strides or [1] * rank, dilations or [1] * rank
+    if auto_pad not in ("NOTSET", "", "SAME_LOWER", "SAME_UPPER", "VALID"):
+        raise ValueError(f"auto_pad is {auto_pad!r:.200}")
+    explicit = (pads or [0] * 2 * rank) if auto_pad in ("NOTSET", "") else [0] * 2 * rank
+    for name, values, count in (
+        ("kernel_shape", shape, rank),
+        ("strides", strides, rank),
+        ("dilations", dilations, rank),
+        ("pads", explicit, 2 * rank),
+    ):
+        if len(values) != count:
+            raise ValueError(f"{name} must have {count} numbers, but is {list(values)}")
+    if min((*strides, *dilations, *shape), default=1) < 1:
+        raise ValueError("the numbers of kernel_shape, strides and dilations must be positive")
+    begins, ends = list(explicit[:rank]), list(explicit[rank:])
+    more, counts = [0] * rank, [0] * rank
+    for axis, size in enumerate(sizes):
+        extent = (shape[axis] - 1) * dilations[axis] + 1
+        if auto_pad.startswith("SAME"):
+            padding = max((-(-size // strides[axis]) - 1) * strides[axis] + extent - size, 0)
+            begins[axis] = padding // 2 if auto_pad == "SAME_UPPER" else padding - padding // 2
+            ends[axis] = padding - begins[axis]
+        room = size + begins[axis] + ends[axis] - extent
+        counts[axis] = room // strides[axis] + 1
+        if ceil_mode and room % strides[axis]:
+            start = counts[axis] * strides[axis]
+            if start < size + begins[axis]:
+                counts[axis] += 1
+                more[axis] = start - room
+    return Windows(
+        tuple(shape),
+        tuple(strides),
+        tuple(dilations),
+        tuple(begins),
+        tuple(ends),
+        tuple(more),
+        tuple(counts),
+    )
+
+
+def channels_last(x: Tensor) -> Tensor:
+    """Move the axis of channels behind those of space."""
+    return ops.permute_dims(x, (0, *range(2, len(x.shape)), 1))
+
+
+def channels_first(x: Tensor) -> Tensor:
+    """Move the axis of channels before those of space."""
+    rank = len(x.shape)
+    return ops.permute_dims(x, (0, rank - 1, *range(1, rank - 1)))
+
+
+def filters_last(filter: Tensor) -> Tensor:
+    """Move the first two axes of a filter to the end, in reverse order."""
+    return ops.permute_dims(filter, (*range(2, len(filter.shape)), 1, 0))

@@ -1,0 +1,1 @@
+"""ONNX models beside the package of ONNX's authors."""

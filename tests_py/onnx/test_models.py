@@ -1,0 +1,544 @@
+"""Models: loading, executing, control flow, functions, layouts, and what is wrong with them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from onnx import AttributeProto, ModelProto, TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+import webtensor as wt
+
+FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+
+
+def value(name: str, shape: Any = None, dtype: int = FLOAT) -> Any:
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def constant(name: str, values: Any, dtype: Any = np.float32) -> Any:
+    return numpy_helper.from_array(np.asarray(values, dtype), name)
+
+
+def model_of(
+    nodes: list[Any],
+    inputs: list[Any],
+    outputs: list[Any],
+    initializers: list[Any] | None = None,
+    opset: int = 17,
+    **options: Any,
+) -> ModelProto:
+    graph = helper.make_graph(nodes, "graph", inputs, outputs, initializers or [])
+    imports = [helper.make_opsetid("", opset), helper.make_opsetid("own", 1)]
+    return helper.make_model(graph, opset_imports=imports, **options)
+
+
+def array(values: Any) -> NDArray[np.float32]:
+    return np.asarray(values, np.float32)
+
+
+def bytes_of(model: ModelProto) -> bytes:
+    return bytes(model.SerializeToString())
+
+
+def check(model: ModelProto, **inputs: Any) -> None:
+    """Compare all outputs with those of the package's own evaluator."""
+    loaded = wt.load_onnx(bytes_of(model))
+    feeds = {name: wt.tensor(array) for name, array in inputs.items()}
+    results = loaded.predict(feeds)
+    expected = ReferenceEvaluator(model).run(None, inputs)
+    for result, wanted in zip(
+        results if isinstance(results, list) else [results], expected, strict=True
+    ):
+        np.testing.assert_allclose(result.numpy(), wanted, rtol=1e-5, atol=1e-5)
+
+
+# -- loading and executing ---------------------------------------------------------------------
+
+
+def linear() -> ModelProto:
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["product"]),
+        helper.make_node("Add", ["product", "b"], ["y"], name="sum"),
+    ]
+    weights = [constant("w", [[1.0], [-1.0]]), constant("b", [0.5])]
+    return model_of(nodes, [value("x", ["batch", 2])], [value("y", ["batch", 1])], weights)
+
+
+def test_inputs_and_outputs_have_names_shapes_and_dtypes() -> None:
+    model: Any = wt.load_onnx(bytes_of(linear()))
+    assert model.inputs == [("x", (None, 2), "float32")]
+    assert model.output_names == ["y"]
+
+
+def test_load_from_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "linear.onnx"
+    path.write_bytes(bytes_of(linear()))
+    for source in (path, str(path)):
+        model: Any = wt.load_onnx(source)
+        assert model.predict(array([[3, 1]])).tolist() == [[2.5]]
+
+
+def test_execute_intermediate_values_from_others() -> None:
+    model: Any = wt.load_onnx(bytes_of(linear()))
+    x = array([[3, 1]])
+    assert model.execute({"x": x}, "product").tolist() == [[2.0]]
+    y, product = model.execute({"x": x}, ["y", "product"])
+    assert (y.tolist(), product.tolist()) == ([[2.5]], [[2.0]])
+    assert model.execute({"product": wt.tensor([[1.0]])}, "y").tolist() == [[1.5]]
+
+
+def test_initializers_may_be_fed() -> None:
+    model: Any = wt.load_onnx(bytes_of(linear()))
+    inputs = {"x": array([[3, 1]]), "b": wt.tensor([1.0])}
+    assert model.predict(inputs).tolist() == [[3.0]]
+
+
+def test_load_and_execute_asynchronously() -> None:
+    async def main() -> Any:
+        model: Any = await wt.load_onnx_async(bytes_of(linear()))
+        return await model.predict_async([array([[3, 1]])])
+
+    assert asyncio.run(main()).tolist() == [[2.5]]
+
+
+def test_external_tensors_are_read_beside_the_file(tmp_path: Path) -> None:
+    import onnx
+
+    onnx.save(
+        linear(),
+        tmp_path / "linear.onnx",
+        save_as_external_data=True,
+        size_threshold=0,
+        location="weights.bin",
+    )
+    model: Any = wt.load_onnx(tmp_path / "linear.onnx")
+    assert model.predict(array([[3, 1]])).tolist() == [[2.5]]
+
+
+@pytest.mark.parametrize(
+    "inputs, message",
+    [
+        ({}, "'x' is missing"),
+        ({"x": np.ones((1, 3), np.float32)}, r"'x' must have shape \(None, 2\)"),
+        ({"x": np.ones((1, 2), np.int32)}, "'x' must have dtype float32"),
+        ([np.ones((1, 2), np.float32)] * 2, r"has 1 inputs \(x\), but got 2"),
+        ({"z": 1.0}, "no value 'z'"),
+    ],
+)
+def test_wrong_inputs(inputs: Any, message: str) -> None:
+    model: Any = wt.load_onnx(bytes_of(linear()))
+    if isinstance(inputs, dict):
+        inputs = {
+            name: wt.tensor(value) if isinstance(value, np.ndarray) else value
+            for name, value in inputs.items()
+        }
+    with pytest.raises(ValueError, match=message):
+        model.predict(inputs)
+
+
+def test_values_that_fusion_takes_over_can_be_fed_and_fetched() -> None:
+    model: Any = wt.load_onnx(bytes_of(convolutional([node("Relu", "h")])))
+    x = wt.tensor(np.random.default_rng(2).standard_normal((4, 3, 6, 5)).astype(np.float32))
+    y, h = model.execute({"x": x}, ["y", "h"])
+    assert wt.all(y == wt.relu(h)).item()
+    np.testing.assert_allclose(model.predict(x).numpy(), y.numpy(), atol=1e-6)
+    assert wt.all(model.execute({"h": -h}, "y") == wt.relu(-h)).item()
+    zeros = wt.zeros((4, 3, 3, 3))
+    assert len(set(model.execute({"x": x, "w": zeros}, "h").numpy().ravel().tolist())) == 4
+
+
+# -- subgraphs and functions -------------------------------------------------------------------
+
+
+def graph_of(nodes: list[Any], inputs: list[Any], outputs: list[Any]) -> Any:
+    return helper.make_graph(nodes, "body", inputs, outputs)
+
+
+def test_if_captures_outer_values_and_constants() -> None:
+    then = graph_of([helper.make_node("Add", ["x", "one"], ["t"])], [], [value("t")])
+    other = graph_of([helper.make_node("Mul", ["x", "x"], ["e"])], [], [value("e")])
+    model = model_of(
+        [helper.make_node("If", ["flag"], ["y"], then_branch=then, else_branch=other)],
+        [value("flag", [], BOOL), value("x", [2])],
+        [value("y")],
+        [constant("one", 1.0)],
+    )
+    for flag in (True, False):
+        check(model, flag=np.array(flag), x=array([2, 3]))
+
+
+def test_loop_with_carried_values_scan_outputs_and_a_nested_if() -> None:
+    then = graph_of([helper.make_node("Add", ["sum", "x"], ["more"])], [], [value("more")])
+    other = graph_of([helper.make_node("Identity", ["sum"], ["same"])], [], [value("same")])
+    body = graph_of(
+        [
+            helper.make_node("Less", ["trip", "three"], ["is_early"]),
+            helper.make_node("If", ["is_early"], ["next"], then_branch=then, else_branch=other),
+            helper.make_node("Identity", ["next"], ["seen"]),
+            helper.make_node("Identity", ["goes_on"], ["still"]),
+        ],
+        [value("trip", [], INT64), value("goes_on", [], BOOL), value("sum", [2])],
+        [value("still", [], BOOL), value("next", [2]), value("seen", [2])],
+    )
+    model = model_of(
+        [helper.make_node("Loop", ["count", "go", "x"], ["last", "all"], body=body)],
+        [value("count", [], INT64), value("x", [2])],
+        [value("last"), value("all")],
+        [constant("three", 3, np.int64), constant("go", True, np.bool_)],
+    )
+    check(model, count=np.array(5), x=array([1, 2]))
+
+
+def test_scan_of_two_inputs_with_directions_and_axes() -> None:
+    body = graph_of(
+        [
+            helper.make_node("Mul", ["a", "b"], ["product"]),
+            helper.make_node("Add", ["state", "product"], ["new"]),
+            helper.make_node("Identity", ["new"], ["out"]),
+        ],
+        [value("state", [2]), value("a", [2]), value("b", [2])],
+        [value("new", [2]), value("out", [2])],
+    )
+    model = model_of(
+        [
+            helper.make_node(
+                "Scan",
+                ["s", "x", "y"],
+                ["last", "all"],
+                body=body,
+                num_scan_inputs=2,
+                scan_input_axes=[0, 0],
+                scan_input_directions=[0, 0],
+            )
+        ],
+        [value("s", [2]), value("x", [3, 2]), value("y", [3, 2])],
+        [value("last"), value("all")],
+    )
+    x = np.arange(6, dtype=np.float32).reshape(3, 2)
+    check(model, s=np.zeros(2, np.float32), x=x, y=x + 1)
+
+
+def test_functions_of_the_model_are_expanded() -> None:
+    function = helper.make_function(
+        "own",
+        "Scaled",
+        ["x"],
+        ["y"],
+        [
+            helper.make_node("Elu", ["x"], ["e"]),
+            helper.make_node("LeakyRelu", ["e"], ["y"]),
+        ],
+        [helper.make_opsetid("", 17)],
+        ["alpha"],
+    )
+    function.node[1].attribute.add(name="alpha", ref_attr_name="alpha", type=AttributeProto.FLOAT)
+    model = model_of(
+        [
+            helper.make_node("Scaled", ["x"], ["h"], domain="own", alpha=0.5),
+            helper.make_node("Scaled", ["h"], ["y"], domain="own", alpha=0.25),
+        ],
+        [value("x", [3])],
+        [value("y")],
+        functions=[function],
+    )
+    loaded: Any = wt.load_onnx(bytes_of(model))
+    expected = array([-1, 0, 2])
+    for slope in (0.5, 0.25):
+        expected = np.where(expected < 0, slope * np.expm1(np.minimum(expected, 0)), expected)
+    np.testing.assert_allclose(loaded.predict(array([-1, 0, 2])).numpy(), expected, rtol=1e-6)
+
+
+# -- transformers ------------------------------------------------------------------------------
+
+
+def test_an_encoder_block_as_exporters_write_it() -> None:
+    """Attention of two heads by shapes that are computed, then two dense layers."""
+    random = np.random.default_rng(0)
+    nodes = [
+        helper.make_node("LayerNormalization", ["x", "scale", "shift"], ["n"]),
+        helper.make_node("MatMul", ["n", "qkv"], ["all"]),
+        helper.make_node("Split", ["all"], ["q", "k", "v"], axis=-1),
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Gather", ["shape", "zero"], ["batch"], axis=0),
+        helper.make_node("Gather", ["shape", "one"], ["length"], axis=0),
+        helper.make_node("Unsqueeze", ["batch", "first"], ["b"]),
+        helper.make_node("Unsqueeze", ["length", "first"], ["l"]),
+        helper.make_node("Concat", ["b", "l", "two_heads"], ["split"], axis=0),
+    ]
+    for name in "qkv":
+        nodes += [
+            helper.make_node("Reshape", [name, "split"], [f"{name}4"]),
+            helper.make_node("Transpose", [f"{name}4"], [f"{name}h"], perm=[0, 2, 1, 3]),
+        ]
+    nodes += [
+        helper.make_node("Transpose", ["kh"], ["kt"], perm=[0, 1, 3, 2]),
+        helper.make_node("MatMul", ["qh", "kt"], ["scores"]),
+        helper.make_node("Div", ["scores", "root"], ["scaled"]),
+        helper.make_node("Softmax", ["scaled"], ["weights"], axis=-1),
+        helper.make_node("MatMul", ["weights", "vh"], ["heads"]),
+        helper.make_node("Transpose", ["heads"], ["joined"], perm=[0, 2, 1, 3]),
+        helper.make_node("Reshape", ["joined", "flat"], ["merged"]),
+        helper.make_node("Add", ["x", "merged"], ["residual"]),
+        helper.make_node("MatMul", ["residual", "w"], ["dense"]),
+        helper.make_node("Add", ["dense", "shift2"], ["biased"]),
+        helper.make_node("Div", ["biased", "root2"], ["d"]),
+        helper.make_node("Erf", ["d"], ["e"]),
+        helper.make_node("Add", ["e", "unit"], ["f"]),
+        helper.make_node("Mul", ["biased", "f"], ["y"]),
+    ]
+    weights = [
+        constant("scale", random.standard_normal(8)),
+        constant("shift", random.standard_normal(8)),
+        constant("qkv", random.standard_normal((8, 24))),
+        constant("w", random.standard_normal((8, 16))),
+        constant("shift2", random.standard_normal(16)),
+        constant("root", 2.0),
+        constant("root2", np.sqrt(2)),
+        constant("unit", 1.0),
+        constant("zero", 0, np.int64),
+        constant("one", 1, np.int64),
+        constant("first", [0], np.int64),
+        constant("two_heads", [2, 4], np.int64),
+        constant("flat", [0, 0, -1], np.int64),
+    ]
+    model = model_of(nodes, [value("x", ["n", "t", 8])], [value("y")], weights)
+    for shape in ((1, 5, 8), (3, 2, 8)):
+        check(model, x=random.standard_normal(shape).astype(np.float32))
+
+
+# -- layouts -----------------------------------------------------------------------------------
+
+
+def convolutional(nodes: list[Any], channels: int = 4) -> ModelProto:
+    """A convolution, some nodes that make "y" of "h", and one more."""
+    random = np.random.default_rng(0)
+    first = random.standard_normal((channels, 3, 3, 3))
+    weights = [
+        constant("w", first),
+        constant("b", random.standard_normal(channels)),
+        constant("scale", random.standard_normal(channels)),
+        constant("mean", random.standard_normal(channels)),
+        constant("variance", random.uniform(0.5, 2, channels)),
+        constant("slope", random.standard_normal((channels, 1, 1))),
+        constant("image", random.standard_normal((1, channels, 1, 1))),
+        constant("pads", [0, 1, 2, 3, 0, 2, 1, 0], np.int64),
+        constant("starts", [1, 0], np.int64),
+        constant("ends", [3, 2**62], np.int64),
+        constant("axes", [1, -1], np.int64),
+        constant("scales", [1, 1, 2, 3]),
+        constant("shape", [0, -1], np.int64),
+        constant("space", [2, 3], np.int64),
+        constant("depth", random.standard_normal((channels, 1, 3, 3))),
+        constant("zero", 0.0),
+        constant("six", 6.0),
+    ]
+    used = {name for node in nodes for name in node.input} | {"w", "b"}
+    return model_of(
+        [helper.make_node("Conv", ["x", "w", "b"], ["h"], pads=[1, 1, 1, 1]), *nodes],
+        [value("x", [4, 3, 6, 5])],
+        [value("y")],
+        [weight for weight in weights if weight.name in used],
+        opset=18,
+    )
+
+
+def node(op: str, *inputs: str, **attributes: Any) -> Any:
+    return helper.make_node(op, list(inputs), ["y"], **attributes)
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        [node("Relu", "h")],
+        [node("Add", "h", "h")],
+        [node("Mul", "h", "image")],
+        [node("Add", "slope", "h")],
+        [node("PRelu", "h", "slope")],
+        [node("BatchNormalization", "h", "scale", "b", "mean", "variance")],
+        [node("MaxPool", "h", kernel_shape=[2, 3], strides=[2, 1], ceil_mode=1)],
+        [node("AveragePool", "h", kernel_shape=[3, 3], pads=[1, 1, 0, 1])],
+        [node("GlobalAveragePool", "h")],
+        [node("GlobalMaxPool", "h")],
+        [node("LRN", "h", size=3)],
+        [node("Concat", "h", "h", axis=1)],
+        [node("Concat", "h", "h", axis=-2)],
+        [node("Softmax", "h", axis=1)],
+        [node("ReduceMean", "h", "space")],
+        [node("ReduceMean", "h", "space", keepdims=0)],
+        [node("ReduceMax", "h", keepdims=0)],
+        [node("Pad", "h", "pads")],
+        [node("Slice", "h", "starts", "ends", "axes")],
+        [node("Resize", "h", "", "scales", mode="nearest", nearest_mode="floor")],
+        [node("Transpose", "h", perm=[0, 2, 3, 1])],
+        [node("Transpose", "h", perm=[3, 1, 0, 2])],
+        [node("Reshape", "h", "shape")],
+        [node("Flatten", "h", axis=2)],
+        [node("ArgMax", "h", axis=1)],
+        [
+            helper.make_node("Split", ["h"], ["p", "q"], axis=1, num_outputs=2),
+            node("Mul", "p", "q"),
+        ],
+        [helper.make_node("Dropout", ["h"], ["d", "mask"]), node("Neg", "d")],
+        [helper.make_node("Identity", ["h"], ["i"]), node("Sigmoid", "i")],
+        [
+            helper.make_node("Transpose", ["x"], ["t"], perm=[0, 3, 1, 2]),
+            helper.make_node("Shape", ["h"], ["s"]),
+            helper.make_node("Transpose", ["t"], ["u"], perm=[0, 2, 3, 1]),
+            node("Add", "u", "u"),
+        ],
+        [
+            helper.make_node(
+                "BatchNormalization", ["h", "scale", "b", "mean", "variance"], ["n"], epsilon=0.1
+            ),
+            helper.make_node("Mul", ["n", "image"], ["m"]),
+            helper.make_node("Add", ["slope", "m"], ["a"]),
+            node("Relu", "a"),
+        ],
+        [
+            helper.make_node("Sin", ["h"], ["s"]),
+            helper.make_node("Conv", ["h", "depth", "b"], ["d"], pads=[1, 1, 1, 1], group=4),
+            helper.make_node("Add", ["s", "d"], ["a"]),
+            node("LeakyRelu", "a", alpha=0.3),
+        ],
+        [
+            helper.make_node("GlobalMaxPool", ["h"], ["g"]),
+            helper.make_node("Conv", ["h", "depth"], ["d"], pads=[1, 1, 1, 1], group=4),
+            helper.make_node("Sum", ["d", "g"], ["a"]),
+            node("Sigmoid", "a"),
+        ],
+        [node("Clip", "h", "zero", "six")],
+        [helper.make_node("Relu", ["h"], ["r"]), node("Add", "h", "r")],
+    ],
+    ids=lambda nodes: "-".join(node.op_type for node in nodes),
+)
+def test_channels_last(nodes: list[Any]) -> None:
+    random = np.random.default_rng(1)
+    check(convolutional(nodes), x=random.standard_normal((4, 3, 6, 5)).astype(np.float32))
+
+
+# -- what is wrong with models -----------------------------------------------------------------
+
+
+def test_unknown_operators_are_reported_together() -> None:
+    nodes = [
+        helper.make_node("Relux", ["x"], ["a"]),
+        helper.make_node("Relu", ["a"], ["b"]),
+        helper.make_node("Conw", ["b"], ["c"], domain="own"),
+        helper.make_node("Sin", ["c"], ["y"]),
+    ]
+    model = model_of(nodes, [value("x")], [value("y")])
+    with pytest.raises(wt.ModelFormatError, match=r"unknown: Relux, own\.Conw"):
+        wt.load_onnx(bytes_of(model))
+
+
+def relu(source: str, target: str) -> Any:
+    return helper.make_node("Relu", [source], [target])
+
+
+@pytest.mark.parametrize(
+    "nodes, message",
+    [
+        ([relu("y", "z"), relu("z", "y")], "depends on itself"),
+        ([relu("nothing", "y")], "needs the value 'nothing', which nothing computes"),
+        ([relu("x", "y"), relu("x", "y")], "two nodes compute the value 'y'"),
+        ([relu("x", "z")], "nothing computes"),
+        ([helper.make_node("Relu", [], ["y"])], "node 'y' of operation Relu: it needs the input"),
+        ([helper.make_node("Relu", ["x", "x"], ["y"])], "it has 2 inputs, but takes 1"),
+        ([helper.make_node("Relu", ["x"], ["y"], slope=1)], "attribute 'slope' is unknown"),
+        ([helper.make_node("LRN", ["x"], ["y"])], "it needs the attribute 'size'"),
+        ([helper.make_node("Constant", [], ["y"])], "has no value"),
+        ([helper.make_node("If", ["x"], ["y"])], "it needs the graphs then_branch, else_branch"),
+        ([helper.make_node("Concat", [], ["y"], axis=0)], "Concat"),
+    ],
+)
+def test_broken_graphs(nodes: list[Any], message: str) -> None:
+    model = model_of(nodes, [value("x")], [value("y")])
+    with pytest.raises(wt.ModelFormatError, match=message):
+        wt.load_onnx(bytes_of(model)).predict(wt.tensor([1.0]))
+
+
+@pytest.mark.parametrize("op", ["ConstantOfShape", "Expand", "Tile"])
+def test_giant_constants(op: str) -> None:
+    inputs = ["shape"] if op == "ConstantOfShape" else ["x0", "shape"]
+    model = model_of(
+        [helper.make_node(op, inputs, ["y"])],
+        [],
+        [value("y")],
+        [constant("shape", [1 << 20, 1 << 20], np.int64), constant("x0", [[1.0]])],
+    )
+    with pytest.raises(wt.ModelFormatError, match=f"node 'y' of operation {op}"):
+        wt.load_onnx(bytes_of(model))
+
+
+def test_functions_that_call_themselves() -> None:
+    function = helper.make_function(
+        "own",
+        "Again",
+        ["x"],
+        ["y"],
+        [helper.make_node("Again", ["x"], ["y"], domain="own")],
+        [helper.make_opsetid("own", 1)],
+    )
+    model = model_of(
+        [helper.make_node("Again", ["x"], ["y"], domain="own")],
+        [value("x")],
+        [value("y")],
+        functions=[function],
+    )
+    with pytest.raises(wt.ModelFormatError, match="'Again' calls itself"):
+        wt.load_onnx(bytes_of(model))
+
+
+def test_functions_that_would_become_too_many_nodes() -> None:
+    functions = [
+        helper.make_function(
+            "own",
+            f"F{level}",
+            ["x"],
+            ["y"],
+            [
+                helper.make_node(
+                    f"F{level + 1}" if level < 12 else "Relu",
+                    ["x"],
+                    [f"y{index}" if index else "y"],
+                    domain="own" if level < 12 else "",
+                )
+                for index in range(8)
+            ],
+            [helper.make_opsetid("own", 1), helper.make_opsetid("", 17)],
+        )
+        for level in range(13)
+    ]
+    model = model_of(
+        [helper.make_node("F0", ["x"], ["y"], domain="own")],
+        [value("x")],
+        [value("y")],
+        functions=functions,
+    )
+    with pytest.raises(wt.ModelFormatError, match="would become more than"):
+        wt.load_onnx(bytes_of(model))
+
+
+def test_missing_external_files() -> None:
+    model = linear()
+    tensor = model.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="weights.bin")
+    with pytest.raises(wt.ModelFormatError, match=r"'weights\.bin', which is missing"):
+        wt.load_onnx(bytes_of(model), files={})
+
+
+def test_errors_while_executing_name_the_node() -> None:
+    node = helper.make_node("Reshape", ["x", "shape"], ["y"], name="flat")
+    shape = [constant("shape", [2, 2], np.int64)]
+    model: Any = wt.load_onnx(bytes_of(model_of([node], [value("x")], [value("y")], shape)))
+    with pytest.raises(ValueError, match="reshape") as caught:
+        model.predict([wt.ones((3,))])
+    assert "node 'y' of operation Reshape in model.onnx" in caught.value.__notes__[0]
