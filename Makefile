@@ -55,8 +55,8 @@ test-models: kernels site chromium dist/models/.stamp ## compare 41 real models 
 test-engines: venv .engines/.stamp ## run the documented scripts for Ray Data and Dask
 	$(PYTEST) tests_py/engines.py
 
-test-tensorflow: venv .tensorflow/.stamp ## read files that TensorFlow and safetensors write
-	.tensorflow/bin/python -m pytest tests_py/tensorflow_files.py
+test-tensorflow: venv .tensorflow/.stamp ## read files that TensorFlow and safetensors write, and run models of TensorFlow Lite
+	.tensorflow/bin/python -m pytest tests_py/tensorflow_files.py tests_py/tflite_models.py
 
 fuzz: kernels ## read a thousand mutated files of each format
 	WEBTENSOR_FUZZ=1 $(PYTEST) --numprocesses auto tests_py/keras/test_saving_fuzz.py \

@@ -49,6 +49,7 @@ class TFLiteModel(GraphModel):
         chosen = signature_of(model, signature, label)
         with reading(label):
             lowering = lowered(model, chosen, label, budget)
+            self._initializer = lowering.initializer
             super().__init__(
                 lowering.graph,
                 lowering.weights,
@@ -65,8 +66,10 @@ class TFLiteModel(GraphModel):
         return [signature.key for signature in self._format.signatures]
 
     def reset_states(self) -> None:
-        """Set the states of recurrent operators to zeros, and forget what variables have."""
+        """Set the states of recurrent operators to zeros, and variables to their first values."""
         self._states.clear()
+        if self._initializer is not None:
+            self._initialize(self._initializer, None)
 
     def dispose(self) -> None:
         """Give back the memory of weights and states; the model cannot be used any more."""
