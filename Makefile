@@ -60,7 +60,8 @@ test-tensorflow: venv .tensorflow/.stamp ## read files that TensorFlow and safet
 
 fuzz: kernels ## read a thousand mutated files of each format
 	WEBTENSOR_FUZZ=1 $(PYTEST) --numprocesses auto tests_py/keras/test_saving_fuzz.py \
-		tests_py/formats/test_formats_fuzz.py tests_py/formats/test_protobuf.py
+		tests_py/formats/test_formats_fuzz.py tests_py/formats/test_protobuf.py \
+		tests_py/tflite/test_mutated_models.py
 
 prove: kernels site browsers ## try long training, lost contexts, bad networks …, writing docs/reliability.md (hours)
 	PROVE_SEEDS=$(PROVE_SEEDS) PROVE_ROUNDS=$(PROVE_ROUNDS) $(RUN) -m tests_browser.prove $(ONLY)

@@ -1,11 +1,11 @@
 """TensorFlow Lite's models, of which ``load_tflite`` makes graph models.
 
-``loading`` reads files, and ``lowering`` turns their subgraphs into the nodes that
-``webtensor.graph`` compiles. ``operators`` is the table of what an operator becomes; ``products``,
-``compositions`` and ``recurrent_calls`` have those that become several nodes, with what ``calls``
-has for that. ``constants`` makes tensors of weights. ``quantization``, ``recurrent``, ``detection``,
-``states`` and ``further_operations`` compute what TensorFlow's graphs do not have. ``model`` is what
-users see.
+``loading`` reads files, and ``lowering`` turns their subgraphs into nodes for ``webtensor.graph``.
+``operators`` is the table of what an operator becomes; ``products``, ``compositions`` and
+``recurrent_calls`` have those that become several nodes, with what ``calls`` has for that.
+``constants`` makes tensors of weights. ``quantization``, ``recurrent``, ``detection``, ``states``
+and ``further_operations`` compute what TensorFlow's graphs do not have. ``model`` is what users
+see.
 """
 
 from __future__ import annotations

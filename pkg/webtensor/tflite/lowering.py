@@ -12,7 +12,7 @@ from typing import NamedTuple
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats import tflite as format_
-from webtensor.formats.budgets import Budget
+from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.graph_def import (
     Argument,
     AttributeValue,
@@ -161,11 +161,11 @@ class _Lowering:
         names = {} if signature is None else {at: name for name, at in signature.outputs.items()}
         for at in subgraph.outputs:
             tensor = subgraph.tensors[at]
-            reference = _integers(graph, self.ordered(graph, at), tensor)
-            name = graph.node("Identity", (reference,), {}, tensor.name)
+            name = _integers(graph, self.ordered(graph, at), tensor)
             key = names.get(at, name)
-            key = key if key not in outputs else name
-            outputs[key] = TensorInfo((name,), tensor.dtype, tensor.signature)
+            outputs[key if key not in outputs else name] = TensorInfo(
+                (name,), tensor.dtype, tensor.signature
+            )
         return graph.nodes, inputs, outputs
 
     def has_more(self) -> bool:
@@ -225,13 +225,15 @@ class _Lowering:
             self.operator(Call(graph, definition, f"operator {index}, {definition.op}"), operator)
 
     def operator(self, call: Call, operator: Operator) -> None:
-        references = operator.lower(call)
         graph = call.graph
+        with reading(f"{graph.label}: {call.where}"):
+            references = operator.lower(call)
         for index, reference in zip(call.operator.outputs, references, strict=False):
             tensor = graph.subgraph.tensors[index]
             grid = None if _keeps_grid(call, operator, tensor) else call.grid(tensor)
             finished = _finished(call, operator, reference, grid)
-            graph.define(index, graph.node("Identity", (finished,), {}, tensor.name))
+            name = tensor.name if _grid(graph, tensor) is None else f"{tensor.name} (numbers)"
+            graph.define(index, graph.node("Identity", (finished,), {}, name))
 
 
 def _numbers(graph: GraphBuilder, reference: str, tensor: format_.Tensor) -> str:
@@ -248,7 +250,7 @@ def _integers(graph: GraphBuilder, reference: str, tensor: format_.Tensor) -> st
     grid = _grid(graph, tensor)
     if grid is None:
         return reference
-    return graph.node("QuantizeLinear", (reference,), grid._asdict())
+    return graph.node("QuantizeLinear", (reference,), grid._asdict(), tensor.name)
 
 
 def _grid(graph: GraphBuilder, tensor: format_.Tensor) -> Grid | None:
