@@ -553,7 +553,7 @@ def test_models_of_float16_weights(make: Callable[[], Any]):
 
 @pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
 def test_models_of_quantized_weights(make: Callable[[], Any]):
-    """LiteRT rounds activations to 8 bits, too; we are at most as far from Keras as it is."""
+    """LiteRT rounds activations to 8 bits, too; we are no further from Keras than it is."""
     data, x = lite(make, **OPTIMIZED), input_of(make)
     keras = keras_model(make)(x)
     exact = [value.numpy() for value in (keras if isinstance(keras, list) else [keras])]
@@ -562,7 +562,7 @@ def test_models_of_quantized_weights(make: Callable[[], Any]):
         original = by_shape[value.shape]
         largest = np.abs(original).max()
         theirs = np.abs(expected - original).max() / largest
-        assert np.abs(value - original).max() / largest < max(1.5 * theirs, 0.02)
+        assert np.abs(value - original).max() / largest < max(theirs, 0.02)
 
 
 #: A step in the middle of a model becomes several where its scale is larger than that of the end.

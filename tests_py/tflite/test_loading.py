@@ -18,7 +18,7 @@ TWICE = Operator("ADD", ["x", "x"], ["y"], ("AddOptions", {}))
 
 def doubles(model: wt.TFLiteModel) -> bool:
     """Whether a model doubles numbers."""
-    return model.execute([[[1.0, 2.0]]], ["y"])[0].tolist() == [[2.0, 4.0]]
+    return model.execute(wt.tensor([[1.0, 2.0]]), ["y"])[0].tolist() == [[2.0, 4.0]]
 
 
 def twice(**fields: Any) -> bytes:
