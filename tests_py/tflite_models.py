@@ -19,6 +19,9 @@ import tensorflow as tf
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 import webtensor as wt
+from tests_py.tflite.cases import CASES as OUR_CASES, Case as OurCase
+from tests_py.tflite.test_flows import detector
+from tests_py.tflite.test_recurrent import BATCH, NUMBERS, TIME, filters, sequence_of_lstm
 from webtensor.formats.tflite import Model, read_tflite
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -405,6 +408,84 @@ def test_operators(case: Case):
     names = set(case.operators.split())
     assert names - operators_of(read_tflite(data, "m")) <= FUSED
     compare(data, *case.inputs)
+
+
+# -- models of our tests -----------------------------------------------------------------------
+
+#: Cases that LiteRT refuses, or of which it leaves out the activation.
+NOT_IN_LITERT = {
+    "ATAN2 broadcast",
+    "BROADCAST_TO",
+    "CONV_2D without bias",
+    "DENSIFY",
+    "DEQUANTIZE",
+    "QUANTIZE",
+    *(f"{op} TANH" for op in ("ADD", "CONV_2D", "DIV", "MUL", "SUB")),
+}
+
+
+def invoked(data: bytes, *inputs: Array) -> list[Array]:
+    """What LiteRT computes for a model without signatures."""
+    plain = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    interpreter = Interpreter(model_content=data, experimental_op_resolver_type=plain)
+    interpreter.allocate_tensors()
+    for detail, value in zip(interpreter.get_input_details(), inputs, strict=True):
+        interpreter.set_tensor(detail["index"], value)
+    interpreter.invoke()
+    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in OUR_CASES if case.name not in NOT_IN_LITERT],
+    ids=lambda case: case.name,
+)
+def test_what_our_tests_expect(case: OurCase):
+    results = invoked(case.file(), *case.feeds.values())
+    for result, expected in zip(results, case.expectation(), strict=True):
+        assert result.shape == expected.shape
+        np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("variant", ["plain", "coupled", "peephole", "projection"])
+def test_sequences_of_lstms(variant: str):
+    x = normal(BATCH, TIME, NUMBERS, seed=3)
+    data = sequence_of_lstm(x, variant)
+    (expected,) = invoked(data, x)
+    (result,) = wt.load_tflite(data).execute([wt.tensor(x)], ["y"])
+    np.testing.assert_allclose(result.numpy(), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_filters(rank: int):
+    steps = normal(5, BATCH, NUMBERS, seed=8)
+    data = filters(steps[0], rank)[0]
+    model = wt.load_tflite(data)
+    interpreter = Interpreter(model_content=data)
+    interpreter.allocate_tensors()
+    for step in steps:
+        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], step)
+        interpreter.invoke()
+        expected = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+        (result,) = model.execute([wt.tensor(step)], ["y"])
+        np.testing.assert_allclose(result.numpy(), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("regular", [False, True])
+@pytest.mark.parametrize("background", [0, 1])
+def test_detections(regular: bool, background: int):
+    random = np.random.default_rng(7)
+    anchors = random.uniform(0.1, 0.9, (60, 4)).astype("float32")
+    encodings = random.normal(size=(1, 60, 4)).astype("float32")
+    scores = random.uniform(0, 1, (1, 60, 2 + background)).astype("float32")
+    options = {"use_regular_nms": regular, "max_detections": 12, "detections_per_class": 9}
+    data = detector(anchors, scores.shape, options)
+    expected = invoked(data, encodings, scores)
+    results = wt.load_tflite(data).execute(
+        [wt.tensor(encodings), wt.tensor(scores)], ["boxes", "classes", "scores", "count"]
+    )
+    for result, their in zip(results, expected, strict=True):
+        np.testing.assert_allclose(result.numpy(), their, atol=1e-5)
 
 
 # -- quantized operators -----------------------------------------------------------------------

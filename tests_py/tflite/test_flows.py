@@ -1,5 +1,6 @@
 """Subgraphs that operators run, variables, tables, custom operators and random numbers."""
 
+from collections.abc import Sequence
 from struct import pack
 from typing import Any
 
@@ -215,6 +216,26 @@ SCORES = np.array([[[0, 0.2, 0.8], [0, 0.9, 0.1], [0, 0.1, 0.4]]], "float32")
 WIDE, NARROW, FAR = [0, 0, 1, 1], [0, 0.05, 1, 0.95], [2, 2, 3, 3]
 
 
+DETECTED = ("boxes", "classes", "scores", "count")
+
+
+def detector(anchors: Array, shape: Sequence[int], options: dict[str, Any]) -> bytes:
+    """A model that chooses boxes; ``shape`` is that of the scores."""
+    operator = Operator(
+        "TFLite_Detection_PostProcess",
+        ["encodings", "class_scores", "anchors"],
+        DETECTED,
+        custom_options=flexbuffer({**DETECTION, **options}),
+    )
+    tensors = [
+        Tensor("encodings", (1, len(anchors), 4)),
+        Tensor("class_scores", shape),
+        Tensor.constant("anchors", anchors),
+        *map(Tensor, DETECTED),
+    ]
+    return file(subgraph(tensors, [operator], ["encodings", "class_scores"], DETECTED))
+
+
 @pytest.mark.parametrize(
     "options, expected",
     [
@@ -227,22 +248,8 @@ WIDE, NARROW, FAR = [0, 0, 1, 1], [0, 0.05, 1, 0.95], [2, 2, 3, 3]
     ids=["fast", "regular"],
 )
 def test_detections(options: dict[str, Any], expected: tuple[Any, ...], backend: str):
-    names = ("boxes", "classes", "scores", "count")
-    operator = Operator(
-        "TFLite_Detection_PostProcess",
-        ["encodings", "class_scores", "anchors"],
-        names,
-        custom_options=flexbuffer({**DETECTION, **options}),
-    )
-    tensors = [
-        Tensor("encodings", (1, 3, 4)),
-        Tensor("class_scores", SCORES.shape),
-        Tensor.constant("anchors", ANCHORS),
-        *map(Tensor, names),
-    ]
-    feeds = ["encodings", "class_scores"]
-    model = opened(file(subgraph(tensors, [operator], feeds, names)))
-    values = model.execute([wt.zeros((1, 3, 4)), wt.tensor(SCORES)], [*names])
+    model = opened(detector(ANCHORS, SCORES.shape, options))
+    values = model.execute([wt.zeros((1, 3, 4)), wt.tensor(SCORES)], DETECTED)
     for value, numbers in zip(values, expected, strict=True):
         array: Array = np.array(numbers, "float32")
         np.testing.assert_allclose(value.numpy().reshape(array.shape), array, atol=1e-6)

@@ -20,15 +20,20 @@ BATCH, TIME, NUMBERS, UNITS, RESULTS = 2, 4, 3, 5, 4
 GATES = ("input", "forget", "cell", "output")
 
 
-def model_of(operator: Operator, x: Array, weights: dict[str, Array], states: list[Any]) -> Any:
-    """A model of one operator."""
+def file_of(operator: Operator, x: Array, weights: dict[str, Array], states: list[Any]) -> bytes:
+    """The file of a model of one operator."""
     tensors = [
         Tensor("x", x.shape),
         *(Tensor.constant(name, array) for name, array in weights.items()),
         *(Tensor(name, shape, fields={"is_variable": True}) for name, shape in states),
         Tensor("y"),
     ]
-    return opened(file(subgraph(tensors, [operator], ["x"], ["y"])))
+    return file(subgraph(tensors, [operator], ["x"], ["y"]))
+
+
+def model_of(operator: Operator, x: Array, weights: dict[str, Array], states: list[Any]) -> Any:
+    """A model of one operator."""
+    return opened(file_of(operator, x, weights, states))
 
 
 def computed(model: Any, x: Array) -> Array:
@@ -104,9 +109,8 @@ def lstm(x: Array, weights: dict[str, Array], clip: float, projection_clip: floa
 VARIANTS = ("plain", "coupled", "peephole", "projection", "normalized peephole projection")
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_sequences_of_lstms(variant: str, backend: str):
-    x = normal(BATCH, TIME, NUMBERS, seed=3)
+def sequence_of_lstm(x: Array, variant: str) -> bytes:
+    """The file of a model that computes sequences."""
     weights = lstm_weights(variant)
     there = {"x", "output_state", "cell_state", *weights}
     options = {"fused_activation_function": "TANH", "cell_clip": 0.9, "proj_clip": 0.8}
@@ -118,8 +122,14 @@ def test_sequences_of_lstms(variant: str, backend: str):
     )
     outputs = weights["output_recurrent"].shape[1]
     states = [("output_state", (BATCH, outputs)), ("cell_state", (BATCH, UNITS))]
-    model = model_of(operator, x, weights, states)
-    expected = lstm(np.concatenate([x, x], 1), weights, 0.9, 0.8)
+    return file_of(operator, x, weights, states)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_sequences_of_lstms(variant: str, backend: str):
+    x = normal(BATCH, TIME, NUMBERS, seed=3)
+    model = opened(sequence_of_lstm(x, variant))
+    expected = lstm(np.concatenate([x, x], 1), lstm_weights(variant), 0.9, 0.8)
     np.testing.assert_allclose(computed(model, x), expected[:, :TIME], atol=1e-5)
     np.testing.assert_allclose(computed(model, x), expected[:, TIME:], atol=1e-5)
     model.reset_states()
@@ -188,19 +198,27 @@ def test_steps_of_simple_networks():
         np.testing.assert_allclose(computed(model, x), h, atol=1e-5)
 
 
-@pytest.mark.parametrize("rank", [1, 2])
-def test_filters(rank: int, backend: str):
-    memory = 3
-    x = normal(5, BATCH, NUMBERS, seed=8)
+MEMORY = 3
+
+
+def filters(x: Array, rank: int) -> tuple[bytes, dict[str, Array]]:
+    """The file of a model of filters, and its weights."""
     weights = {
         "features": normal(UNITS * rank, NUMBERS, seed=9),
-        "time": normal(UNITS * rank, memory, seed=10),
+        "time": normal(UNITS * rank, MEMORY, seed=10),
         "bias": normal(UNITS, seed=11),
     }
     options = ("SVDFOptions", {"rank": rank, "fused_activation_function": "RELU"})
     operator = Operator("SVDF", ["x", *weights, "state"], ["y"], options)
-    model = model_of(operator, x[0], weights, [("state", (BATCH, memory * UNITS * rank))])
-    features = np.zeros((BATCH, UNITS * rank, memory))
+    return file_of(operator, x, weights, [("state", (BATCH, MEMORY * UNITS * rank))]), weights
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_filters(rank: int, backend: str):
+    x = normal(5, BATCH, NUMBERS, seed=8)
+    data, weights = filters(x[0], rank)
+    model = opened(data)
+    features = np.zeros((BATCH, UNITS * rank, MEMORY))
     for step in x:
         new = step @ weights["features"].T
         features = np.concatenate([features[..., 1:], new[..., None]], -1)
