@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ import pytest
 import webtensor as wt
 from tests_py.io.web_server import serving
 from tests_py.tflite.files import Operator, Tensor, file, opened, subgraph
+from webtensor.formats.budgets import Budget
+from webtensor.formats.tflite import read_tflite
 from webtensor.graph.inputs import ModelTensor
+from webtensor.tflite import TFLiteModel
 
 TWICE = Operator("ADD", ["x", "x"], ["y"], ("AddOptions", {}))
 
@@ -185,3 +189,29 @@ def test_models_are_disposed(no_leak: None):
     for _ in range(2):
         assert model.predict([[1.0, 2.0]]).tolist() == [[3.0, 3.0]]
     model.dispose()
+
+
+def test_operators_share_weights():
+    """A network that was unrolled uses the same weights in each step; they are kept once."""
+    weights = Tensor.constant("w", np.eye(2, dtype="float32"))
+    names = [f"x{step}" for step in range(9)]
+    tensors = [weights, *(Tensor(name, (1, 2)) for name in names)]
+    operators = [
+        Operator("FULLY_CONNECTED", [x, "w"], [y], ("FullyConnectedOptions", {}))
+        for x, y in pairwise(names)
+    ]
+    model = opened(file(subgraph(tensors, operators, ["x0"], ["x8"])))
+    assert model.predict([[1.0, 2.0]]).tolist() == [[1.0, 2.0]]
+    matrices = [value for (value,) in model.weights.values() if value.shape == (2, 2)]
+    assert len(matrices) == 2
+
+
+def test_what_becomes_of_weights_is_limited():
+    weights = Tensor.constant("w", np.zeros((64, 1 << 10), "float32"))
+    x, y = Tensor("x", (1, 1 << 10)), Tensor("y", (1, 64))
+    operator = Operator("FULLY_CONNECTED", ["x", "w"], ["y"], ("FullyConnectedOptions", {}))
+    data = file(subgraph([weights, x, y], [operator], ["x"], ["y"]))
+    spent = Budget("m", len(data))
+    spent.spend(spent.limit - 3 * (1 << 18))
+    with pytest.raises(wt.ModelFormatError, match="would become"):
+        TFLiteModel(read_tflite(data, "m"), "m", budget=spent)

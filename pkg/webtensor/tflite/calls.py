@@ -6,7 +6,7 @@ it hands out references of inputs and options, and adds nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from webtensor import ops
@@ -16,7 +16,7 @@ from webtensor.errors import ModelFormatError
 from webtensor.formats import tflite as format_
 from webtensor.formats.budgets import Budget
 from webtensor.formats.graph_def import AttributeValue, NodeDef
-from webtensor.graph.nodes import Node, reference_of
+from webtensor.graph.nodes import Node, Reference
 from webtensor.graph.operations import OPERATIONS
 from webtensor.tflite.constants import constant_of
 from webtensor.tflite.quantization import Grid, grid_of
@@ -81,6 +81,8 @@ class GraphBuilder:
         self.nodes: list[NodeDef] = []
         self.last: str | None = None
         self._references: dict[int, str] = {}
+        #: Constants that were made, by what they were made of: operators may share weights.
+        self._made: dict[Hashable, str] = {}
 
     def node(
         self,
@@ -92,29 +94,40 @@ class GraphBuilder:
         """Add a node, and return its name, which is that of its first output."""
         inputs = tuple(inputs)
         attributes = attributes or {}
-        name = self.library.name(name or op)
-        constants = [self.library.constants.get(reference) for reference in inputs]
-        if op in _FOLDED and None not in constants:
-            return self._folded(Node(name, op, tuple(map(_reference, inputs)), (), attributes))
+        name = name or op
+        if op in _FOLDED and self.library.constants.keys() >= {*inputs}:
+            key = (op, inputs, repr(attributes))
+            if key not in self._made:
+                value = self._folded(Node(name, op, tuple(map(Reference, inputs)), (), attributes))
+                self._made[key] = self._stored(name, value)
+            return self._made[key]
+        name = self.library.name(name)
         self.nodes.append(NodeDef(name, op, inputs, attributes, ""))
         return name
 
-    def _folded(self, node: Node) -> str:
+    def _folded(self, node: Node) -> Tensor:
+        """Return what a node computes of constants."""
         values = [self.library.constants[reference.node] for reference in node.inputs]
         bound = OPERATIONS[node.op].bind(node, dict(enumerate(values)), self.library.where)
         with on_host("constants"):
-            value = bound.function(*[values[index] for index in bound.inputs])
-        return self._stored(node.name, value)
+            value: Tensor = bound.function(*[values[index] for index in bound.inputs])
+        return value
 
     def constant(self, value: Any, dtype: str = "int32", name: str = "constant") -> str:
         """Add a constant, which may be a tensor, a number or a list of numbers."""
-        if not isinstance(value, Tensor):
+        if isinstance(value, Tensor):
+            return self._stored(name, value)
+        is_list = isinstance(value, (list, tuple))
+        key = (dtype, tuple(value) if is_list else value)
+        if key not in self._made:
             with on_host("constants"):
-                shape = (len(value),) if isinstance(value, (list, tuple)) else ()
-                value = ops.tensor(value, shape=shape, dtype=dtype)
-        return self._stored(self.library.name(name), value)
+                made = ops.tensor(value, shape=(len(value),) if is_list else (), dtype=dtype)
+            self._made[key] = self._stored(name, made)
+        return self._made[key]
 
     def _stored(self, name: str, value: Tensor) -> str:
+        self.library.budget.spend(4 * value.size, self.label)
+        name = self.library.name(name)
         self.library.constants[name] = value
         self.nodes.append(NodeDef(name, "Const", (), {}, ""))
         return name
@@ -148,10 +161,6 @@ class GraphBuilder:
                 f"{self.label}: the tensor {tensor.name!r:.200} is computed, but has a value before"
             )
         self._references[index] = reference
-
-
-def _reference(text: str) -> Any:
-    return reference_of(text, "a node")
 
 
 class Call:
