@@ -56,13 +56,15 @@ test-models: kernels site chromium dist/models/.stamp ## compare 41 real models 
 test-engines: venv .engines/.stamp ## run the documented scripts for Ray Data and Dask
 	$(PYTEST) tests_py/engines.py
 
-test-tensorflow: venv .tensorflow/.stamp node_modules/.stamp ## read and convert files that TensorFlow and safetensors write
-	.tensorflow/bin/python -m pytest tests_py/tensorflow_files.py tests_py/tensorflow_conversions.py
+test-tensorflow: venv .tensorflow/.stamp node_modules/.stamp ## read, convert and run files that TensorFlow, safetensors and TensorFlow Lite write
+	.tensorflow/bin/python -m pytest tests_py/tensorflow_files.py tests_py/tensorflow_conversions.py \
+		tests_py/tflite_models.py
 
 fuzz: kernels ## read a thousand mutated files of each format
 	WEBTENSOR_FUZZ=1 $(PYTEST) --numprocesses auto tests_py/keras/test_saving_fuzz.py \
 		tests_py/formats/test_formats_fuzz.py tests_py/formats/test_protobuf.py \
-		tests_py/onnx/test_mutated_models.py tests_py/convert/test_bad_files.py
+		tests_py/onnx/test_mutated_models.py tests_py/tflite/test_mutated_models.py \
+		tests_py/convert/test_bad_files.py
 
 prove: kernels site browsers ## try long training, lost contexts, bad networks …, writing docs/reliability.md (hours)
 	PROVE_SEEDS=$(PROVE_SEEDS) PROVE_ROUNDS=$(PROVE_ROUNDS) $(RUN) -m tests_browser.prove $(ONLY)

@@ -48,6 +48,8 @@ NO_OPS = NAMES_OF_NO_OP | {
     "load_graph_model_async",
     "load_onnx",
     "load_onnx_async",
+    "load_tflite",
+    "load_tflite_async",
     "priority_reason",
     "profile_async",
     "register_graph_op",

@@ -129,13 +129,22 @@ if _typing.TYPE_CHECKING:
     )
     from webtensor.keras.layers import Input as Input, Layer as Layer
     from webtensor.keras.models import Model as Model, Sequential as Sequential
-    from webtensor.onnx import load_onnx as load_onnx, load_onnx_async as load_onnx_async
+    from webtensor.onnx import (
+        OnnxModel as OnnxModel,
+        load_onnx as load_onnx,
+        load_onnx_async as load_onnx_async,
+    )
     from webtensor.ops import *
     from webtensor.ops.array_api import (
         __array_api_version__ as __array_api_version__,
         __array_namespace_info__ as __array_namespace_info__,
     )
     from webtensor.ops.tfjs_methods import print as print
+    from webtensor.tflite import (
+        TFLiteModel as TFLiteModel,
+        load_tflite as load_tflite,
+        load_tflite_async as load_tflite_async,
+    )
 else:
     #: What each module has of the public names that are imported when they are first used.
     _HOMES = {
@@ -196,12 +205,15 @@ else:
                 "optimizers",
                 "regularizers",
             ],
-            "onnx": ["load_onnx", "load_onnx_async"],
+            "onnx": ["OnnxModel", "load_onnx", "load_onnx_async"],
             "ops": _ops.__all__,
             "ops.tfjs_methods": ["print"],
+            "tflite": ["TFLiteModel", "load_tflite", "load_tflite_async"],
         }.items()
         for name in names
     }
+    #: Their functions are no ops, and their errors name what they are about.
+    _WITHOUT_OPS = ("convert", "graph", "keras", "onnx", "tflite")
     _MODULES = ("browser", "io", "keras", "nn", "random", "train", "wasm", "webgl")
 
     def __getattr__(name: str) -> object:
@@ -213,7 +225,7 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         if name in _NAMESPACES:
             vars(value).update(_explained_functions(value))
-        elif _isfunction(value) and _HOMES[name] not in ("convert", "graph", "keras", "onnx"):
+        elif _isfunction(value) and _HOMES[name] not in _WITHOUT_OPS:
             value = _explained(value)
         globals()[name] = value
         return value

@@ -15,7 +15,7 @@ from webtensor.graph.custom_operations import CUSTOM_OPERATIONS
 from webtensor.graph.execution import Executor
 from webtensor.graph.inputs import Inputs, ModelTensor, fed, named
 from webtensor.graph.nodes import Node, Nodes, Reference, nodes_of, reference_of
-from webtensor.graph.operations import OPERATIONS
+from webtensor.graph.operations import OPERATIONS, Row
 from webtensor.graph.resources import HashTable
 from webtensor.graph.tables import table_rows
 from webtensor.io.stored_tensors import tensor_of
@@ -43,6 +43,7 @@ class GraphModel:
         metadata: what the author of the model added to the file.
         budget: limits what constants in the graph may cost.
         tables: the hash tables by their names, to which those of this model are added.
+        rows: operations of this model alone, by their names.
 
     Raises:
         ModelFormatError: the graph has operations that are unknown, or is malformed.
@@ -60,6 +61,7 @@ class GraphModel:
         metadata: Any = None,
         budget: Budget | None = None,
         tables: dict[str, HashTable] | None = None,
+        rows: Mapping[str, Row] | None = None,
     ) -> None:
         self.metadata = metadata
         self.model_signature = signature
@@ -70,7 +72,13 @@ class GraphModel:
         self._weights = dict(weights)
         self._nodes = self._checked_nodes(graph)
         self._tables = {} if tables is None else tables
-        self._rows = {**OPERATIONS, **table_rows(self._tables), **CUSTOM_OPERATIONS}
+        self._own_rows = rows or {}
+        self._rows = {
+            **OPERATIONS,
+            **table_rows(self._tables),
+            **self._own_rows,
+            **CUSTOM_OPERATIONS,
+        }
         self._check_operations(graph)
         compiler = Compiler(self._constant, graph.functions, self._rows, label)
         self._executor = Executor(compiler, self._nodes)
@@ -262,7 +270,12 @@ class GraphModel:
     def _initialize(self, initializer: Graph, signature: Signature | None) -> None:
         """Run the graph that makes tables, and keep them as inputs of this one."""
         model = GraphModel(
-            initializer, self._weights, self._label, budget=self._budget, tables=self._tables
+            initializer,
+            self._weights,
+            self._label,
+            budget=self._budget,
+            tables=self._tables,
+            rows=self._own_rows,
         )
         outputs = {} if signature is None else signature.outputs
         names = [info.names[0] for info in outputs.values() if info.names]

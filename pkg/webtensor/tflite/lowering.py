@@ -1,0 +1,301 @@
+"""Lowering: from TensorFlow Lite's subgraphs to a graph of TensorFlow's operations.
+
+The main subgraph becomes the graph, those that operators run its functions, and those that run once
+the graph that initializes it. Quantized tensors become numbers (``quantization``); only the inputs
+and outputs of the model are the integers of the file.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from webtensor.engine import Tensor
+from webtensor.errors import ModelFormatError
+from webtensor.formats import tflite as format_
+from webtensor.formats.budgets import Budget, reading
+from webtensor.formats.graph_def import (
+    Argument,
+    AttributeValue,
+    ElementType,
+    FunctionDef,
+    Graph,
+    NodeDef,
+    Signature,
+    TensorInfo,
+)
+from webtensor.graph.custom_operations import CUSTOM_OPERATIONS
+from webtensor.tflite.calls import Call, GraphBuilder, Library, function_name
+from webtensor.tflite.operators import CUSTOM_OPERATORS, OPERATORS, Operator
+from webtensor.tflite.quantization import Grid, grid_of
+
+__all__ = ["Lowered", "lowered", "signature_of"]
+
+#: What fused activations leave of a range.
+_RANGES: dict[str, tuple[float, float | None]] = {
+    "RELU": (0.0, None),
+    "RELU6": (0.0, 6.0),
+    "RELU_N1_TO_1": (-1.0, 1.0),
+}
+
+
+class Lowered(NamedTuple):
+    """A model as a graph.
+
+    Attributes:
+        graph: the graph.
+        weights: the values of its constants.
+        signature: its inputs and outputs.
+        initializer: the graph that runs once, or None.
+    """
+
+    graph: Graph
+    weights: dict[str, Tensor]
+    signature: Signature
+    initializer: Graph | None
+
+
+def lowered(
+    model: format_.Model, signature: format_.Signature | None, where: str, budget: Budget
+) -> Lowered:
+    """Return the graph of a model.
+
+    Args:
+        model: the model.
+        signature: the signature whose subgraph is the main one; None is that of the first subgraph.
+        where: what errors call the model.
+        budget: limits what its constants and nodes may cost.
+
+    Raises:
+        ModelFormatError: the model has operators that are unknown, or is malformed.
+    """
+    _check_operators(model, where)
+    lowering = _Lowering(model, where, budget)
+    main = 0 if signature is None else signature.subgraph
+    nodes, inputs, outputs = lowering.main(main, signature)
+    initial: list[NodeDef] = []
+    while lowering.has_more():
+        lowering.add_functions()
+        initial += lowering.initial_nodes()
+    functions = lowering.functions
+    return Lowered(
+        Graph(tuple(nodes), functions, {}),
+        lowering.library.constants,
+        Signature(inputs, outputs),
+        Graph(tuple(initial), functions, {}) if initial else None,
+    )
+
+
+def _check_operators(model: format_.Model, where: str) -> None:
+    operators = [operator for subgraph in model.subgraphs for operator in subgraph.operators]
+    unknown = {operator.op for operator in operators if _operator(operator) is None}
+    if unknown:
+        raise ModelFormatError(
+            f"{where} has operators that are unknown: {', '.join(sorted(unknown)):.300}; "
+            "register_graph_op adds custom ones"
+        )
+
+
+def _operator(operator: format_.Operator) -> Operator | None:
+    if not operator.is_custom:
+        return OPERATORS.get(operator.op)
+    if operator.op in CUSTOM_OPERATIONS:
+        return Operator(_registered)
+    return CUSTOM_OPERATORS.get(operator.op)
+
+
+def _registered(call: Call) -> list[str]:
+    """Add a node of an operation that the user registered."""
+    options = bytes(call.operator.custom_options)
+    name = call.graph.node(call.operator.op, call.inputs(), {"custom_options": options})
+    return call.outputs(name)
+
+
+def signature_of(model: format_.Model, key: str | None, where: str) -> format_.Signature | None:
+    """Return the signature of a key, or the first one of the first subgraph, or None.
+
+    Raises:
+        ValueError: there is none of this key.
+    """
+    signatures = {signature.key: signature for signature in model.signatures}
+    if key is not None:
+        if key not in signatures:
+            there = ", ".join(map(repr, signatures))
+            raise ValueError(f"signature: {where} has no signature {key!r}, but {there}")
+        return signatures[key]
+    return next((signature for signature in model.signatures if not signature.subgraph), None)
+
+
+class _Lowering:
+    def __init__(self, model: format_.Model, where: str, budget: Budget) -> None:
+        self.model, self.where = model, where
+        self.library = Library(where, budget)
+        self.functions: dict[str, FunctionDef] = {}
+        self._initialized: set[int] = set()
+
+    def builder(self, index: int) -> GraphBuilder:
+        return GraphBuilder(self.library, self.model.subgraphs[index], self.label(index))
+
+    def label(self, index: int) -> str:
+        return f"{self.where}: {function_name(index)}"
+
+    # -- graphs --------------------------------------------------------------------------------
+
+    def main(
+        self, index: int, signature: format_.Signature | None
+    ) -> tuple[list[NodeDef], dict[str, TensorInfo], dict[str, TensorInfo]]:
+        """Return the nodes of the main subgraph, its inputs and its outputs."""
+        graph = self.builder(index)
+        subgraph = graph.subgraph
+        inputs, outputs = {}, {}
+        names = {} if signature is None else {at: name for name, at in signature.inputs.items()}
+        for at in subgraph.inputs:
+            tensor = subgraph.tensors[at]
+            attributes: dict[str, AttributeValue] = {
+                "dtype": ElementType(tensor.dtype),
+                "shape": tensor.signature,
+            }
+            name = graph.node("Placeholder", (), attributes, tensor.name)
+            graph.define(at, _numbers(graph, name, tensor))
+            inputs[names.get(at, name)] = TensorInfo((name,), tensor.dtype, tensor.signature)
+        self.operators(graph)
+        names = {} if signature is None else {at: name for name, at in signature.outputs.items()}
+        for at in subgraph.outputs:
+            tensor = subgraph.tensors[at]
+            name = _integers(graph, self.ordered(graph, at), tensor)
+            key = names.get(at, name)
+            outputs[key if key not in outputs else name] = TensorInfo(
+                (name,), tensor.dtype, tensor.signature
+            )
+        return graph.nodes, inputs, outputs
+
+    def has_more(self) -> bool:
+        """Whether there are functions or initializers that are no nodes yet."""
+        done = {function_name(index) for index in self.library.functions} <= self.functions.keys()
+        return not done or not self.library.initializers.keys() <= self._initialized
+
+    def add_functions(self) -> None:
+        """Make functions of the subgraphs that were met."""
+        for index in [*self.library.functions]:
+            name = function_name(index)
+            if name not in self.functions:
+                self.functions[name] = self.function(index, name)
+
+    def function(self, index: int, name: str) -> FunctionDef:
+        graph = self.builder(index)
+        subgraph = graph.subgraph
+        arguments = []
+        for at in subgraph.inputs:
+            tensor = subgraph.tensors[at]
+            arguments.append(Argument(self.library.name(tensor.name), tensor.dtype))
+            graph.define(at, arguments[-1].name)
+        self.operators(graph)
+        results = {
+            f"output {place}": self.ordered(graph, at) for place, at in enumerate(subgraph.outputs)
+        }
+        outputs = tuple(Argument(result, "") for result in results)
+        nodes = tuple(graph.nodes)
+        return FunctionDef(name, tuple(arguments), outputs, nodes, results, {}, {}, {}, False)
+
+    def initial_nodes(self) -> list[NodeDef]:
+        """Return the nodes of subgraphs that run once."""
+        nodes = []
+        for index in [*self.library.initializers]:
+            if index not in self._initialized:
+                self._initialized.add(index)
+                graph = self.builder(index)
+                self.operators(graph)
+                nodes += graph.nodes
+        return nodes
+
+    def ordered(self, graph: GraphBuilder, index: int) -> str:
+        """Return an output that waits for what the subgraph does to variables."""
+        reference = graph.reference(index, "the output")
+        if graph.last is None:
+            return reference
+        return graph.node("Ordered", (reference, graph.last))
+
+    # -- operators -----------------------------------------------------------------------------
+
+    def operators(self, graph: GraphBuilder) -> None:
+        """Add the nodes of all operators of a subgraph."""
+        for index, definition in enumerate(graph.subgraph.operators):
+            operator = _operator(definition)
+            if operator is None:
+                raise ModelFormatError(f"{graph.label}: operator {definition.op} is unknown")
+            self.operator(Call(graph, definition, f"operator {index}, {definition.op}"), operator)
+
+    def operator(self, call: Call, operator: Operator) -> None:
+        graph = call.graph
+        with reading(f"{graph.label}: {call.where}"):
+            references = operator.lower(call)
+        for index, reference in zip(call.operator.outputs, references, strict=False):
+            tensor = graph.subgraph.tensors[index]
+            grid = None if _keeps_grid(call, operator, tensor) else call.grid(tensor)
+            finished = _finished(call, operator, reference, grid)
+            name = tensor.name if _grid(graph, tensor) is None else f"{tensor.name} (numbers)"
+            graph.define(index, graph.node("Identity", (finished,), {}, name))
+
+
+def _numbers(graph: GraphBuilder, reference: str, tensor: format_.Tensor) -> str:
+    """Return an input of the model as numbers, where it is quantized."""
+    grid = _grid(graph, tensor)
+    if grid is None:
+        return reference
+    attributes = {"scale": grid.scale, "zero_point": grid.zero_point}
+    return graph.node("DequantizeLinear", (reference,), attributes)
+
+
+def _integers(graph: GraphBuilder, reference: str, tensor: format_.Tensor) -> str:
+    """Return an output of the model as the integers of the file, where it is quantized."""
+    grid = _grid(graph, tensor)
+    if grid is None:
+        return reference
+    return graph.node("QuantizeLinear", (reference,), grid._asdict(), tensor.name)
+
+
+def _grid(graph: GraphBuilder, tensor: format_.Tensor) -> Grid | None:
+    return grid_of(tensor, graph.label)
+
+
+def _activation(call: Call, operator: Operator) -> str:
+    if operator.is_activated:
+        return "NONE"
+    return str(call.operator.options.get("fused_activation_function", "NONE"))
+
+
+def _keeps_grid(call: Call, operator: Operator, output: format_.Tensor) -> bool:
+    """Whether the elements of an output are numbers of its grid because those of the inputs are."""
+    if not operator.moves or _activation(call, operator) != "NONE":
+        return False
+    tensors = call.graph.subgraph.tensors
+    inputs = [tensors[index] for index in call.operator.inputs if index >= 0]
+    grids = [(tensor.dtype, tensor.quantization) for tensor in inputs if tensor.quantization]
+    return set(grids) == {(output.dtype, output.quantization)}
+
+
+def _finished(call: Call, operator: Operator, reference: str, grid: Grid | None) -> str:
+    """Return an output after the fused activation, rounded to its grid if it has one."""
+    activation = _activation(call, operator)
+    if grid is None:
+        return call.activated(reference, activation)
+    if activation in _RANGES:
+        grid = _narrowed(grid, *_RANGES[activation])
+    else:
+        reference = call.activated(reference, activation)
+    if not operator.is_product:
+        return call.on_grid(reference, grid)
+    # The factors of a product become part of its filter.
+    channels = call.output().shape[-1] if call.output().shape else 1
+    call.graph.library.budget.spend(8 * channels, call.graph.label)
+    factors = call.constant([1 / grid.scale] * channels, "float32")
+    steps = call.node(
+        "RoundAndClip", call.node("Mul", reference, factors), low=grid.low, high=grid.high
+    )
+    return call.node("Mul", steps, call.constant(grid.scale, "float32"))
+
+
+def _narrowed(grid: Grid, low: float, high: float | None) -> Grid:
+    """Return a grid without the numbers that an activation does not return."""
+    bottom = max(grid.low, float(round(low / grid.scale)))
+    top = grid.high if high is None else min(grid.high, float(round(high / grid.scale)))
+    return grid._replace(low=bottom, high=top)

@@ -1,0 +1,77 @@
+"""TFLiteModel: a graph model with what TensorFlow Lite keeps between predictions."""
+
+from __future__ import annotations
+
+from webtensor.formats import tflite as format_
+from webtensor.formats.budgets import Budget, reading
+from webtensor.graph.model import GraphModel
+from webtensor.graph.operations import Row
+from webtensor.tflite import detection, further_operations, quantization
+from webtensor.tflite.lowering import lowered, signature_of
+from webtensor.tflite.recurrent import recurrent_rows
+from webtensor.tflite.states import States, state_rows
+
+__all__ = ["TFLiteModel"]
+
+_ROWS: dict[str, Row] = {**detection.ROWS, **further_operations.ROWS, **quantization.ROWS}
+
+
+class TFLiteModel(GraphModel):
+    """A model of TensorFlow Lite, which ``load_tflite`` loads.
+
+    Inputs and outputs that are quantized are the integers of the file, as tensors of dtype int32.
+    Recurrent operators and variables keep their values from one prediction to the next;
+    ``reset_states`` forgets them.
+
+    Args:
+        model: the model.
+        label: what errors call it.
+        signature: the key of the signature to compute; the first one of the main subgraph by
+            default.
+        budget: limits what constants may cost.
+
+    Raises:
+        ModelFormatError: the model has operators that are unknown, or is malformed.
+        ValueError: it has no such signature.
+    """
+
+    def __init__(
+        self,
+        model: format_.Model,
+        label: str,
+        *,
+        signature: str | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        self._states = States()
+        self._format = model
+        budget = budget or Budget(label)
+        chosen = signature_of(model, signature, label)
+        with reading(label):
+            lowering = lowered(model, chosen, label, budget)
+            self._initializer = lowering.initializer
+            super().__init__(
+                lowering.graph,
+                lowering.weights,
+                label,
+                signature=lowering.signature,
+                initializer=lowering.initializer,
+                budget=budget,
+                rows={**_ROWS, **recurrent_rows(self._states), **state_rows(self._states)},
+            )
+
+    @property
+    def signatures(self) -> list[str]:
+        """The keys of the model's signatures, of which ``load_tflite`` takes one."""
+        return [signature.key for signature in self._format.signatures]
+
+    def reset_states(self) -> None:
+        """Set the states of recurrent operators to zeros, and variables to their first values."""
+        self._states.clear()
+        if self._initializer is not None:
+            self._initialize(self._initializer, None)
+
+    def dispose(self) -> None:
+        """Give back the memory of weights and states; the model cannot be used any more."""
+        super().dispose()
+        self._states.dispose()

@@ -1,0 +1,96 @@
+"""Quantized numbers: integers that stand for ``(integer - zero_point) * scale``.
+
+Inside a model they are float32 numbers that are multiples of the scale. The inputs and outputs of
+a model, and operators that look at the integers themselves, convert.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from webtensor import ops
+from webtensor.engine import Tensor
+from webtensor.errors import ModelFormatError
+from webtensor.formats import tflite as format_
+from webtensor.graph.operations import Row
+from webtensor.graph.operations.arguments import attribute
+
+__all__ = ["ROWS", "Grid", "grid_of"]
+
+#: The integers of each dtype that can be quantized.
+_RANGES = {
+    "int4": (-8, 7),
+    "int8": (-128, 127),
+    "uint8": (0, 255),
+    "int16": (-32768, 32767),
+    "uint16": (0, 65535),
+    "int32": (-(2**31), 2**31 - 1),
+}
+
+
+class Grid(NamedTuple):
+    """The numbers that a quantized tensor can have: multiples of a scale between two bounds.
+
+    Attributes:
+        scale: the scale.
+        low: the smallest multiple.
+        high: the largest multiple.
+        zero_point: the integer that stands for zero.
+    """
+
+    scale: float
+    low: float
+    high: float
+    zero_point: int
+
+
+def grid_of(tensor: format_.Tensor, where: str) -> Grid | None:
+    """Return the grid of a quantized tensor that is computed, and None for others.
+
+    Raises:
+        ModelFormatError: it has several scales, or one that is not positive.
+    """
+    quantization = tensor.quantization
+    if quantization is None or tensor.dtype not in _RANGES:
+        return None
+    (scale, *others), zero_point = quantization.scales, quantization.zero_points[0]
+    if others or not 0 < scale < float("inf"):
+        raise ModelFormatError(
+            f"{where}: tensor {tensor.name!r:.200} is computed, but has the scales "
+            f"{quantization.scales!s:.100}"
+        )
+    low, high = _RANGES[tensor.dtype]
+    return Grid(scale, float(low - zero_point), float(high - zero_point), zero_point)
+
+
+def rounded(x: Tensor, scale: float, low: float, high: float) -> Tensor:
+    """Return the multiples of a scale that are closest, between two bounds."""
+    return ops.multiply(clipped_steps(ops.multiply(x, 1 / scale), low, high), scale)
+
+
+def clipped_steps(x: Tensor, low: float, high: float) -> Tensor:
+    """Return the closest whole numbers between two bounds."""
+    return ops.clip(ops.round(x), low, high)
+
+
+def integers(x: Tensor, scale: float, low: float, high: float, zero_point: int) -> Tensor:
+    """Return the integers that stand for numbers."""
+    steps = clipped_steps(ops.multiply(x, 1 / scale), low, high)
+    return ops.add(ops.astype(steps, "int32"), zero_point)
+
+
+def numbers(x: Tensor, scale: float, zero_point: int) -> Tensor:
+    """Return the numbers that integers stand for."""
+    return ops.multiply(ops.astype(ops.subtract(x, zero_point), "float32"), scale)
+
+
+_SCALE = {"scale": attribute("scale")}
+_BOUNDS = {"low": attribute("low"), "high": attribute("high")}
+_ZERO_POINT = {"zero_point": attribute("zero_point")}
+
+ROWS = {
+    "DequantizeLinear": Row(numbers, 0, **_SCALE, **_ZERO_POINT),
+    "QuantizeLinear": Row(integers, 0, **_SCALE, **_BOUNDS, **_ZERO_POINT),
+    "RoundToScale": Row(rounded, 0, **_SCALE, **_BOUNDS),
+    "RoundAndClip": Row(clipped_steps, 0, **_BOUNDS),
+}

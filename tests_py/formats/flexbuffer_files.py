@@ -1,0 +1,51 @@
+"""FlexBuffers, with eight bytes for every value."""
+
+from struct import pack
+from typing import Any
+
+__all__ = ["flexbuffer"]
+
+_WIDTH = 3  # 1 << 3 bytes
+
+
+def flexbuffer(value: dict[str, Any]) -> bytes:
+    """The bytes of a map of numbers, truth values and texts."""
+    data = bytearray()
+
+    def word(number: int | float) -> None:
+        nonlocal data
+        data += pack("<d" if isinstance(number, float) else "<q", number)
+
+    names = sorted(value)
+    places = {}
+    for name in names:
+        places[name] = len(data)
+        data += name.encode() + b"\0"
+    texts = {}
+    for name in names:
+        item = value[name]
+        if isinstance(item, (str, bytes)):
+            encoded = item.encode() if isinstance(item, str) else item
+            data += pack("<q", len(encoded))
+            texts[name] = len(data)
+            data += encoded + b"\0"
+    word(len(names))
+    keys = len(data)
+    for name in names:
+        word(len(data) - places[name])
+    word(len(data) - keys)
+    word(1 << _WIDTH)
+    word(len(names))
+    values = len(data)
+    for name in names:
+        word(len(data) - texts[name] if name in texts else value[name])
+    for name in names:
+        data.append(_packed_type(value[name]))
+    offset = len(data) - values
+    data += pack("<q", offset) + bytes([9 << 2 | _WIDTH, 8])
+    return bytes(data)
+
+
+def _packed_type(value: Any) -> int:
+    kinds = {bool: 26, int: 1, float: 3, str: 5, bytes: 25}
+    return kinds[type(value)] << 2 | _WIDTH
