@@ -24,6 +24,7 @@ _ONLY_HERE = frozenset(
         "TruncateDiv",
         "Xdivy",
         "Xlogy",
+        "_Normalized",
     }
 )
 
