@@ -17,17 +17,16 @@ from filling import (
     USUAL_SIDES,
     WAYS as WAYS_TO_FILL,
     Filling,
-    dtype_in_tensors,
     filled,
     shape_of,
     usual_shape,
     ways_of,
-    written_shape,
 )
 from opening import OPENERS, OpenModel, is_model_file, open_file, open_web_model
 from page import element, on, query, run_in_background, write
 from pyodide.ffi import JsException, to_js
 from shipped import SHIPPED, ShippedModel
+from specifications import LONGEST_NAME, Specification, written_shape
 from timing import measure
 from views import (
     VIEWS,
@@ -41,7 +40,6 @@ from views import (
 )
 
 import webtensor as wt
-from webtensor.graph import ModelTensor
 
 BACKENDS = {"webgl": "WebGL", "wasm": "WebAssembly"}
 FIRST_MODEL = "digits"
@@ -50,7 +48,7 @@ HIGHEST = {"int32": 255.0}
 #: Pictures of fewer pixels are shown with their pixels.
 SMALL = 48
 #: How much of a model's description is shown.
-MOST_LINES, LONGEST_NAME, LONGEST_MESSAGE = 12, 80, 500
+MOST_LINES, LONGEST_MESSAGE = 12, 500
 #: What is enabled when nothing is going on, and when a model is open, too.
 CONTROLS = ("backends", "files", "folder", "picture-file")
 MODEL_CONTROLS = ("run", "measure")
@@ -265,8 +263,9 @@ class ModelsPage:
         if self.model is not None:
             self.model.close()
         self.model, self.outputs = None, []
-        for name in ("facts", "operations", "inputs", "output", "view"):
+        for name in ("operations", "inputs", "output", "view"):
             element(name).innerHTML = ""
+        element("facts").innerHTML = '<tr><td class="muted">No model is open.</td></tr>'
         for name in ("output", "view"):
             element(name).disabled = True
         for name in ("largest", "map", "numbers", "plane-label", "times"):
@@ -301,14 +300,15 @@ class ModelsPage:
         """Describe the model."""
         model = self.model
         assert model is not None
-        count = sum(model.operations.values())
+        operations, weights = model.contents
+        count = sum(operations.values())
         facts: dict[str, Iterable[str]] = {
             "Model": [name, *([about] if about else [])],
             "Format": [model.format],
             "Inputs": described(model.inputs),
             "Outputs": described(model.outputs) or ["known once it has run"],
-            "Operations": [f"{count:,} of {len(model.operations):,} kinds"],
-            "Weights": [f"{model.parameters:,} numbers in {len(model.weights):,} tensors"],
+            "Operations": [f"{count:,} of {len(operations):,} kinds"],
+            "Weights": [f"{model.contents.parameters:,} numbers in {len(weights):,} tensors"],
             "Size": [f"{model.size:,} bytes"],
             "In memory": [""],
         }
@@ -318,7 +318,7 @@ class ModelsPage:
             + "</td></tr>"
             for title, lines in facts.items()
         )
-        ordered = sorted(model.operations.items(), key=lambda item: (-item[1], item[0]))
+        ordered = sorted(operations.items(), key=lambda item: (-item[1], item[0]))
         element("operations").innerHTML = "".join(
             f'<tr><th scope="row">{escape(op[:LONGEST_NAME])}</th><td>{count:,}</td></tr>'
             for op, count in ordered
@@ -333,7 +333,8 @@ class ModelsPage:
         row = js.document.querySelector("#facts tr:last-child td span")
         if row:
             gpu = f", {on_gpu:,} bytes on the graphics processor" if on_gpu else ""
-            row.textContent = f"{count:,} tensors of {size:,} bytes{gpu}"
+            tensors = "1 tensor" if count == 1 else f"{count:,} tensors"
+            row.textContent = f"{tensors} of {size:,} bytes{gpu}"
 
     # -- running -------------------------------------------------------------------------------
 
@@ -460,10 +461,10 @@ class ModelsPage:
 # -- inputs ------------------------------------------------------------------------------------
 
 
-def input_row(spec: ModelTensor, shipped: ShippedModel | None) -> str:
+def input_row(spec: Specification, shipped: ShippedModel | None) -> str:
     """Return the controls of an input, with what suits a model of the site."""
     ways = ways_of(spec)
-    low, high, sides = 0.0, HIGHEST.get(dtype_in_tensors(spec), 1.0), USUAL_SIDES
+    low, high, sides = 0.0, HIGHEST.get(spec.tensor_dtype, 1.0), USUAL_SIDES
     if shipped is not None:
         low, high, sides = shipped.low, shipped.high, shipped.sides
     options = "".join(f'<option value="{way}">{WAYS_TO_FILL[way]}</option>' for way in ways)
@@ -477,15 +478,15 @@ def input_row(spec: ModelTensor, shipped: ShippedModel | None) -> str:
         f'<label>to (white) {number} name="high" value="{high:g}" /></label>'
     )
     return (
-        f"<fieldset><legend>{escape(spec.name[:LONGEST_NAME])}"
-        f' <span class="muted">{escape(of_what(spec))}</span></legend>'
+        f"<fieldset><legend>{escape(spec.short_name)}"
+        f' <span class="muted">{escape(spec.kind)}</span></legend>'
         f'<label>Shape<input type="text" name="shape" value="{shape}"'
         f"{' readonly' if is_known else ''} /></label>"
         f'<label>Filled with<select name="way">{options}</select></label>{values}</fieldset>'
     )
 
 
-def filling_of(row: Any, spec: ModelTensor) -> Filling:
+def filling_of(row: Any, spec: Specification) -> Filling:
     """Return what the controls of an input say.
 
     Raises:
@@ -502,16 +503,11 @@ def filling_of(row: Any, spec: ModelTensor) -> Filling:
     return Filling(shape, fields["way"], low, high)
 
 
-def described(specs: Sequence[ModelTensor]) -> list[str]:
+def described(specs: Sequence[Specification]) -> list[str]:
     """Describe inputs or outputs in a line each, the first ones of many."""
-    lines = [f"{spec.name[:LONGEST_NAME]}: {of_what(spec)}" for spec in specs[:MOST_LINES]]
+    lines = [f"{spec.short_name}: {spec.kind}" for spec in specs[:MOST_LINES]]
     rest = len(specs) - len(lines)
     return [*lines, f"… and {rest:,} more"] if rest else lines
-
-
-def of_what(spec: ModelTensor) -> str:
-    """Write a shape and a dtype."""
-    return f"{spec.dtype or 'any dtype'}, {written_shape(spec.shape)}"
 
 
 # -- messages ----------------------------------------------------------------------------------
