@@ -124,7 +124,7 @@ def edges_model() -> ModelArtifacts:
         ),
         _node("grey", "Conv2D", ["image", "luminance"], convolution),
         _node("bordered", "MirrorPad", ["grey", "border"], {**floats, "mode": b"REFLECT"}),
-        _node("blurred", "Conv2D", ["bordered", "window"], convolution),
+        _node("blurred", "DepthwiseConv2dNative", ["bordered", "window"], convolution),
         _node("slopes", "Conv2D", ["blurred", "sobel"], convolution),
         _node("squares", "Square", ["slopes"], floats),
         _node("sum", "Sum", ["squares", "channels"], {**floats, "keep_dims": True}),

@@ -151,9 +151,7 @@ def _keras_model(model: Any, format: str) -> OpenModel:
 
     async def run(tensors: Tensors) -> Tensors:
         given = keras.tree.pack_sequence_as(models[0].input, tensors) if inputs else tensors[0]
-        batch = max(tensors[0].shape[0], 1) if tensors[0].shape else None
-        results = await models[0].predict_async(given, batch_size=batch, verbose=0)
-        return list(keras.tree.flatten(results))
+        return list(keras.tree.flatten(models[0].predict_on_batch(given)))
 
     def close() -> None:
         models.clear()
