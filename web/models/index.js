@@ -12,7 +12,9 @@ await runPage("main.py", {
   modules: [
     "../shared/page.py",
     "filling.py",
+    "input_forms.py",
     "opening.py",
+    "outputs_panel.py",
     "shipped.py",
     "specifications.py",
     "timing.py",
