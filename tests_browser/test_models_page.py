@@ -211,7 +211,8 @@ def test_edges_are_where_a_picture_changes(models: ModelsPage):
     assert (brightness == brightness[0]).all()
     assert {11, 12} == {*np.argsort(brightness[0])[-2:].tolist()}
     assert brightness[0, 5] == brightness[0, 20] == brightness.min()
-    assert models.facts("operations")["Conv2D"] == "3"
+    operations = models.facts("operations")
+    assert (operations["Conv2D"], operations["DepthwiseConv2dNative"]) == ("2", "1")
 
 
 def test_corners_are_those_of_a_square(models: ModelsPage):
@@ -249,6 +250,7 @@ def test_tensorflow_js_is_timed_and_agrees(models: ModelsPage):
         assert row.locator(".bar").count() == 2
         assert float(row.locator(".ratio").inner_text()) > 0
     expect(models.page.get_by_label("WebAssembly", exact=True)).to_be_checked()
+    assert models.page.evaluate("tf.memory().numTensors") == 0
 
 
 # -- models of visitors --------------------------------------------------------------------------

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from webtensor.graph import ModelTensor
-
 MODULES = Path(__file__).resolve().parent.parent / "web" / "models"
 
 
@@ -20,7 +18,7 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(MODULES)
     monkeypatch.setitem(sys.modules, "js", ModuleType("js"))
     yield
-    for name in ("filling", "views"):
+    for name in ("filling", "specifications", "views"):
         sys.modules.pop(name, None)
 
 
@@ -88,12 +86,16 @@ def test_pictures_are_told_by_their_channels(filling: Any, shape: Any, layout: A
 def test_inputs_are_filled_by_what_suits_them(
     filling: Any, shape: Any, dtype: str, ways: list[str]
 ) -> None:
-    assert filling.ways_of(ModelTensor("x", shape, dtype)) == ways
+    assert filling.ways_of(filling.Specification("x", shape, dtype)) == ways
 
 
 @pytest.mark.parametrize("text", ["1, 8, 3", "1,8,3", "1 × 8 × 3", "1x8x3", " 1 8 3 "])
 def test_shapes_may_be_written_in_several_ways(filling: Any, text: str) -> None:
-    assert filling.shape_of(text, ModelTensor("x", (None, 8, None), "float32")) == (1, 8, 3)
+    assert filling.shape_of(text, filling.Specification("x", (None, 8, None), "float32")) == (
+        1,
+        8,
+        3,
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,7 @@ def test_shapes_may_be_written_in_several_ways(filling: Any, text: str) -> None:
 )
 def test_shapes_that_do_not_fit_are_refused(filling: Any, text: str, message: str) -> None:
     with pytest.raises(ValueError) as caught:
-        filling.shape_of(text, ModelTensor("x", (None, 8, None), "float32"))
+        filling.shape_of(text, filling.Specification("x", (None, 8, None), "float32"))
     assert message in str(caught.value)
 
 
@@ -117,8 +119,8 @@ def test_shapes_that_do_not_fit_are_refused(filling: Any, text: str, message: st
     "dtype, wanted", [("", "float32"), ("uint8", "int32"), ("int64", "int32"), ("bool", "bool")]
 )
 def test_dtypes_are_those_of_tensors(filling: Any, dtype: str, wanted: str) -> None:
-    spec = ModelTensor("x", (2, 3), dtype)
-    assert filling.dtype_in_tensors(spec) == wanted
+    spec = filling.Specification("x", (2, 3), dtype)
+    assert spec.tensor_dtype == wanted
     for way in ("noise", "constant"):
         tensor = filling.filled(spec, filling.Filling((2, 3), way, 0.0, 1.0), None)
         assert (tensor.shape, str(tensor.dtype)) == ((2, 3), wanted)

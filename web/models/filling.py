@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import js
+from specifications import Specification, written_shape
 
 import webtensor as wt
-from webtensor.graph import ModelTensor
-from webtensor.graph.operations.arguments import dtype_name
 from webtensor.shapes import prod
 
 #: The ways to fill an input, by the values of the page's choices.
@@ -81,7 +80,7 @@ def usual_shape(shape: Sequence[int | None] | None, sides: tuple[int, int] = USU
     return tuple(usual[axis] if size is None else size for axis, size in enumerate(shape))
 
 
-def ways_of(spec: ModelTensor) -> list[str]:
+def ways_of(spec: Specification) -> list[str]:
     """Return the ways to fill an input, the best one first."""
     if spec.dtype == "string":
         return ["text"]
@@ -90,12 +89,7 @@ def ways_of(spec: ModelTensor) -> list[str]:
     return ways[::-1] if prod(usual_shape(spec.shape)) == 1 else ways
 
 
-def dtype_in_tensors(spec: ModelTensor) -> str:
-    """Return the dtype of the tensor that an input takes: int32 for uint8, and so on."""
-    return str(dtype_name(spec.dtype)) if spec.dtype else "float32"
-
-
-def shape_of(text: str, spec: ModelTensor) -> Shape:
+def shape_of(text: str, spec: Specification) -> Shape:
     """Return the shape that a visitor wrote, such as "1, 224, 224, 3".
 
     Raises:
@@ -118,14 +112,7 @@ def shape_of(text: str, spec: ModelTensor) -> Shape:
     return shape
 
 
-def written_shape(shape: Sequence[int | None] | None) -> str:
-    """Write a shape; question marks stand for unknown sizes."""
-    if shape is None:
-        return "of any rank"
-    return " × ".join("?" if size is None else str(size) for size in shape) or "a single number"
-
-
-def filled(spec: ModelTensor, filling: Filling, picture: Any) -> wt.Tensor:
+def filled(spec: Specification, filling: Filling, picture: Any) -> wt.Tensor:
     """Return an input's value.
 
     Args:
@@ -136,7 +123,7 @@ def filled(spec: ModelTensor, filling: Filling, picture: Any) -> wt.Tensor:
     Raises:
         ValueError: it takes no picture, or no such number.
     """
-    dtype = dtype_in_tensors(spec)
+    dtype = spec.tensor_dtype
     shape, way, low, high, text = filling
     if way == "text":
         return wt.tensor([text] * prod(shape), shape=shape, dtype="string")
@@ -155,7 +142,7 @@ def _as_dtype(values: wt.Tensor, dtype: str) -> wt.Tensor:
     return wt.astype(values, dtype)
 
 
-def _picture(spec: ModelTensor, shape: Shape, picture: Any, low: float, high: float) -> wt.Tensor:
+def _picture(spec: Specification, shape: Shape, picture: Any, low: float, high: float) -> wt.Tensor:
     """Return a picture as float32 of a shape, with `low` for black and `high` for white."""
     layout = picture_layout(shape)
     if layout is None or 0 in shape:

@@ -9,5 +9,15 @@ Object.assign(globalThis, { peer, speedRow });
 for (const type of ["dragover", "drop"]) addEventListener(type, (event) => event.preventDefault());
 
 await runPage("main.py", {
-  modules: ["../shared/page.py", "filling.py", "opening.py", "shipped.py", "timing.py", "views.py"],
+  modules: [
+    "../shared/page.py",
+    "filling.py",
+    "input_forms.py",
+    "opening.py",
+    "outputs_panel.py",
+    "shipped.py",
+    "specifications.py",
+    "timing.py",
+    "views.py",
+  ],
 });

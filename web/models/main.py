@@ -13,44 +13,25 @@ from traceback import format_exception
 from typing import Any
 
 import js
-from filling import (
-    USUAL_SIDES,
-    WAYS as WAYS_TO_FILL,
-    Filling,
-    dtype_in_tensors,
-    filled,
-    shape_of,
-    usual_shape,
-    ways_of,
-    written_shape,
-)
+from filling import filled
+from input_forms import filling_of, input_row
 from opening import OPENERS, OpenModel, is_model_file, open_file, open_web_model
+from outputs_panel import OutputsPanel
 from page import element, on, query, run_in_background, write
 from pyodide.ffi import JsException, to_js
 from shipped import SHIPPED, ShippedModel
+from specifications import LONGEST_NAME, Specification
 from timing import measure
-from views import (
-    VIEWS,
-    Output,
-    draw_heat_map,
-    plain_numbers,
-    plane_count,
-    read,
-    show_largest,
-    views_of,
-)
+from views import read
 
 import webtensor as wt
-from webtensor.graph import ModelTensor
 
 BACKENDS = {"webgl": "WebGL", "wasm": "WebAssembly"}
 FIRST_MODEL = "digits"
-#: The largest value of pictures and of noise, by the dtype of the input.
-HIGHEST = {"int32": 255.0}
 #: Pictures of fewer pixels are shown with their pixels.
 SMALL = 48
 #: How much of a model's description is shown.
-MOST_LINES, LONGEST_NAME, LONGEST_MESSAGE = 12, 80, 500
+MOST_LINES, LONGEST_MESSAGE = 12, 500
 #: What is enabled when nothing is going on, and when a model is open, too.
 CONTROLS = ("backends", "files", "folder", "picture-file")
 MODEL_CONTROLS = ("run", "measure")
@@ -65,10 +46,9 @@ class ModelsPage:
         """Wire the controls to a page without a model."""
         self.main = js.document.querySelector("main")
         self.model: OpenModel | None = None
-        self.outputs: list[Output] = []
+        self.outputs = OutputsPanel()
         self.task: asyncio.Task[None] | None = None
         self.picture_url = ""
-        self.computed = ""
         write("endings", " or ".join((", ".join([*OPENERS][:-1]), [*OPENERS][-1])))
         element("shipped").innerHTML = "".join(
             f'<button type="button" value="{key}" disabled>{escape(shipped.title)}</button>'
@@ -90,9 +70,6 @@ class ModelsPage:
         on(element("backends"), "change", lambda event: self.begin(self.use(event.target.value)))
         on(element("run"), "click", lambda event: self.begin(self.run()))
         on(element("measure"), "click", lambda event: self.begin(self.measure()))
-        on(element("output"), "change", lambda event: self.show_output())
-        for name in ("view", "plane"):
-            on(element(name), "change", lambda event: self.show_view())
 
     # -- what is going on ----------------------------------------------------------------------
 
@@ -264,14 +241,12 @@ class ModelsPage:
         """Give back the memory of the model that is open, and forget what it computed."""
         if self.model is not None:
             self.model.close()
-        self.model, self.outputs = None, []
-        for name in ("facts", "operations", "inputs", "output", "view"):
+        self.model = None
+        self.outputs.clear()
+        for name in ("operations", "inputs"):
             element(name).innerHTML = ""
-        for name in ("output", "view"):
-            element(name).disabled = True
-        for name in ("largest", "map", "numbers", "plane-label", "times"):
-            element(name).hidden = True
-        write("result-state", "Nothing is computed yet.")
+        element("facts").innerHTML = '<tr><td class="muted">No model is open.</td></tr>'
+        element("times").hidden = True
 
     async def use_picture(self, url: str, name: str = "the picture") -> None:
         """Fill inputs with another picture from now on."""
@@ -301,14 +276,15 @@ class ModelsPage:
         """Describe the model."""
         model = self.model
         assert model is not None
-        count = sum(model.operations.values())
+        operations, weights = model.contents
+        count = sum(operations.values())
         facts: dict[str, Iterable[str]] = {
             "Model": [name, *([about] if about else [])],
             "Format": [model.format],
             "Inputs": described(model.inputs),
             "Outputs": described(model.outputs) or ["known once it has run"],
-            "Operations": [f"{count:,} of {len(model.operations):,} kinds"],
-            "Weights": [f"{model.parameters:,} numbers in {len(model.weights):,} tensors"],
+            "Operations": [f"{count:,} of {len(operations):,} kinds"],
+            "Weights": [f"{model.contents.parameters:,} numbers in {len(weights):,} tensors"],
             "Size": [f"{model.size:,} bytes"],
             "In memory": [""],
         }
@@ -318,7 +294,7 @@ class ModelsPage:
             + "</td></tr>"
             for title, lines in facts.items()
         )
-        ordered = sorted(model.operations.items(), key=lambda item: (-item[1], item[0]))
+        ordered = sorted(operations.items(), key=lambda item: (-item[1], item[0]))
         element("operations").innerHTML = "".join(
             f'<tr><th scope="row">{escape(op[:LONGEST_NAME])}</th><td>{count:,}</td></tr>'
             for op, count in ordered
@@ -333,7 +309,8 @@ class ModelsPage:
         row = js.document.querySelector("#facts tr:last-child td span")
         if row:
             gpu = f", {on_gpu:,} bytes on the graphics processor" if on_gpu else ""
-            row.textContent = f"{count:,} tensors of {size:,} bytes{gpu}"
+            tensors = "1 tensor" if count == 1 else f"{count:,} tensors"
+            row.textContent = f"{tensors} of {size:,} bytes{gpu}"
 
     # -- running -------------------------------------------------------------------------------
 
@@ -363,56 +340,14 @@ class ModelsPage:
             tensors = await model.run(inputs)
             names = [spec.name for spec in model.outputs]
             names += [f"output {index}" for index in range(len(names), len(tensors))]
-            self.outputs = [
+            outputs = [
                 await read(name, tensor) for name, tensor in zip(names, tensors, strict=True)
             ]
         except BaseException:
             write("result-state", "Nothing is computed.")
             raise
         milliseconds = (perf_counter() - began) * 1000
-        element("output").innerHTML = "".join(
-            f'<option value="{index}">{escape(output.name[:LONGEST_NAME])}</option>'
-            for index, output in enumerate(self.outputs)
-        )
-        element("output").disabled = element("view").disabled = False
-        self.computed = f"{milliseconds:.1f} ms on {BACKENDS[backend]}"
-        self.show_output()
-
-    def show_output(self) -> None:
-        """Show the output that the visitor chose, in the view that fits it best."""
-        output = self.chosen_output
-        element("view").innerHTML = "".join(
-            f'<option value="{view}">{VIEWS[view]}</option>' for view in views_of(output)
-        )
-        count = plane_count(output)
-        element("plane").max, element("plane").value = str(count - 1), "0"
-        self.show_view()
-
-    @property
-    def chosen_output(self) -> Output:
-        """The output that the visitor chose."""
-        return self.outputs[int(element("output").value)]
-
-    def show_view(self) -> None:
-        """Show the output in the view that the visitor chose."""
-        output = self.chosen_output
-        view = str(element("view").value)
-        for name in VIEWS:
-            element(name).hidden = name != view
-        count = plane_count(output)
-        element("plane-label").hidden = view != "map" or count == 1
-        facts = [f"{written_shape(output.shape)}, {output.dtype}"]
-        match view:
-            case "largest":
-                show_largest(output, element("largest"))
-            case "map":
-                plane = min(max(int(float(element("plane").value or 0)), 0), count - 1)
-                canvas = element("map")
-                facts.append(draw_heat_map(output, plane, canvas))
-                canvas.setAttribute("aria-label", f"Heat map of {output.name}: {facts[-1]}")
-            case "numbers":
-                write("numbers", plain_numbers(output))
-        write("result-state", f"{'; '.join(facts)}. {self.computed}.")
+        self.outputs.show(outputs, f"{milliseconds:.1f} ms on {BACKENDS[backend]}")
 
     # -- timing --------------------------------------------------------------------------------
 
@@ -457,61 +392,14 @@ class ModelsPage:
         return js.speedRow(to_js(row, dict_converter=js.Object.fromEntries))
 
 
-# -- inputs ------------------------------------------------------------------------------------
+# -- descriptions --------------------------------------------------------------------------------
 
 
-def input_row(spec: ModelTensor, shipped: ShippedModel | None) -> str:
-    """Return the controls of an input, with what suits a model of the site."""
-    ways = ways_of(spec)
-    low, high, sides = 0.0, HIGHEST.get(dtype_in_tensors(spec), 1.0), USUAL_SIDES
-    if shipped is not None:
-        low, high, sides = shipped.low, shipped.high, shipped.sides
-    options = "".join(f'<option value="{way}">{WAYS_TO_FILL[way]}</option>' for way in ways)
-    shape = ", ".join(map(str, usual_shape(spec.shape, sides)))
-    is_known = spec.shape is not None and None not in spec.shape
-    number = '<input type="number" step="any" required'
-    values = (
-        '<label>Text<input type="text" name="text" value="text" /></label>'
-        if ways == ["text"]
-        else f'<label>from (black) {number} name="low" value="{low:g}" /></label>'
-        f'<label>to (white) {number} name="high" value="{high:g}" /></label>'
-    )
-    return (
-        f"<fieldset><legend>{escape(spec.name[:LONGEST_NAME])}"
-        f' <span class="muted">{escape(of_what(spec))}</span></legend>'
-        f'<label>Shape<input type="text" name="shape" value="{shape}"'
-        f"{' readonly' if is_known else ''} /></label>"
-        f'<label>Filled with<select name="way">{options}</select></label>{values}</fieldset>'
-    )
-
-
-def filling_of(row: Any, spec: ModelTensor) -> Filling:
-    """Return what the controls of an input say.
-
-    Raises:
-        ValueError: the shape does not fit, or a number is missing.
-    """
-    fields = {str(field.name): str(field.value) for field in row.querySelectorAll("[name]")}
-    shape = shape_of(fields["shape"], spec)
-    if "text" in fields:
-        return Filling(shape, fields["way"], text=fields["text"])
-    try:
-        low, high = float(fields["low"]), float(fields["high"])
-    except ValueError:
-        raise ValueError(f"{spec.name}: black and white must be numbers") from None
-    return Filling(shape, fields["way"], low, high)
-
-
-def described(specs: Sequence[ModelTensor]) -> list[str]:
+def described(specs: Sequence[Specification]) -> list[str]:
     """Describe inputs or outputs in a line each, the first ones of many."""
-    lines = [f"{spec.name[:LONGEST_NAME]}: {of_what(spec)}" for spec in specs[:MOST_LINES]]
+    lines = [f"{spec.short_name}: {spec.kind}" for spec in specs[:MOST_LINES]]
     rest = len(specs) - len(lines)
     return [*lines, f"… and {rest:,} more"] if rest else lines
-
-
-def of_what(spec: ModelTensor) -> str:
-    """Write a shape and a dtype."""
-    return f"{spec.dtype or 'any dtype'}, {written_shape(spec.shape)}"
 
 
 # -- messages ----------------------------------------------------------------------------------

@@ -8,28 +8,46 @@ import gc
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import js
 import pyodide_js
 from pyodide.ffi import to_js
+from specifications import Specification
 
 import webtensor as wt
 from webtensor import keras
-from webtensor.formats import onnx, tflite
 from webtensor.formats.model_artifacts import ModelArtifacts
-from webtensor.graph import ModelTensor
 from webtensor.shapes import prod
 
-#: None in versions that do not read these files.
-_LOAD_TFLITE: Any = getattr(wt, "load_tflite", None)
+if TYPE_CHECKING:
+    from webtensor.formats.onnx import Node
+
+#: Which functions it has depends on its version; they are imported when they are first used.
+_LIBRARY: Any = wt
 
 Tensors = list[wt.Tensor]
 Run = Callable[[Tensors], Awaitable[Tensors]]
 Artifacts = Callable[[], Awaitable[ModelArtifacts]]
-Progress = Callable[[float], object]
+
+
+class Contents(NamedTuple):
+    """What a model is made of.
+
+    Attributes:
+        operations: how many there are of each operation; of each layer, for a model of layers.
+        weights: the shapes of its weights.
+    """
+
+    operations: Mapping[str, int]
+    weights: list[tuple[int, ...]]
+
+    @property
+    def parameters(self) -> int:
+        """The number of elements of all weights."""
+        return sum(map(prod, self.weights))
 
 
 @dataclass
@@ -40,8 +58,7 @@ class OpenModel:
         format: the name of its format.
         inputs: its inputs.
         outputs: its outputs.
-        operations: how many there are of each operation, layers for a model of layers.
-        weights: the shapes of its weights.
+        contents: what it is made of.
         run: computes the outputs from the inputs, both in their order.
         close: gives its memory back.
         size: the number of bytes of its file, or of its files of weights.
@@ -49,72 +66,74 @@ class OpenModel:
     """
 
     format: str
-    inputs: list[ModelTensor]
-    outputs: list[ModelTensor]
-    operations: Mapping[str, int]
-    weights: list[tuple[int, ...]]
+    inputs: list[Specification]
+    outputs: list[Specification]
+    contents: Contents
     run: Run
     close: Callable[[], None]
     size: int = 0
-    artifacts: Artifacts | None = field(default=None, repr=False)
-
-    @property
-    def parameters(self) -> int:
-        """The number of elements of all weights."""
-        return sum(map(prod, self.weights))
+    artifacts: Artifacts | None = None
 
 
 # -- models of graphs ----------------------------------------------------------------------------
 
 
-def _graph_model(
-    model: Any, format: str, operations: Mapping[str, int], weights: list[tuple[int, ...]]
-) -> OpenModel:
+def _graph_model(model: Any, format: str, contents: Contents) -> OpenModel:
     """Return an open model for one of a graph, whose class has the methods of `wt.GraphModel`."""
-    inputs, outputs = list(model.inputs), list(model.outputs)
+    inputs = [Specification(*spec) for spec in model.inputs]
+    outputs = [Specification(*spec) for spec in model.outputs]
 
     async def run(tensors: Tensors) -> Tensors:
         named = {spec.name: value for spec, value in zip(inputs, tensors, strict=True)}
         results = await model.execute_async(named)
         return results if isinstance(results, list) else [results]
 
-    return OpenModel(format, inputs, outputs, operations, weights, run, model.dispose)
+    return OpenModel(format, inputs, outputs, contents, run, model.dispose)
 
 
 def _open_onnx(path: Path) -> OpenModel:
-    description = onnx.read_onnx(path.read_bytes(), path.name)
+    contents = _onnx_contents(path)
+    return _graph_model(wt.load_onnx(path), "ONNX", contents)
+
+
+def _onnx_contents(path: Path) -> Contents:
+    from webtensor.formats.onnx import read_onnx  # loaded when it is used, as the next one
+
+    description = read_onnx(path.read_bytes(), path.name)
     if description.external_files:
         raise wt.ModelFormatError(
             f"{path.name}: weights are in {description.external_files[0]!r:.200}; this page opens "
             "ONNX models that are one file"
         )
-    weights = [tensor.shape for tensor in description.graph.initializers.values()]
-    operations = Counter(node.op for node in _onnx_nodes(description.graph))
-    return _graph_model(wt.load_onnx(path), "ONNX", operations, weights)
+    return Contents(
+        Counter(node.op for node in _onnx_nodes(description.graph.nodes)),
+        [tensor.shape for tensor in description.graph.initializers.values()],
+    )
 
 
-def _onnx_nodes(graph: onnx.Graph) -> Iterator[onnx.Node]:
-    """Yield the nodes of a graph, and of the graphs in their attributes."""
-    for node in graph.nodes:
+def _onnx_nodes(nodes: "Iterable[Node]") -> "Iterator[Node]":
+    """Yield the nodes of a graph, and those of the graphs in their attributes."""
+    for node in nodes:
         yield node
         for value in node.attributes.values():
             for part in value if isinstance(value, tuple) else (value,):
-                if isinstance(part, onnx.Graph):
-                    yield from _onnx_nodes(part)
+                yield from _onnx_nodes(getattr(part, "nodes", ()))
 
 
 def _open_tflite(path: Path) -> OpenModel:
-    description = tflite.read_tflite(path.read_bytes(), path.name)
-    weights = [
-        tensor.shape
-        for graph in description.subgraphs
-        for tensor in graph.tensors
-        if tensor.data is not None
-    ]
-    operations = Counter(
-        operator.op for graph in description.subgraphs for operator in graph.operators
+    contents = _tflite_contents(path)
+    return _graph_model(_LIBRARY.load_tflite(path), "TensorFlow Lite", contents)
+
+
+def _tflite_contents(path: Path) -> Contents:
+    from webtensor.formats.tflite import read_tflite
+
+    graphs = read_tflite(path.read_bytes(), path.name).subgraphs
+    tensors = [tensor for graph in graphs for tensor in graph.tensors]
+    return Contents(
+        Counter(operator.op for graph in graphs for operator in graph.operators),
+        [tensor.shape for tensor in tensors if tensor.data is not None],
     )
-    return _graph_model(_LOAD_TFLITE(path), "TensorFlow Lite", operations, weights)
 
 
 # -- models of layers ----------------------------------------------------------------------------
@@ -132,9 +151,7 @@ def _keras_model(model: Any, format: str) -> OpenModel:
 
     async def run(tensors: Tensors) -> Tensors:
         given = keras.tree.pack_sequence_as(models[0].input, tensors) if inputs else tensors[0]
-        batch = max(tensors[0].shape[0], 1) if tensors[0].shape else None
-        results = await models[0].predict_async(given, batch_size=batch, verbose=0)
-        return list(keras.tree.flatten(results))
+        return list(keras.tree.flatten(models[0].predict_on_batch(given)))
 
     def close() -> None:
         models.clear()
@@ -142,21 +159,23 @@ def _keras_model(model: Any, format: str) -> OpenModel:
 
     return OpenModel(
         format,
-        inputs or [ModelTensor("input", None, "float32")],
+        inputs or [Specification("input", None, "float32")],
         _symbols(model, "output"),
-        Counter(type(layer).__name__ for layer in _layers(model)),
-        [tuple(variable.shape) for variable in model.weights],
+        Contents(
+            Counter(type(layer).__name__ for layer in _layers(model)),
+            [tuple(variable.shape) for variable in model.weights],
+        ),
         run,
         close,
     )
 
 
-def _symbols(model: Any, side: str) -> list[ModelTensor]:
+def _symbols(model: Any, side: str) -> list[Specification]:
     """Return the inputs or outputs; none where a sequential model does not know them yet."""
     with suppress(AttributeError, ValueError):
         names, symbols = getattr(model, f"{side}_names"), getattr(model, f"{side}s")
         return [
-            ModelTensor(name, tuple(symbol.shape), str(symbol.dtype))
+            Specification(name, tuple(symbol.shape), str(symbol.dtype))
             for name, symbol in zip(names, symbols, strict=True)
         ]
     return []
@@ -185,7 +204,7 @@ FORMATS = [
     Format((".keras",), _open_keras),
     Format((".h5", ".hdf5"), _open_keras),
     Format((".onnx",), _open_onnx),
-    *([Format((".tflite",), _open_tflite)] if _LOAD_TFLITE else []),
+    *([Format((".tflite",), _open_tflite)] if "load_tflite" in dir(wt) else []),
 ]
 OPENERS = {ending: format.open for format in FORMATS for ending in format.endings}
 
@@ -224,12 +243,11 @@ async def open_web_model(artifacts: Artifacts) -> OpenModel:
     topology = parts.model_topology
     if isinstance(topology, Mapping) and "node" in topology:
         graph = wt.load_graph_model(source)
-        model = _graph_model(
-            graph,
-            "TensorFlow.js graph model",
+        contents = Contents(
             Counter(str(node["op"]) for node in _graph_nodes(topology)),
             [tensor.shape for tensors in graph.weights.values() for tensor in tensors],
         )
+        model = _graph_model(graph, "TensorFlow.js graph model", contents)
     else:
         layers = await keras.saving.load_layers_model_async(source, compile=False)
         model = _keras_model(layers, "TensorFlow.js layers-model")
