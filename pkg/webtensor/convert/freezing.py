@@ -75,6 +75,8 @@ _CALLERS: dict[str, tuple[tuple[str, ...], tuple[str, ...], int]] = {
     **dict.fromkeys(("If", "StatelessIf"), (("then_branch", "else_branch"), ("Tin", "Tout"), 1)),
     **dict.fromkeys(("StatelessWhile", "While"), (("cond", "body"), ("T",), 0)),
 }
+#: How many nodes a loop or a branch that becomes nodes of the scope has for each input, at most.
+_LOWERED_NODES = 6
 _LOOPS = frozenset({"StatelessWhile", "While"})
 #: Keras saves a second variable for each, whose name ends so.
 _COPY = re.compile(r"_\d+$")
@@ -520,6 +522,7 @@ class _Copying:
         is_fixed = [freezing.fixed_node(given, scope) is not None for given in inputs[skipped:]]
         name = freezing.frozen.name(node.name)
         new_name = freezing.frozen.name
+        freezing.source.budget.spend_items(_LOWERED_NODES * len(inputs), freezing.where)
         if node.op in _LOOPS:
             dtypes = [argument.dtype for argument in functions[-1].inputs]
             return lowered_loop(scope, name, new_name, inputs, dtypes, is_fixed, *inlines)
@@ -622,6 +625,45 @@ class _Copying:
         function = self.freezing.function(called.name)
         return self.freezing.inline(function, self.scope, called.attributes, inputs)
 
+    def case(self, node: Node, inputs: list[Reference]) -> list[Reference]:
+        """Copy the nodes of several branches, of which an index chooses one, else the last."""
+        freezing, scope = self.freezing, self.scope
+        called = node.attributes.get("branches")
+        if not isinstance(called, list) or not called:
+            raise ModelFormatError(f"{freezing.where}: node {node.name!r:.200} has no branches")
+        branches = [
+            partial(freezing.inline, freezing.function(function.name), scope, function.attributes)
+            for function in called
+            if isinstance(function, FunctionName)
+        ]
+        is_fixed = [freezing.fixed_node(given, scope) is not None for given in inputs[1:]]
+
+        return self._chosen(node, inputs[0], is_fixed, branches, 0, inputs[1:])
+
+    def _chosen(
+        self,
+        node: Node,
+        choice: Reference,
+        is_fixed: Sequence[bool],
+        branches: Sequence[Callable[[Sequence[Reference]], list[Reference]]],
+        index: int,
+        arguments: Sequence[Reference],
+    ) -> list[Reference]:
+        """Copy the nodes of a branch, taken if ``choice`` is its index, and of all that follow."""
+        freezing, scope = self.freezing, self.scope
+        freezing.source.budget.spend_items(_LOWERED_NODES * (len(arguments) + 1), freezing.where)
+        if index + 1 == len(branches):
+            return branches[index](arguments)
+        value = tensor(index, dtype="int32")
+        number = freezing.frozen.add_constant(scope, f"{node.name}/{index}", value)
+        name = freezing.frozen.name(f"{node.name}/Equal")
+        kind = {"T": ElementType("int32")}
+        scope.nodes[name] = Node(name, "Equal", (choice, number), (), kind)
+        others = partial(self._chosen, node, choice, is_fixed, branches, index + 1)
+        pair = [branches[index], others]
+        new_name = freezing.frozen.name
+        return lowered_branch(scope, name, new_name, Reference(name), arguments, is_fixed, pair)
+
     def nothing(self, node: Node, inputs: list[Reference]) -> list[Reference]:
         """Leave out what has no outputs."""
         return []
@@ -636,6 +678,7 @@ _RULES: dict[str, _Rule] = {
     "Assign": _Copying.assignment,
     "ResourceGather": _Copying.rows_of_variable,
     "ResourceGatherNd": _Copying.points_of_variable,
+    **dict.fromkeys(("Case", "StatelessCase"), _Copying.case),
     **dict.fromkeys(_VARIABLES, _Copying.variable),
     **dict.fromkeys(_TABLES, _Copying.table),
     **dict.fromkeys(_FILE_FILLINGS, _Copying.file_filling),
