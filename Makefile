@@ -50,6 +50,7 @@ test-hosts: kernels site chromium ## try JupyterLite, Pyodide's console and othe
 test-models: kernels site chromium dist/models/.stamp ## compare 41 real models with TensorFlow.js, five with onnxruntime-web, and random ones and Keras's networks with Keras (hours)
 	$(RUN) -m tests_browser.graph_models
 	$(RUN) -m tests_browser.onnx_models
+	$(PYTEST) tests_py/convert/human_models.py
 	WEBTENSOR_COMPOSITES=500 WEBTENSOR_ALL_APPLICATIONS=1 WEBTENSOR_ALL_ONNX=1 $(PYTEST) --numprocesses auto \
 		tests_py/onnx tests_py/keras/test_composites.py tests_py/keras/test_applications*.py
 

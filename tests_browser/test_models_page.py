@@ -17,9 +17,10 @@ from PIL import Image
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests_browser.page_watch import PageWatch
+from tests_py.tflite import files as tflite_files
 from webtensor import keras
 
-SECONDS = 60
+SECONDS = 120
 FLOAT = {"type": "DT_FLOAT"}
 #: What the colour of each pixel of the heat map is, in all three channels together.
 BRIGHTNESS = """(canvas) => {
@@ -137,6 +138,13 @@ def node(name: str, op: str, *inputs: str, **attributes: Any) -> dict[str, Any]:
 
 #: y = x · [2, 10]
 SCALED = graph_files([node("y", "Mul", "x", "w")], {"w": np.array([2, 10], "float32")})
+
+
+def tflite_model() -> bytes:
+    """Return a model of TensorFlow Lite with one operator."""
+    tensors = [tflite_files.Tensor(name, (2, 3)) for name in ("x", "y")]
+    relu = tflite_files.Operator("RELU", ["x"], ["y"])
+    return tflite_files.file(tflite_files.subgraph(tensors, [relu], ["x"], ["y"]))
 
 
 def onnx_model(op: str = "Relu") -> bytes:
@@ -315,6 +323,11 @@ def test_files_are_chosen(models: ModelsPage):
     models.fill(shape="2, 4")
     models.press("Run")
     assert models.text("notice") == "x: the shape must be ? × 3"
+    models.choose({"relu.tflite": tflite_model()})
+    assert models.facts()["Inputs"] == "x: float32, 2 × 3"
+    models.fill(way="constant", low="-1")
+    models.press("Run")
+    assert models.numbers() == [0] * 6
 
 
 # -- what goes wrong -----------------------------------------------------------------------------

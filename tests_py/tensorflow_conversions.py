@@ -327,6 +327,28 @@ def sparse(module: Any, indices: Any, values: Any) -> Any:
     return {"dense": tf.sparse.to_dense(tensor), "filled": filled.values}
 
 
+def cases(module: Any, x: Any, index: Any) -> Any:
+    branches = [lambda: x + module.w, lambda: x * 2.0, lambda: tf.ones([3])]
+    return {"y": tf.switch_case(index, branches)}
+
+
+def segments(module: Any, x: Any) -> Any:
+    return {
+        "buckets": tf.raw_ops.Bucketize(input=x, boundaries=[-0.5, 0.5]),
+        "sorted": tf.math.segment_sum(x, [0, 0, 1, 3]),
+        "unsorted": tf.math.unsorted_segment_sum(x, [2, 0, 2, 3], 5),
+    }
+
+
+def blocks(module: Any, x: Any) -> Any:
+    return {"deep": tf.nn.space_to_depth(x, 2), "wide": tf.nn.depth_to_space(x, 2)}
+
+
+def preprocessing() -> list[Any]:
+    lookup = keras.layers.StringLookup(vocabulary=["a", "b", "c"], output_mode="multi_hot")
+    return [keras.Input((2,), dtype="string", name="x"), lookup, keras.layers.Dense(3)]
+
+
 WORDS = np.array([b"a", b"x", b"zebra", b"c", b"b"], object)
 BOXES = np.sort(RNG.uniform(0, 1, (12, 2, 2)), 1).reshape(12, 4).astype("float32")
 SMALL: dict[str, Model] = {
@@ -418,6 +440,16 @@ SMALL: dict[str, Model] = {
             rows=floats(6, 2),
         ),
         {"x": np.array([0, 3, 2, 5], "int32"), "lengths": np.array([1, 0, 3], "int32")},
+    ),
+    "cases": (
+        function([spec("x", [3]), spec("index", [], tf.int32)], cases, w=floats(3)),
+        {"x": floats(3), "index": np.array(2, "int32")},
+    ),
+    "segments": (function([spec("x", [4, 2])], segments), {"x": floats(4, 2)}),
+    "blocks": (function([spec("x", [None, None, 4, 8])], blocks), {"x": floats(2, 6, 4, 8)}),
+    "preprocessing": (
+        sequential(preprocessing),
+        {"x": np.array([[b"a", b"zz"], [b"c", b"b"]], object)},
     ),
     "sparse": (
         function([spec("indices", [None, 2], tf.int64), spec("values", [None])], sparse),
@@ -576,10 +608,13 @@ SAMPLES = [
     "LSTM",
     "MobileNet v2 block",
     "TensorArray",
+    "blocks",
+    "cases",
     "detection",
     "hash tables",
     "ragged",
     "rows of a variable",
+    "segments",
     "strings",
     "table in a loop",
     "while loop",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests_py.convert.samples import SAMPLES
-from tests_py.mutations import mutated
+from tests_py.mutations import mutated, mutated_json
 from webtensor import ModelFormatError
 from webtensor.convert import convert_model
 from webtensor.formats.tensorflow_messages import DTYPES, SCHEMA
@@ -39,10 +39,28 @@ def test_mutated_models_are_converted_or_refused(tmp_path: Path) -> None:
     assert min(outcomes.values()) > MUTATIONS // 20, outcomes
 
 
-def error_of(saved: Path, web: Path) -> str:
+def test_mutated_graph_models_are_converted_or_refused(tmp_path: Path) -> None:
+    random = Random(4)
+    folders = {}
+    for name, sample in SAMPLES.items():
+        folders[name] = tmp_path / name
+        convert_model(sample.write(tmp_path / "saved"), folders[name])
+    originals = {name: (folder / "model.json").read_bytes() for name, folder in folders.items()}
+    outcomes = {True: 0, False: 0}
+    for number in range(MUTATIONS):
+        name = sorted(SAMPLES)[number % len(SAMPLES)]
+        changed = mutated_json(originals[name], random)
+        (folders[name] / "model.json").write_bytes(changed)
+        error = error_of(folders[name], tmp_path / "web", input_format="tfjs_graph_model")
+        assert len(error) <= 500 + len(str(folders[name])), error
+        outcomes[not error] += 1
+    assert min(outcomes.values()) > MUTATIONS // 20, outcomes
+
+
+def error_of(saved: Path, web: Path, **options: Any) -> str:
     """The error that a conversion raises, or an empty text."""
     try:
-        convert_model(saved, web, overwrite=True)
+        convert_model(saved, web, overwrite=True, **options)
     except (ModelFormatError, OSError) as error:
         return str(error)
     return ""

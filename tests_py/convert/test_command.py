@@ -5,6 +5,7 @@ from __future__ import annotations
 import io as text_io
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,8 @@ from webtensor.convert.command import main
 from webtensor.convert.inputs import INPUT_FORMATS
 from webtensor.convert.outputs import OUTPUT_FORMATS
 from webtensor.convert.progress import ProgressLine
+from webtensor.formats.graph_def import ElementType, Graph, NodeDef, TensorValue
+from webtensor.formats.graph_writing import graph_bytes
 
 
 @pytest.fixture
@@ -161,6 +164,31 @@ def test_layers_have_no_graph(model: keras.Model, tmp_path: Path) -> None:
     model.save(tmp_path / "model.keras")
     with pytest.raises(ValueError, match=r"model\.export\(folder\)"):
         convert_model(tmp_path / "model.keras", tmp_path / "web", output_format="tfjs_graph_model")
+
+
+def test_inputs_and_outputs_of_a_frozen_graph(tmp_path: Path) -> None:
+    kind = {"T": ElementType("float32")}
+    nodes = (
+        NodeDef("x", "Placeholder", (), {"dtype": ElementType("float32"), "shape": (None, 2)}, ""),
+        NodeDef("root", "Sqrt", ("x",), kind, ""),
+        NodeDef("minus", "Neg", ("root",), kind, ""),
+        NodeDef("best", "TopKV2", ("minus", "count"), kind, ""),
+        NodeDef("count", "Const", (), {"value": TensorValue((), "int32", b"\1\0\0\0")}, ""),
+    )
+    (tmp_path / "frozen.pb").write_bytes(graph_bytes(Graph(nodes, {}, {})))
+    convert_model(tmp_path / "frozen.pb", tmp_path / "a", inputs=["root"], outputs=["minus"])
+    inner = wt.load_graph_model(tmp_path / "a")
+    assert inner.input_nodes == ["root:0"]
+    result = inner.predict([[2.0, 3.0]])
+    assert isinstance(result, wt.Tensor)
+    assert result.tolist() == [[-2.0, -3.0]]
+    convert_model(tmp_path / "frozen.pb", tmp_path / "b", outputs=["best:1", "root"])
+    results = wt.load_graph_model(tmp_path / "b").execute({"x": wt.tensor([[4.0, 1.0]])})
+    assert [value.tolist() for value in results] == [[[1]], [[2.0, 1.0]]]
+    for option in ("inputs", "outputs"):
+        options: dict[str, Any] = {option: ["y"]}
+        with pytest.raises(wt.ModelFormatError, match="there is no node 'y'"):
+            convert_model(tmp_path / "frozen.pb", tmp_path / "c", **options)
 
 
 def test_paths_that_are_no_models(tmp_path: Path) -> None:

@@ -188,6 +188,8 @@ def test_sizes_of_files(tmp_path: Path) -> None:
     assert report.output_bytes == written
     read = sum(path.stat().st_size for path in (tmp_path / "saved").rglob("*") if path.is_file())
     assert report.input_bytes == read
+    again = convert_model(tmp_path / "web" / "model.json", tmp_path / "again")
+    assert again.input_bytes == written
 
 
 def test_metadata(tmp_path: Path) -> None:

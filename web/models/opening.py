@@ -25,9 +25,6 @@ from webtensor.shapes import prod
 if TYPE_CHECKING:
     from webtensor.formats.onnx import Node
 
-#: Which functions it has depends on its version; they are imported when they are first used.
-_LIBRARY: Any = wt
-
 Tensors = list[wt.Tensor]
 Run = Callable[[Tensors], Awaitable[Tensors]]
 Artifacts = Callable[[], Awaitable[ModelArtifacts]]
@@ -122,7 +119,7 @@ def _onnx_nodes(nodes: "Iterable[Node]") -> "Iterator[Node]":
 
 def _open_tflite(path: Path) -> OpenModel:
     contents = _tflite_contents(path)
-    return _graph_model(_LIBRARY.load_tflite(path), "TensorFlow Lite", contents)
+    return _graph_model(wt.load_tflite(path), "TensorFlow Lite", contents)
 
 
 def _tflite_contents(path: Path) -> Contents:
@@ -204,7 +201,7 @@ FORMATS = [
     Format((".keras",), _open_keras),
     Format((".h5", ".hdf5"), _open_keras),
     Format((".onnx",), _open_onnx),
-    *([Format((".tflite",), _open_tflite)] if "load_tflite" in dir(wt) else []),
+    Format((".tflite",), _open_tflite),
 ]
 OPENERS = {ending: format.open for format in FORMATS for ending in format.endings}
 

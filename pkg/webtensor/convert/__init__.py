@@ -3,10 +3,13 @@
 ``conversion`` has the function, ``command`` the command ``webtensor convert``, which shows its
 ``progress`` and a ``report``. ``inputs`` and ``outputs`` are the tables of formats. Graphs come
 from ``saved_models`` and ``web_graph_models`` as ``graphs.GraphSource``; ``safetensors_models``
-has Keras models. ``freezing`` copies what the outputs need, with ``default_attributes``,
-``rewriting`` of what graph models lack, and ``control_flow`` that TensorFlow.js can run
-(``vocabularies`` has the files that fill tables). ``folding`` makes it smaller, as far as
-``constant_sizes`` allow, and ``graph_model_writing`` writes it.
+has Keras models.
+
+``freezing`` takes what the outputs need of a graph, by ``copying`` its nodes: with their
+``default_attributes``, with others for those that graph models lack (``rewriting``), with
+``control_flow`` that TensorFlow.js can run, and with the files that fill tables
+(``vocabularies``). ``folding`` makes it smaller, as far as ``constant_sizes`` allow, and
+``graph_model_writing`` writes it.
 """
 
 from typing import TYPE_CHECKING

@@ -22,7 +22,7 @@ from webtensor.formats.graph_def import (
 )
 from webtensor.graph.nodes import Node, Reference
 
-__all__ = ["InlineFunctions", "lowered_branch", "lowered_loop"]
+__all__ = ["Inline", "InlineFunctions", "lowered_branch", "lowered_loop"]
 
 _NOT_IN_FUNCTIONS = frozenset(
     {

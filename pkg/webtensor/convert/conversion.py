@@ -89,8 +89,8 @@ def convert_model(
     step = on_step or (lambda name: None)
     step("reading")
     row = format_of(source_path, input_format)
-    input_bytes = size_of(source_path)
     model = row.read(source_path, ReadOptions(tags, signature, inputs, outputs))
+    input_bytes = size_of(source_path)
     written = output_format_of(model, target_path, output_format)
     check_target(target_path, written, overwrite)
     options = WriteOptions(

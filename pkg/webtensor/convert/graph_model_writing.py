@@ -8,6 +8,7 @@ from typing import Any
 
 from webtensor.convert.graphs import FrozenFunction, FrozenGraph, GraphSource, Scope
 from webtensor.engine import Tensor
+from webtensor.formats.budgets import reading
 from webtensor.formats.graph_def import (
     Argument,
     AttributeValue,
@@ -45,6 +46,21 @@ def graph_model_artifacts(
     Raises:
         ValueError: a weight cannot be stored so.
     """
+    with reading(source.label):
+        artifacts = _artifacts_of(frozen, source)
+    weights = [Weight(name, value) for name, value in _in_order(frozen)]
+    _check_patterns(weights, quantization or {})
+    artifacts.weight_specs, artifacts.weight_data = [], []
+    for weight in weights:
+        # Integers are shapes and indices, which must stay as they are.
+        specs, pieces = encoded([weight], quantization if _is_quantized(weight) else None)
+        artifacts.weight_specs += specs
+        artifacts.weight_data += pieces
+    return artifacts
+
+
+def _artifacts_of(frozen: FrozenGraph, source: GraphSource) -> ModelArtifacts:
+    """Return the parts of a graph model, without the weights."""
     signature = _named_outputs(frozen)
     topology = Graph(
         tuple(_node(frozen, node) for node in frozen.main.nodes.values()),
@@ -70,14 +86,6 @@ def graph_model_artifacts(
         artifacts.model_initializer = graph_json(initializer)
         if frozen.initializer_signature is not None:
             artifacts.initializer_signature = signature_json(frozen.initializer_signature)
-    weights = [Weight(name, value) for name, value in _in_order(frozen)]
-    _check_patterns(weights, quantization or {})
-    artifacts.weight_specs, artifacts.weight_data = [], []
-    for weight in weights:
-        # Integers are shapes and indices, which must stay as they are.
-        specs, pieces = encoded([weight], quantization if _is_quantized(weight) else None)
-        artifacts.weight_specs += specs
-        artifacts.weight_data += pieces
     return artifacts
 
 

@@ -49,7 +49,6 @@ class GraphSource:
         defaults: attributes that are left out in the graph.
         metadata: what the author of the model added.
         generated_by: the library that made the model.
-        size: the number of bytes of the model's files.
     """
 
     label: str
@@ -67,7 +66,6 @@ class GraphSource:
     defaults: Defaults = field(default_factory=dict)
     metadata: Any = None
     generated_by: str = ""
-    size: int = 0
 
 
 @dataclass

@@ -21,10 +21,10 @@ from webtensor.convert.saved_models import source_of_graph, source_of_saved_mode
 from webtensor.convert.web_graph_models import source_of_graph_model
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, parse_json
-from webtensor.formats.files import label_of, read_bytes
+from webtensor.formats.files import label_of, path_beside, read_bytes
 from webtensor.formats.graph_def import read_graph
 from webtensor.formats.model_artifacts import ModelArtifacts
-from webtensor.formats.model_json import MODEL_JSON
+from webtensor.formats.model_json import MODEL_JSON, weight_groups
 from webtensor.formats.saved_model import read_saved_model
 from webtensor.keras.models import Model
 
@@ -93,10 +93,17 @@ def format_of(path: Path, name: str | None = None) -> InputFormat:
 
 
 def size_of(path: Path) -> int:
-    """Return the number of bytes of a file, or of all files in a folder."""
-    if path.is_file():
-        return path.stat().st_size
-    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    """Return the number of bytes of a folder's files, or of a file and those that it names."""
+    folder = path.parent if path.name == _SAVED_MODEL else path
+    if folder.is_dir():
+        return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    files = [path]
+    if path.suffix == ".json":
+        label = label_of(path)
+        manifest = parse_json(path.read_bytes(), label).get("weightsManifest", [])
+        names = (name for group in weight_groups(manifest, label) for name in group.paths)
+        files += [path_beside(path, name) for name in names]
+    return sum(file.stat().st_size for file in files)
 
 
 # -- formats -----------------------------------------------------------------------------------
@@ -109,7 +116,7 @@ def _is_saved_model(path: Path) -> bool:
 def _saved_model(path: Path, options: ReadOptions) -> Source:
     folder = path.parent if path.is_file() else path
     model = read_saved_model(folder, tags=options.tags)
-    return source_of_saved_model(model, options.signature, size_of(folder))
+    return source_of_saved_model(model, options.signature)
 
 
 def _frozen_graph(path: Path, options: ReadOptions) -> Source:
@@ -117,9 +124,7 @@ def _frozen_graph(path: Path, options: ReadOptions) -> Source:
     label = label_of(path)
     budget = Budget(label, len(data))
     graph = read_graph(data, label, budget)
-    return source_of_graph(
-        graph, label, budget, inputs=options.inputs, outputs=options.outputs, size=len(data)
-    )
+    return source_of_graph(graph, label, budget, inputs=options.inputs, outputs=options.outputs)
 
 
 def _keras_model(path: Path, _: ReadOptions) -> Source:
@@ -147,8 +152,7 @@ def _graph_model(path: Path, _: ReadOptions) -> Source:
     artifacts: ModelArtifacts = io.load_artifacts(str(_json_of(path)))
     if artifacts.model_topology is None:
         raise ModelFormatError(f"{artifacts.label} has no modelTopology")
-    file = _json_of(path)
-    return source_of_graph_model(artifacts, artifacts.weight_size + file.stat().st_size)
+    return source_of_graph_model(artifacts)
 
 
 def _layers_model(path: Path, _: ReadOptions) -> Source:

@@ -49,6 +49,17 @@ class Rewriting:
         full_name = f"{self.node.name}/{name}"
         return self._graph.add_constant(self._scope, full_name, tensor(value, dtype=dtype))
 
+    def with_inputs(self, *inputs: Reference) -> Rewriting:
+        """Return the rewriting of the same node with other inputs."""
+        return Rewriting(self._graph, self._scope, self.node, inputs)
+
+    def rank(self, reference: Reference) -> int | None:
+        """Return the rank of a tensor, if it is an input of the model and its shape is known."""
+        node = self._scope.nodes.get(reference.node)
+        shape = None if node is None else node.attributes.get("shape")
+        is_input = node is not None and node.op == "Placeholder"
+        return len(shape) if is_input and isinstance(shape, tuple) else None
+
     def value(self, index: int) -> Tensor | None:
         """Return the value of an input that is constant."""
         return self._graph.constants.get(self.inputs[index].node)
@@ -108,13 +119,82 @@ def _segment_sum(rewriting: Rewriting) -> list[Reference]:
     return [rewriting.add("ScatterNd", places, data, sizes, T=kind, Tindices=whole)]
 
 
+def _sorted_segment_sum(rewriting: Rewriting) -> list[Reference]:
+    """Replace SegmentSum, whose last segment is that of the largest number."""
+    data, segments = rewriting.inputs
+    whole = ElementType("int32")
+    axis = rewriting.constant("axis", 0, "int32")
+    one = rewriting.constant("one", 1, "int32")
+    last = rewriting.add("Max", segments, axis, T=whole, Tidx=whole, keep_dims=False)
+    count = rewriting.add("AddV2", last, one, T=whole)
+    return _segment_sum(rewriting.with_inputs(data, segments, count))
+
+
+def _buckets(rewriting: Rewriting) -> list[Reference]:
+    """Replace Bucketize by the number of boundaries that are not larger."""
+    whole, kind = ElementType("int32"), ElementType("float32")
+    boundaries: Any = rewriting.node.attributes.get("boundaries", [])
+    axis = rewriting.constant("axis", -1, "int32")
+    bounds = rewriting.constant("boundaries", [float(bound) for bound in boundaries], "float32")
+    x = rewriting.add("Cast", *rewriting.inputs, SrcT=kind, DstT=kind)
+    columns = rewriting.add("ExpandDims", x, axis, T=kind, Tdim=whole)
+    reached = rewriting.add("GreaterEqual", columns, bounds, T=kind)
+    numbers = rewriting.add("Cast", reached, SrcT=ElementType("bool"), DstT=whole)
+    return [rewriting.add("Sum", numbers, axis, T=whole, Tidx=whole, keep_dims=False)]
+
+
+def _space_to_depth(rewriting: Rewriting) -> list[Reference] | None:
+    """Replace SpaceToDepth by moving the axes of blocks."""
+    attributes = rewriting.node.attributes
+    block = attributes.get("block_size")
+    if not isinstance(block, int) or attributes.get("data_format", "NHWC") != "NHWC":
+        return None
+    (x,) = rewriting.inputs
+    whole, kind = ElementType("int32"), attributes.get("T")
+    size = rewriting.constant("block", block, "int32")
+    depth = rewriting.constant("depth", block * block, "int32")
+    shape = rewriting.add("Shape", x, T=kind, out_type=whole)
+    sizes = rewriting.add("Unpack", shape, T=whole, num=4, axis=0)
+    batch, height, width, channels = (Reference(sizes.node, index) for index in range(4))
+    rows, columns = (rewriting.add("FloorDiv", side, size, T=whole) for side in (height, width))
+
+    def reshaped(value: Reference, *parts: Reference) -> Reference:
+        target = rewriting.add("Pack", *parts, N=len(parts), T=whole, axis=0)
+        return rewriting.add("Reshape", value, target, T=kind, Tshape=whole)
+
+    blocks = reshaped(x, batch, rows, size, columns, size, channels)
+    order = rewriting.constant("order", [0, 1, 3, 2, 4, 5], "int32")
+    moved = rewriting.add("Transpose", blocks, order, T=kind, Tperm=whole)
+    wide = rewriting.add("Mul", channels, depth, T=whole)
+    return [reshaped(moved, batch, rows, columns, wide)]
+
+
+def _lookup(rewriting: Rewriting) -> list[Reference] | None:
+    """Find keys of any shape one after another: TensorFlow.js returns vectors."""
+    table, keys, default = rewriting.inputs
+    if rewriting.rank(keys) == 1:
+        return None
+    attributes = rewriting.node.attributes
+    whole = ElementType("int32")
+    all_keys = rewriting.constant("all", [-1], "int32")
+    flat = rewriting.add("Reshape", keys, all_keys, T=attributes.get("Tin"), Tshape=whole)
+    values = rewriting.add(rewriting.node.op, table, flat, default, **attributes)
+    shape = rewriting.add("Shape", keys, T=attributes.get("Tin"), out_type=whole)
+    return [rewriting.add("Reshape", values, shape, T=attributes.get("Tout"), Tshape=whole)]
+
+
 _AXES = (("last_axis", -1), ("first_axis", 0))
 
 REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
+    "Bucketize": _buckets,
     "Erfc": _complementary_error,
     "Inv": partial(_renamed, "Reciprocal"),
+    "LookupTableFind": _lookup,
+    "LookupTableFindV2": _lookup,
     "Rint": partial(_renamed, "Round"),
+    "SegmentSum": _sorted_segment_sum,
     "Softsign": _soft_sign,
+    "SpaceToDepth": _space_to_depth,
     "StringSplitV2": _split_texts,
     "UnsortedSegmentSum": _segment_sum,
 }

@@ -24,15 +24,12 @@ _DEFAULT_SIGNATURE = "serving_default"
 _DIGITS = re.compile(r"(\d+)")
 
 
-def source_of_saved_model(
-    model: SavedModel, signature: str | None = None, size: int = 0
-) -> GraphSource:
+def source_of_saved_model(model: SavedModel, signature: str | None = None) -> GraphSource:
     """Return the graph of a signature of a SavedModel.
 
     Args:
         model: the model.
         signature: the key of the signature; None is the only one, or "serving_default".
-        size: the number of bytes of its files.
 
     Raises:
         ModelFormatError: there is no such signature.
@@ -61,7 +58,6 @@ def source_of_saved_model(
         read_asset=model.asset,
         defaults=DEFAULTS,
         generated_by=model.version,
-        size=size,
     )
 
 
@@ -72,7 +68,6 @@ def source_of_graph(
     *,
     inputs: Sequence[str] | None = None,
     outputs: Sequence[str] | None = None,
-    size: int = 0,
 ) -> GraphSource:
     """Return a frozen graph with the inputs and outputs that have been chosen.
 
@@ -82,7 +77,6 @@ def source_of_graph(
         budget: limits what the conversion may cost.
         inputs: the names of the inputs; None are all placeholders.
         outputs: the names of the outputs; None are the tensors that no node needs.
-        size: the number of bytes of the file.
 
     Raises:
         ModelFormatError: there is no such node, or nothing that could be an output.
@@ -107,7 +101,7 @@ def source_of_graph(
         {_key(name): TensorInfo((name,), "", None) for name in outputs},
     )
     return GraphSource(
-        label, graph, signature, _Constants(label, budget), budget, defaults=DEFAULTS, size=size
+        label, graph, signature, _Constants(label, budget), budget, defaults=DEFAULTS
     )
 
 

@@ -6,7 +6,7 @@ from webtensor.convert.graphs import GraphSource
 from webtensor.convert.saved_models import source_of_graph
 from webtensor.engine import Tensor
 from webtensor.formats.budgets import Budget, reading
-from webtensor.formats.graph_def import graph_of_json, signature_of_json
+from webtensor.formats.graph_def import Signature, graph_of_json, signature_of_json
 from webtensor.formats.model_artifacts import ModelArtifacts
 from webtensor.graph.nodes import Node
 from webtensor.io.weights import decoded
@@ -14,12 +14,11 @@ from webtensor.io.weights import decoded
 __all__ = ["source_of_graph_model"]
 
 
-def source_of_graph_model(artifacts: ModelArtifacts, size: int) -> GraphSource:
+def source_of_graph_model(artifacts: ModelArtifacts) -> GraphSource:
     """Return the graph of a graph model in TensorFlow.js's format.
 
     Args:
         artifacts: the parts of the model.
-        size: the number of bytes of its files.
 
     Raises:
         ModelFormatError: a part is broken.
@@ -44,16 +43,16 @@ def source_of_graph_model(artifacts: ModelArtifacts, size: int) -> GraphSource:
         value = weights.get(node.name)
         return plain.constant(node) if value is None else value
 
-    signature = signatures[0]
+    given, own = signatures[0] or Signature({}, {}), plain.signature
     return GraphSource(
         label,
         graph,
-        signature if signature is not None and signature.outputs else plain.signature,
+        # Some files name only one side.
+        Signature(given.inputs or own.inputs, given.outputs or own.outputs, given.method),
         constant,
         budget,
         initializer=initializer,
         initializer_signature=signatures[1],
         metadata=artifacts.user_defined_metadata,
         generated_by=artifacts.generated_by or "",
-        size=size,
     )

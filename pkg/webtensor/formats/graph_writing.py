@@ -29,7 +29,8 @@ from webtensor.formats.tensorflow_messages import DTYPES, ITEM_SIZES, SCHEMA
 
 __all__ = ["graph_bytes", "graph_json", "signature_json"]
 
-_NUMBERS = {name: number for number, name in DTYPES.items()}
+#: An empty name is that of no dtype.
+_NUMBERS = {"": 0, **{name: number for number, name in DTYPES.items()}}
 
 
 def graph_bytes(graph: Graph) -> bytes:
