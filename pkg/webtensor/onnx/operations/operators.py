@@ -9,8 +9,8 @@ that are converted are needed on the host.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from inspect import Parameter, signature
 from typing import Any
 
@@ -40,9 +40,12 @@ class Operator(Row):
         super().__init__(function)
         self._converted = converted
 
+    @cached_property
+    def _parameters(self) -> tuple[Parameter, ...]:
+        return tuple(signature(resolved(self.function)).parameters.values())
+
     def _bind(self, node: Node, constants: Mapping[int, Tensor]) -> Bound:
-        function = resolved(self.function)
-        parameters = signature(function).parameters.values()
+        function, parameters = resolved(self.function), self._parameters
         attributes = {
             _parameter_name(name): value
             for name, value in node.attributes.items()
@@ -77,7 +80,7 @@ class Operator(Row):
             for parameter in parameters
             if parameter.kind == Parameter.KEYWORD_ONLY
         }
-        _check(node, list(parameters), attributes)
+        _check(node, parameters, attributes)
         fixed = partial(function, **keywords) if keywords else function
         if len(late) == len(arguments) and not reads:
             return Bound(fixed, tuple(inputs))
@@ -99,7 +102,7 @@ def _argument(parameter: Parameter, attributes: dict[str, Any], kind: str) -> An
     return parameter.default
 
 
-def _check(node: Node, parameters: list[Parameter], attributes: Mapping[str, Any]) -> None:
+def _check(node: Node, parameters: Sequence[Parameter], attributes: Mapping[str, Any]) -> None:
     """Refuse inputs and attributes that the function does not take."""
     kinds = {parameter.kind for parameter in parameters}
     count = sum(parameter.kind in _POSITIONAL for parameter in parameters)
