@@ -280,10 +280,21 @@ class Call:
             return self.input(index)
         return self.node("QuantizeLinear", self.input(index), **grid._asdict())
 
-    def on_grid(self, reference: str, grid: Grid) -> str:
-        """Return a tensor whose elements are rounded to the numbers of a grid."""
-        bounds = {"scale": grid.scale, "low": grid.low, "high": grid.high}
-        return self.node("RoundToScale", reference, **bounds)
+    def on_grid(self, reference: str, grid: Grid, factor: float | None = None) -> str:
+        """Return a tensor whose elements are rounded to the numbers of a grid.
+
+        Args:
+            reference: the tensor.
+            grid: the grid.
+            factor: what makes multiples of the scale of the elements; by default ``1 / scale``.
+        """
+        attributes = {
+            "factor": 1 / grid.scale if factor is None else factor,
+            "low": grid.low,
+            "high": grid.high,
+            "scale": grid.scale,
+        }
+        return self.node("RoundToScale", reference, **attributes)
 
 
 #: Operations of fused activations.

@@ -288,10 +288,7 @@ def _finished(call: Call, operator: Operator, reference: str, grid: Grid | None)
     channels = call.output().shape[-1] if call.output().shape else 1
     call.graph.library.budget.spend(8 * channels, call.graph.label)
     factors = call.constant([1 / grid.scale] * channels, "float32")
-    steps = call.node(
-        "RoundAndClip", call.node("Mul", reference, factors), low=grid.low, high=grid.high
-    )
-    return call.node("Mul", steps, call.constant(grid.scale, "float32"))
+    return call.on_grid(call.node("Mul", reference, factors), grid, factor=1.0)
 
 
 def _narrowed(grid: Grid, low: float, high: float | None) -> Grid:
