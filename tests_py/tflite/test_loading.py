@@ -49,6 +49,13 @@ def test_a_model_that_tensorflow_wrote():
     assert (result >= 0).all()
 
 
+def test_metadata():
+    data = twice(metadata=[{"name": "author", "buffer": 1}], buffers=[{}, {"data": b"me"}])
+    assert {name: bytes(value) for name, value in opened(data).metadata.items()} == {
+        "author": b"me"
+    }
+
+
 def test_paths(tmp_path: Path):
     path = tmp_path / "twice.tflite"
     path.write_bytes(twice())

@@ -40,6 +40,7 @@ def rounded(x: Array, scale: float, zero_point: int, low: int = -128, high: int 
         (np.array([1.5, -2], "float16"), [1.5, -2]),
         (np.array([1.5, -2], "float64"), [1.5, -2]),
         (np.array([3, -4], "int64"), [3, -4]),
+        (np.array([2**62, -(2**40)], "int64"), [2**31 - 1, -(2**31)]),
         (np.array([3, 255], "uint8"), [3, 255]),
         (np.array([True, False]), [True, False]),
         (np.array(["a", "ü"]), ["a", "ü"]),
