@@ -232,6 +232,25 @@ def test_conversions():
     assert y.tolist() == [0.5, -5.0, 122.5]
 
 
+def test_filters_of_half_precision():
+    """They become those of the kernels when the model is loaded, and are kept once."""
+    x, weights = normal(2, 3), normal(4, 3).astype("float16")
+    tensors = [
+        Tensor("x", x.shape),
+        Tensor.constant("half", weights),
+        Tensor("w", weights.shape),
+        Tensor("y", (2, 4)),
+    ]
+    operators = [
+        Operator("DEQUANTIZE", ["half"], ["w"]),
+        Operator("FULLY_CONNECTED", ["x", "w"], ["y"], ("FullyConnectedOptions", {})),
+    ]
+    model = opened(file(subgraph(tensors, operators, ["x"], ["y"])))
+    expected = x @ weights.astype("float32").T
+    np.testing.assert_allclose(model.execute(wt.tensor(x), "y").numpy(), expected, atol=1e-5)
+    assert [value.shape for (value,) in model.weights.values()] == [(3, 4)]
+
+
 def test_filters_of_floats_next_to_quantized_weights():
     """Weights of 8 bits with activations of floats: the product is that of their numbers."""
     weights = np.random.default_rng(3).integers(-127, 128, (4, 3)).astype("int8")

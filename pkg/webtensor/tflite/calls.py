@@ -24,7 +24,7 @@ from webtensor.tflite.quantization import Grid, grid_of
 __all__ = ["Call", "GraphBuilder", "Library"]
 
 #: Nodes of these operations are computed at once where their inputs are constant: weights.
-_FOLDED = frozenset({"ConcatV2", "Mul", "Neg", "Reshape", "Transpose"})
+_FOLDED = frozenset({"ConcatV2", "Reshape", "Transpose"})
 
 
 class Library:

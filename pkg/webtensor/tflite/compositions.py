@@ -32,7 +32,7 @@ _SMALLEST_NORM = 1e-6
 
 def unchanged(call: Call) -> list[str]:
     """Return the input."""
-    return [call.node("Identity", call.input(0))]
+    return [call.input(0)]
 
 
 def hard_swish(call: Call) -> list[str]:

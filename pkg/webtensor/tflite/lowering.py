@@ -7,6 +7,7 @@ and outputs of the model are the integers of the file.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from webtensor.engine import Tensor
@@ -76,13 +77,23 @@ def lowered(
     while lowering.has_more():
         lowering.add_functions()
         initial += lowering.initial_nodes()
-    functions = lowering.functions
+    bodies = lowering.functions.values()
+    used = {reference for node in (*nodes, *initial) for reference in node.inputs}
+    used |= {reference for info in outputs.values() for reference in info.names}
+    for body in bodies:
+        used |= {*body.returns.values(), *(name for node in body.nodes for name in node.inputs)}
+    functions = {body.name: body._replace(nodes=_needed(body.nodes, used)) for body in bodies}
     return Lowered(
-        Graph(tuple(nodes), functions, {}),
-        lowering.library.constants,
+        Graph(_needed(nodes, used), functions, {}),
+        {name: value for name, value in lowering.library.constants.items() if name in used},
         Signature(inputs, outputs),
-        Graph(tuple(initial), functions, {}) if initial else None,
+        Graph(_needed(initial, used), functions, {}) if initial else None,
     )
+
+
+def _needed(nodes: Iterable[NodeDef], used: set[str]) -> tuple[NodeDef, ...]:
+    """Return nodes without the constants that nothing uses, such as filters before they moved."""
+    return tuple(node for node in nodes if node.op != "Const" or node.name in used)
 
 
 def _check_operators(model: format_.Model, where: str) -> None:
@@ -156,16 +167,15 @@ class _Lowering:
             }
             name = graph.node("Placeholder", (), attributes, tensor.name)
             graph.define(at, _numbers(graph, name, tensor))
-            inputs[names.get(at, name)] = TensorInfo((name,), tensor.dtype, tensor.signature)
+            key = names.get(at, tensor.name)
+            inputs[key if key not in inputs else name] = _info(name, tensor)
         self.operators(graph)
         names = {} if signature is None else {at: name for name, at in signature.outputs.items()}
         for at in subgraph.outputs:
             tensor = subgraph.tensors[at]
             name = _integers(graph, self.ordered(graph, at), tensor)
-            key = names.get(at, name)
-            outputs[key if key not in outputs else name] = TensorInfo(
-                (name,), tensor.dtype, tensor.signature
-            )
+            key = names.get(at, tensor.name)
+            outputs[key if key not in outputs else name] = _info(name, tensor)
         return graph.nodes, inputs, outputs
 
     def has_more(self) -> bool:
@@ -232,8 +242,14 @@ class _Lowering:
             tensor = graph.subgraph.tensors[index]
             grid = None if _keeps_grid(call, operator, tensor) else call.grid(tensor)
             finished = _finished(call, operator, reference, grid)
-            name = tensor.name if _grid(graph, tensor) is None else f"{tensor.name} (numbers)"
-            graph.define(index, graph.node("Identity", (finished,), {}, name))
+            if finished not in self.library.constants:
+                name = tensor.name if _grid(graph, tensor) is None else f"{tensor.name} (numbers)"
+                finished = graph.node("Identity", (finished,), {}, name)
+            graph.define(index, finished)
+
+
+def _info(name: str, tensor: format_.Tensor) -> TensorInfo:
+    return TensorInfo((name,), tensor.dtype, tensor.signature)
 
 
 def _numbers(graph: GraphBuilder, reference: str, tensor: format_.Tensor) -> str:
