@@ -25,7 +25,7 @@ from webtensor.formats.graph_def import (
     TensorInfo,
 )
 from webtensor.graph.custom_operations import CUSTOM_OPERATIONS
-from webtensor.tflite.calls import Call, GraphBuilder, Library, function_name
+from webtensor.tflite.calls import Body, Call, GraphBuilder, Library
 from webtensor.tflite.operators import CUSTOM_OPERATORS, OPERATORS, Operator
 from webtensor.tflite.quantization import Grid, grid_of
 
@@ -74,20 +74,26 @@ def lowered(
     main = 0 if signature is None else signature.subgraph
     nodes, inputs, outputs = lowering.main(main, signature)
     initial: list[NodeDef] = []
-    while lowering.has_more():
-        lowering.add_functions()
-        initial += lowering.initial_nodes()
-    bodies = lowering.functions.values()
+    functions: list[FunctionDef] = []
+    for body in lowering.library.bodies:  # which subgraphs become longer
+        if body.runs_once:
+            initial += lowering.initial_nodes(body)
+        else:
+            functions.append(lowering.function(body))
     used = {reference for node in (*nodes, *initial) for reference in node.inputs}
     used |= {reference for info in outputs.values() for reference in info.names}
-    for body in bodies:
-        used |= {*body.returns.values(), *(name for node in body.nodes for name in node.inputs)}
-    functions = {body.name: body._replace(nodes=_needed(body.nodes, used)) for body in bodies}
+    for function in functions:
+        used |= {*function.returns.values()}
+        used |= {reference for node in function.nodes for reference in node.inputs}
+    library = {
+        function.name: function._replace(nodes=_needed(function.nodes, used))
+        for function in functions
+    }
     return Lowered(
-        Graph(_needed(nodes, used), functions, {}),
+        Graph(_needed(nodes, used), library, {}),
         {name: value for name, value in lowering.library.constants.items() if name in used},
         Signature(inputs, outputs),
-        Graph(_needed(initial, used), functions, {}) if initial else None,
+        Graph(_needed(initial, used), library, {}) if initial else None,
     )
 
 
@@ -140,14 +146,10 @@ class _Lowering:
     def __init__(self, model: format_.Model, where: str, budget: Budget) -> None:
         self.model, self.where = model, where
         self.library = Library(where, budget)
-        self.functions: dict[str, FunctionDef] = {}
-        self._initialized: set[int] = set()
 
-    def builder(self, index: int) -> GraphBuilder:
-        return GraphBuilder(self.library, self.model.subgraphs[index], self.label(index))
-
-    def label(self, index: int) -> str:
-        return f"{self.where}: {function_name(index)}"
+    def builder(self, body: Body) -> GraphBuilder:
+        label = f"{self.where}: {body.name}"
+        return GraphBuilder(self.library, self.model.subgraphs[body.subgraph], label)
 
     # -- graphs --------------------------------------------------------------------------------
 
@@ -155,7 +157,7 @@ class _Lowering:
         self, index: int, signature: format_.Signature | None
     ) -> tuple[list[NodeDef], dict[str, TensorInfo], dict[str, TensorInfo]]:
         """Return the nodes of the main subgraph, its inputs and its outputs."""
-        graph = self.builder(index)
+        graph = self.builder(Body(index))
         subgraph = graph.subgraph
         inputs, outputs = {}, {}
         names = {} if signature is None else {at: name for name, at in signature.inputs.items()}
@@ -178,20 +180,9 @@ class _Lowering:
             outputs[key if key not in outputs else name] = _info(name, tensor)
         return graph.nodes, inputs, outputs
 
-    def has_more(self) -> bool:
-        """Whether there are functions or initializers that are no nodes yet."""
-        done = {function_name(index) for index in self.library.functions} <= self.functions.keys()
-        return not done or not self.library.initializers.keys() <= self._initialized
-
-    def add_functions(self) -> None:
-        """Make functions of the subgraphs that were met."""
-        for index in [*self.library.functions]:
-            name = function_name(index)
-            if name not in self.functions:
-                self.functions[name] = self.function(index, name)
-
-    def function(self, index: int, name: str) -> FunctionDef:
-        graph = self.builder(index)
+    def function(self, body: Body) -> FunctionDef:
+        """Return the function that a subgraph becomes."""
+        graph = self.builder(body)
         subgraph = graph.subgraph
         arguments = []
         for at in subgraph.inputs:
@@ -204,18 +195,13 @@ class _Lowering:
         }
         outputs = tuple(Argument(result, "") for result in results)
         nodes = tuple(graph.nodes)
-        return FunctionDef(name, tuple(arguments), outputs, nodes, results, {}, {}, {}, False)
+        return FunctionDef(body.name, tuple(arguments), outputs, nodes, results, {}, {}, {}, False)
 
-    def initial_nodes(self) -> list[NodeDef]:
-        """Return the nodes of subgraphs that run once."""
-        nodes = []
-        for index in [*self.library.initializers]:
-            if index not in self._initialized:
-                self._initialized.add(index)
-                graph = self.builder(index)
-                self.operators(graph)
-                nodes += graph.nodes
-        return nodes
+    def initial_nodes(self, body: Body) -> list[NodeDef]:
+        """Return the nodes of a subgraph that runs once."""
+        graph = self.builder(body)
+        self.operators(graph)
+        return graph.nodes
 
     def ordered(self, graph: GraphBuilder, index: int) -> str:
         """Return an output that waits for what the subgraph does to variables."""
@@ -283,10 +269,17 @@ def _keeps_grid(call: Call, operator: Operator, output: format_.Tensor) -> bool:
     """Whether the elements of an output are numbers of its grid because those of the inputs are."""
     if not operator.moves or _activation(call, operator) != "NONE":
         return False
-    tensors = call.graph.subgraph.tensors
-    inputs = [tensors[index] for index in call.operator.inputs if index >= 0]
-    grids = [(tensor.dtype, tensor.quantization) for tensor in inputs if tensor.quantization]
-    return set(grids) == {(output.dtype, output.quantization)}
+    tensors = [call.graph.subgraph.tensors[index] for index in call.operator.inputs if index >= 0]
+    quantized = [tensor for tensor in tensors if tensor.quantization is not None]
+    return bool(quantized) and all(_have_one_grid(tensor, output) for tensor in quantized)
+
+
+def _have_one_grid(tensor: format_.Tensor, other: format_.Tensor) -> bool:
+    """Whether two tensors have the same scale, and no others, for which it would take long."""
+    first, second = tensor.quantization, other.quantization
+    if first is None or second is None or len(first.scales) != 1 or len(second.scales) != 1:
+        return False
+    return first == second and tensor.dtype == other.dtype
 
 
 def _finished(call: Call, operator: Operator, reference: str, grid: Grid | None) -> str:
