@@ -56,6 +56,7 @@ def generate() -> list[Path]:
             binary,
             cells,
             optimizer_updates,
+            quantization,
             special_functions,
             ternary,
             trigonometry,

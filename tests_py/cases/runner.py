@@ -12,7 +12,7 @@ from inspect import isawaitable
 from typing import Any
 
 import webtensor as wt
-from webtensor.ops import optimizer_updates
+from webtensor.ops import optimizer_updates, quantization
 from webtensor.ops.special_functions import polynomial
 from webtensor.ops.trigonometry import height_of_window
 
@@ -142,6 +142,7 @@ EXTRA_FUNCTIONS = {
     "stacked_lstm_cells": stacked_lstm_cells,
     "optimizer_steps": optimizer_steps,
     **{name: getattr(optimizer_updates, name) for name in optimizer_updates.__all__},
+    **{name: getattr(quantization, name) for name in quantization.__all__},
 }
 
 

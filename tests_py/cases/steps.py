@@ -1,4 +1,4 @@
-"""Cases of what optimizers do at each step."""
+"""Cases of what optimizers do at each step, and of rounding to the steps of quantized tensors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,13 @@ def follow_regularized_leader(
     return (np.clip(x, -first, first) - x) / (y**power * rate + second)
 
 
+def rounded_steps(x: Array, factor: float, low: float, high: float, scale: float) -> Array:
+    return np.clip(np.round(x * factor), low, high) * np.float32(scale)
+
+
 STEPS = [
+    *_cases("rounded_steps", rounded_steps, 1, 30.0, -128.0, 137.0, 0.05),
+    *_cases("rounded_steps", rounded_steps, 1, -1.0, -4.0, 127.0, 0.5),
     *_cases("moved_against", lambda x, y, rate: x - y * rate, 2, 0.25),
     *_cases("moved_along", lambda x, y, z, share, rate: x + y * share - z * rate, 3, 0.9, 0.01),
     *_cases("moved_towards", lambda x, y, share: x + (y - x) * share, 2, 0.1),

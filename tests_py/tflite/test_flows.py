@@ -140,6 +140,15 @@ def test_variables_outlive_tidied_blocks():
     assert results(model, 1.0) == [1.5, 2.5]
 
 
+def test_results_that_are_variables_may_be_disposed():
+    model = opened(counter())
+    for before in (0.5, 1.5, 2.5):
+        old, new = model.predict(wt.tensor(1.0))
+        assert [old.item(), new.item()] == [before, before + 1]
+        old.dispose()
+        new.dispose()
+
+
 def test_variables_leave_nothing(no_leak: None):
     model = opened(counter())
     model.predict(1.0)

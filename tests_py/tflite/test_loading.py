@@ -49,6 +49,13 @@ def test_a_model_that_tensorflow_wrote():
     assert (result >= 0).all()
 
 
+def test_metadata():
+    data = twice(metadata=[{"name": "author", "buffer": 1}], buffers=[{}, {"data": b"me"}])
+    assert {name: bytes(value) for name, value in opened(data).metadata.items()} == {
+        "author": b"me"
+    }
+
+
 def test_paths(tmp_path: Path):
     path = tmp_path / "twice.tflite"
     path.write_bytes(twice())
@@ -100,6 +107,29 @@ def test_signatures():
     squared = opened(several(), signature="squared")
     assert squared.execute({"number": 3.0}, ["result"])[0].item() == 9
     assert squared.input_nodes == ["x"]
+
+
+def test_tensors_have_the_names_of_the_file():
+    tensors = [
+        Tensor("serving_default_x:0"),
+        Tensor("a:b;c"),
+        Tensor("StatefulPartitionedCall:0"),
+    ]
+    names = [tensor.name for tensor in tensors]
+    operators = [Operator("NEG", names[:1], names[1:2]), Operator("ABS", names[1:2], names[2:])]
+    model = opened(file(subgraph(tensors, operators, names[:1], names[1:])))
+    for name in (names[0], "serving_default_x"):
+        results = model.execute({name: 3.0}, [*names[1:], "StatefulPartitionedCall"])
+        assert [value.item() for value in results] == [-3, 3, 3]
+
+
+def test_inputs_of_the_same_name():
+    tensors = [Tensor("first"), Tensor("other"), Tensor("y")]
+    operators = [Operator("SUB", ["first", "other"], ["y"], ("SubOptions", {}))]
+    data = file(subgraph(tensors, operators, ["first", "other"], ["y"]))
+    model = opened(data.replace(b"other", b"first"))
+    assert model.input_nodes == ["first", "first'2"]
+    assert model.predict([3.0, 1.0]).item() == 2
 
 
 def test_signatures_that_are_missing():
@@ -202,8 +232,7 @@ def test_operators_share_weights():
     ]
     model = opened(file(subgraph(tensors, operators, ["x0"], ["x8"])))
     assert model.predict([[1.0, 2.0]]).tolist() == [[1.0, 2.0]]
-    matrices = [value for (value,) in model.weights.values() if value.shape == (2, 2)]
-    assert len(matrices) == 2
+    assert [value.shape for (value,) in model.weights.values()] == [(2, 2)]
 
 
 def test_what_becomes_of_weights_is_limited():

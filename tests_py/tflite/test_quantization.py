@@ -40,6 +40,7 @@ def rounded(x: Array, scale: float, zero_point: int, low: int = -128, high: int 
         (np.array([1.5, -2], "float16"), [1.5, -2]),
         (np.array([1.5, -2], "float64"), [1.5, -2]),
         (np.array([3, -4], "int64"), [3, -4]),
+        (np.array([2**62, -(2**40)], "int64"), [2**31 - 1, -(2**31)]),
         (np.array([3, 255], "uint8"), [3, 255]),
         (np.array([True, False]), [True, False]),
         (np.array(["a", "ü"]), ["a", "ü"]),
@@ -229,6 +230,25 @@ def test_conversions():
     q, y = model.execute(wt.tensor([0.3, -100.0, 1000.0]), ["q", "y"])
     assert q.tolist() == [11, 0, 255]
     assert y.tolist() == [0.5, -5.0, 122.5]
+
+
+def test_filters_of_half_precision():
+    """They become those of the kernels when the model is loaded, and are kept once."""
+    x, weights = normal(2, 3), normal(4, 3).astype("float16")
+    tensors = [
+        Tensor("x", x.shape),
+        Tensor.constant("half", weights),
+        Tensor("w", weights.shape),
+        Tensor("y", (2, 4)),
+    ]
+    operators = [
+        Operator("DEQUANTIZE", ["half"], ["w"]),
+        Operator("FULLY_CONNECTED", ["x", "w"], ["y"], ("FullyConnectedOptions", {})),
+    ]
+    model = opened(file(subgraph(tensors, operators, ["x"], ["y"])))
+    expected = x @ weights.astype("float32").T
+    np.testing.assert_allclose(model.execute(wt.tensor(x), "y").numpy(), expected, atol=1e-5)
+    assert [value.shape for (value,) in model.weights.values()] == [(3, 4)]
 
 
 def test_filters_of_floats_next_to_quantized_weights():

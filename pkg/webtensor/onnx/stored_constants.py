@@ -6,7 +6,6 @@ that do, as models write the end of a slice as the largest integer.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +14,8 @@ from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats import onnx as format_
 from webtensor.formats.budgets import reading
-from webtensor.formats.element_types import ITEM_SIZES, Buffer, Elements
+from webtensor.formats.element_types import ITEM_SIZES, Buffer
+from webtensor.io.stored_integers import clamped, unpacked
 from webtensor.io.stored_tensors import tensor_of
 
 __all__ = ["constant_of", "dense_of", "listed"]
@@ -33,33 +33,10 @@ def constant_of(
         ModelFormatError: it has a dtype that tensors do not have, or its file is missing.
     """
     with reading(where):
-        elements = stored.elements(where, files)
-        if elements.dtype in ("int4", "uint4"):
-            elements = _bytes_of_halves(elements)
-        if elements.dtype in ("int64", "uint64"):
-            elements = _clamped(elements)
-        elif elements.dtype not in ITEM_SIZES and elements.dtype != "string":
+        elements = clamped(unpacked(stored.elements(where, files)))
+        if elements.dtype not in ITEM_SIZES and elements.dtype != "string":
             raise ModelFormatError(f"{where} has dtype {elements.dtype}, which tensors do not have")
         return tensor_of(elements, where)
-
-
-def _clamped(elements: Elements) -> Elements:
-    """Return 64-bit integers as those of 32 bits that are closest."""
-    numbers = memoryview(elements.data).cast("B").cast("q" if elements.dtype == "int64" else "Q")
-    clamped = array("i", (min(max(number, _LEAST), _GREATEST) for number in numbers))
-    return Elements(elements.shape, "int32", memoryview(clamped).cast("B"))
-
-
-def _bytes_of_halves(elements: Elements) -> Elements:
-    """Return integers of four bits, the lower of each byte first, as bytes."""
-    numbers: list[int] = []
-    for byte in bytes(elements.data):
-        numbers += (byte & 15, byte >> 4)
-    del numbers[elements.size :]
-    if elements.dtype == "uint4":
-        return Elements(elements.shape, "uint8", bytes(numbers))
-    signed = array("b", (number - 16 if number > 7 else number for number in numbers))
-    return Elements(elements.shape, "int8", signed.tobytes())
 
 
 def dense_of(

@@ -7,7 +7,7 @@ it hands out references of inputs and options, and adds nodes.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from webtensor import ops
 from webtensor.engine import Tensor
@@ -21,10 +21,22 @@ from webtensor.graph.operations import OPERATIONS
 from webtensor.tflite.constants import constant_of
 from webtensor.tflite.quantization import Grid, grid_of
 
-__all__ = ["Call", "GraphBuilder", "Library"]
+__all__ = ["Body", "Call", "GraphBuilder", "Library"]
 
 #: Nodes of these operations are computed at once where their inputs are constant: weights.
-_FOLDED = frozenset({"ConcatV2", "Mul", "Neg", "Reshape", "Transpose"})
+_FOLDED = frozenset({"ConcatV2", "Reshape", "Transpose"})
+
+
+class Body(NamedTuple):
+    """A subgraph that operators run, or that runs once, when the model is loaded."""
+
+    subgraph: int
+    runs_once: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the function and errors call it."""
+        return f"subgraph {self.subgraph}"
 
 
 class Library:
@@ -34,38 +46,36 @@ class Library:
         where: what errors call the model.
         budget: limits what its constants and nodes may cost.
         constants: the values of constant nodes by their names.
-        functions: the subgraphs that operators run, in the order in which they were met.
-        initializers: the subgraphs that run once, when the model is loaded.
+        bodies: the other subgraphs that the main one needs, in the order in which they were met.
     """
 
     def __init__(self, where: str, budget: Budget) -> None:
         self.where, self.budget = where, budget
         self.constants: dict[str, Tensor] = {}
-        self.functions: dict[int, None] = {}
-        self.initializers: dict[int, None] = {}
+        self.bodies: list[Body] = []
+        self._met: set[Body] = set()
         self._names: set[str] = set()
+        self._counts: dict[str, int] = {}
 
     def name(self, wanted: str) -> str:
         """Return a name that no node has, like the one that is wanted."""
         base = wanted.removesuffix(":0").replace(":", "_").lstrip("^") or "tensor"
-        name, count = base, 1
+        name = base
         while name in self._names:
-            count += 1
-            name = f"{base}'{count}"
+            self._counts[base] = self._counts.get(base, 1) + 1
+            name = f"{base}'{self._counts[base]}"
         self._names.add(name)
         self.budget.spend_items(8, self.where)
         self.budget.spend(len(name), self.where)
         return name
 
-    def function(self, subgraph: int) -> str:
-        """Return the name of the function that a subgraph becomes."""
-        self.functions[subgraph] = None
-        return function_name(subgraph)
-
-
-def function_name(subgraph: int) -> str:
-    """Return the name of the function that a subgraph becomes."""
-    return f"subgraph {subgraph}"
+    def need(self, subgraph: int, *, runs_once: bool = False) -> str:
+        """Say that a subgraph is needed, and return the name of the function that it becomes."""
+        body = Body(subgraph, runs_once)
+        if body not in self._met:
+            self._met.add(body)
+            self.bodies.append(body)
+        return body.name
 
 
 class GraphBuilder:
@@ -280,10 +290,21 @@ class Call:
             return self.input(index)
         return self.node("QuantizeLinear", self.input(index), **grid._asdict())
 
-    def on_grid(self, reference: str, grid: Grid) -> str:
-        """Return a tensor whose elements are rounded to the numbers of a grid."""
-        bounds = {"scale": grid.scale, "low": grid.low, "high": grid.high}
-        return self.node("RoundToScale", reference, **bounds)
+    def on_grid(self, reference: str, grid: Grid, factor: float | None = None) -> str:
+        """Return a tensor whose elements are rounded to the numbers of a grid.
+
+        Args:
+            reference: the tensor.
+            grid: the grid.
+            factor: what makes multiples of the scale of the elements; by default ``1 / scale``.
+        """
+        attributes = {
+            "factor": 1 / grid.scale if factor is None else factor,
+            "low": grid.low,
+            "high": grid.high,
+            "scale": grid.scale,
+        }
+        return self.node("RoundToScale", reference, **attributes)
 
 
 #: Operations of fused activations.

@@ -6,7 +6,7 @@ from typing import Any
 
 from webtensor.formats.flexbuffers import read_flexbuffer
 from webtensor.formats.graph_def import FunctionName
-from webtensor.tflite.calls import Call, function_name
+from webtensor.tflite.calls import Call
 
 __all__ = [
     "assignment",
@@ -32,7 +32,7 @@ _SMALLEST_NORM = 1e-6
 
 def unchanged(call: Call) -> list[str]:
     """Return the input."""
-    return [call.node("Identity", call.input(0))]
+    return [call.input(0)]
 
 
 def hard_swish(call: Call) -> list[str]:
@@ -98,9 +98,7 @@ def strided_slice(call: Call) -> list[str]:
 
 
 def _function(call: Call, option: str) -> FunctionName:
-    subgraph = call.option(option)
-    call.graph.library.functions[subgraph] = None
-    return FunctionName(function_name(subgraph), {})
+    return FunctionName(call.graph.library.need(call.option(option)), {})
 
 
 def choice(call: Call) -> list[str]:
@@ -132,7 +130,7 @@ def call_subgraph(call: Call) -> list[str]:
 
 def initialization(call: Call) -> list[str]:
     """Run a subgraph once, when the model is loaded."""
-    call.graph.library.initializers[call.option("init_subgraph_index")] = None
+    call.graph.library.need(call.option("init_subgraph_index"), runs_once=True)
     return []
 
 

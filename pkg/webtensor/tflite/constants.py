@@ -13,12 +13,10 @@ from webtensor.errors import ModelFormatError
 from webtensor.formats import tflite as format_
 from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.element_types import ITEM_SIZES, Buffer, Elements
+from webtensor.io.stored_integers import clamped, unpacked
 from webtensor.io.stored_tensors import tensor_of
 
 __all__ = ["along", "constant_of"]
-
-#: Integers of which several are in a byte: their bits, and the dtype with a byte for each.
-_PACKED = {"int2": (2, "int8"), "int4": (4, "int8"), "uint4": (4, "uint8")}
 
 
 def constant_of(stored: format_.Tensor, where: str, budget: Budget) -> Tensor:
@@ -40,9 +38,7 @@ def constant_of(stored: format_.Tensor, where: str, budget: Budget) -> Tensor:
             elements = _dense(stored, stored.sparsity, label)
         else:
             elements = stored.elements(where, budget)
-        if elements.dtype in _PACKED:
-            elements = _unpacked(elements)
-        value = tensor_of(elements, label)
+        value = tensor_of(clamped(unpacked(elements)), label)
         quantization = stored.quantization
         if quantization is None or str(value.dtype) != "int32":
             return value
@@ -61,21 +57,6 @@ def along(values: Sequence[float], shape: Sequence[int], dimension: int) -> Tens
     sizes = [1] * len(shape)
     sizes[dimension] = len(values)
     return ops.tensor([float(value) for value in values], shape=sizes, dtype="float32")
-
-
-def _unpacked(elements: Elements) -> Elements:
-    """Return integers with a byte for each; the first of a byte is in its lowest bits."""
-    bits, dtype = _PACKED[elements.dtype]
-    count, mask = 8 // bits, (1 << bits) - 1
-    limit = 1 << (bits - 1) if dtype == "int8" else 1 << bits
-    table = [number if number < limit else 256 - (1 << bits) + number for number in range(mask + 1)]
-    unpacked = bytearray(count * len(elements.data))
-    data = bytes(elements.data)
-    for index in range(count):
-        shift = bits * index
-        translation = bytes(table[byte >> shift & mask] for byte in range(256))
-        unpacked[index::count] = data.translate(translation)
-    return Elements(elements.shape, dtype, bytes(unpacked[: elements.size]))
 
 
 # -- sparse constants --------------------------------------------------------------------------

@@ -7,6 +7,7 @@ and outputs of the model are the integers of the file.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from webtensor.engine import Tensor
@@ -24,7 +25,7 @@ from webtensor.formats.graph_def import (
     TensorInfo,
 )
 from webtensor.graph.custom_operations import CUSTOM_OPERATIONS
-from webtensor.tflite.calls import Call, GraphBuilder, Library, function_name
+from webtensor.tflite.calls import Body, Call, GraphBuilder, Library
 from webtensor.tflite.operators import CUSTOM_OPERATORS, OPERATORS, Operator
 from webtensor.tflite.quantization import Grid, grid_of
 
@@ -73,16 +74,32 @@ def lowered(
     main = 0 if signature is None else signature.subgraph
     nodes, inputs, outputs = lowering.main(main, signature)
     initial: list[NodeDef] = []
-    while lowering.has_more():
-        lowering.add_functions()
-        initial += lowering.initial_nodes()
-    functions = lowering.functions
+    functions: list[FunctionDef] = []
+    for body in lowering.library.bodies:  # which subgraphs become longer
+        if body.runs_once:
+            initial += lowering.initial_nodes(body)
+        else:
+            functions.append(lowering.function(body))
+    used = {reference for node in (*nodes, *initial) for reference in node.inputs}
+    used |= {reference for info in outputs.values() for reference in info.names}
+    for function in functions:
+        used |= {*function.returns.values()}
+        used |= {reference for node in function.nodes for reference in node.inputs}
+    library = {
+        function.name: function._replace(nodes=_needed(function.nodes, used))
+        for function in functions
+    }
     return Lowered(
-        Graph(tuple(nodes), functions, {}),
-        lowering.library.constants,
+        Graph(_needed(nodes, used), library, {}),
+        {name: value for name, value in lowering.library.constants.items() if name in used},
         Signature(inputs, outputs),
-        Graph(tuple(initial), functions, {}) if initial else None,
+        Graph(_needed(initial, used), library, {}) if initial else None,
     )
+
+
+def _needed(nodes: Iterable[NodeDef], used: set[str]) -> tuple[NodeDef, ...]:
+    """Return nodes without the constants that nothing uses, such as filters before they moved."""
+    return tuple(node for node in nodes if node.op != "Const" or node.name in used)
 
 
 def _check_operators(model: format_.Model, where: str) -> None:
@@ -129,14 +146,10 @@ class _Lowering:
     def __init__(self, model: format_.Model, where: str, budget: Budget) -> None:
         self.model, self.where = model, where
         self.library = Library(where, budget)
-        self.functions: dict[str, FunctionDef] = {}
-        self._initialized: set[int] = set()
 
-    def builder(self, index: int) -> GraphBuilder:
-        return GraphBuilder(self.library, self.model.subgraphs[index], self.label(index))
-
-    def label(self, index: int) -> str:
-        return f"{self.where}: {function_name(index)}"
+    def builder(self, body: Body) -> GraphBuilder:
+        label = f"{self.where}: {body.name}"
+        return GraphBuilder(self.library, self.model.subgraphs[body.subgraph], label)
 
     # -- graphs --------------------------------------------------------------------------------
 
@@ -144,7 +157,7 @@ class _Lowering:
         self, index: int, signature: format_.Signature | None
     ) -> tuple[list[NodeDef], dict[str, TensorInfo], dict[str, TensorInfo]]:
         """Return the nodes of the main subgraph, its inputs and its outputs."""
-        graph = self.builder(index)
+        graph = self.builder(Body(index))
         subgraph = graph.subgraph
         inputs, outputs = {}, {}
         names = {} if signature is None else {at: name for name, at in signature.inputs.items()}
@@ -156,32 +169,20 @@ class _Lowering:
             }
             name = graph.node("Placeholder", (), attributes, tensor.name)
             graph.define(at, _numbers(graph, name, tensor))
-            inputs[names.get(at, name)] = TensorInfo((name,), tensor.dtype, tensor.signature)
+            key = names.get(at, tensor.name)
+            inputs[key if key not in inputs else name] = _info(name, tensor)
         self.operators(graph)
         names = {} if signature is None else {at: name for name, at in signature.outputs.items()}
         for at in subgraph.outputs:
             tensor = subgraph.tensors[at]
             name = _integers(graph, self.ordered(graph, at), tensor)
-            key = names.get(at, name)
-            outputs[key if key not in outputs else name] = TensorInfo(
-                (name,), tensor.dtype, tensor.signature
-            )
+            key = names.get(at, tensor.name)
+            outputs[key if key not in outputs else name] = _info(name, tensor)
         return graph.nodes, inputs, outputs
 
-    def has_more(self) -> bool:
-        """Whether there are functions or initializers that are no nodes yet."""
-        done = {function_name(index) for index in self.library.functions} <= self.functions.keys()
-        return not done or not self.library.initializers.keys() <= self._initialized
-
-    def add_functions(self) -> None:
-        """Make functions of the subgraphs that were met."""
-        for index in [*self.library.functions]:
-            name = function_name(index)
-            if name not in self.functions:
-                self.functions[name] = self.function(index, name)
-
-    def function(self, index: int, name: str) -> FunctionDef:
-        graph = self.builder(index)
+    def function(self, body: Body) -> FunctionDef:
+        """Return the function that a subgraph becomes."""
+        graph = self.builder(body)
         subgraph = graph.subgraph
         arguments = []
         for at in subgraph.inputs:
@@ -194,18 +195,13 @@ class _Lowering:
         }
         outputs = tuple(Argument(result, "") for result in results)
         nodes = tuple(graph.nodes)
-        return FunctionDef(name, tuple(arguments), outputs, nodes, results, {}, {}, {}, False)
+        return FunctionDef(body.name, tuple(arguments), outputs, nodes, results, {}, {}, {}, False)
 
-    def initial_nodes(self) -> list[NodeDef]:
-        """Return the nodes of subgraphs that run once."""
-        nodes = []
-        for index in [*self.library.initializers]:
-            if index not in self._initialized:
-                self._initialized.add(index)
-                graph = self.builder(index)
-                self.operators(graph)
-                nodes += graph.nodes
-        return nodes
+    def initial_nodes(self, body: Body) -> list[NodeDef]:
+        """Return the nodes of a subgraph that runs once."""
+        graph = self.builder(body)
+        self.operators(graph)
+        return graph.nodes
 
     def ordered(self, graph: GraphBuilder, index: int) -> str:
         """Return an output that waits for what the subgraph does to variables."""
@@ -232,8 +228,14 @@ class _Lowering:
             tensor = graph.subgraph.tensors[index]
             grid = None if _keeps_grid(call, operator, tensor) else call.grid(tensor)
             finished = _finished(call, operator, reference, grid)
-            name = tensor.name if _grid(graph, tensor) is None else f"{tensor.name} (numbers)"
-            graph.define(index, graph.node("Identity", (finished,), {}, name))
+            if finished not in self.library.constants:
+                name = tensor.name if _grid(graph, tensor) is None else f"{tensor.name} (numbers)"
+                finished = graph.node("Identity", (finished,), {}, name)
+            graph.define(index, finished)
+
+
+def _info(name: str, tensor: format_.Tensor) -> TensorInfo:
+    return TensorInfo((name,), tensor.dtype, tensor.signature)
 
 
 def _numbers(graph: GraphBuilder, reference: str, tensor: format_.Tensor) -> str:
@@ -267,10 +269,17 @@ def _keeps_grid(call: Call, operator: Operator, output: format_.Tensor) -> bool:
     """Whether the elements of an output are numbers of its grid because those of the inputs are."""
     if not operator.moves or _activation(call, operator) != "NONE":
         return False
-    tensors = call.graph.subgraph.tensors
-    inputs = [tensors[index] for index in call.operator.inputs if index >= 0]
-    grids = [(tensor.dtype, tensor.quantization) for tensor in inputs if tensor.quantization]
-    return set(grids) == {(output.dtype, output.quantization)}
+    tensors = [call.graph.subgraph.tensors[index] for index in call.operator.inputs if index >= 0]
+    quantized = [tensor for tensor in tensors if tensor.quantization is not None]
+    return bool(quantized) and all(_have_one_grid(tensor, output) for tensor in quantized)
+
+
+def _have_one_grid(tensor: format_.Tensor, other: format_.Tensor) -> bool:
+    """Whether two tensors have the same scale, and no others, for which it would take long."""
+    first, second = tensor.quantization, other.quantization
+    if first is None or second is None or len(first.scales) != 1 or len(second.scales) != 1:
+        return False
+    return first == second and tensor.dtype == other.dtype
 
 
 def _finished(call: Call, operator: Operator, reference: str, grid: Grid | None) -> str:
@@ -288,10 +297,7 @@ def _finished(call: Call, operator: Operator, reference: str, grid: Grid | None)
     channels = call.output().shape[-1] if call.output().shape else 1
     call.graph.library.budget.spend(8 * channels, call.graph.label)
     factors = call.constant([1 / grid.scale] * channels, "float32")
-    steps = call.node(
-        "RoundAndClip", call.node("Mul", reference, factors), low=grid.low, high=grid.high
-    )
-    return call.node("Mul", steps, call.constant(grid.scale, "float32"))
+    return call.on_grid(call.node("Mul", reference, factors), grid, factor=1.0)
 
 
 def _narrowed(grid: Grid, low: float, high: float | None) -> Grid:

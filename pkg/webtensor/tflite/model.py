@@ -21,7 +21,8 @@ class TFLiteModel(GraphModel):
 
     Inputs and outputs that are quantized are the integers of the file, as tensors of dtype int32.
     Recurrent operators and variables keep their values from one prediction to the next;
-    ``reset_states`` forgets them.
+    ``reset_states`` forgets them. ``metadata`` has the bytes that the file has beside the model, by
+    their names.
 
     Args:
         model: the model.
@@ -56,6 +57,7 @@ class TFLiteModel(GraphModel):
                 label,
                 signature=lowering.signature,
                 initializer=lowering.initializer,
+                metadata=dict(model.metadata),
                 budget=budget,
                 rows={**_ROWS, **recurrent_rows(self._states), **state_rows(self._states)},
             )

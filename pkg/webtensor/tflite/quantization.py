@@ -14,8 +14,9 @@ from webtensor.errors import ModelFormatError
 from webtensor.formats import tflite as format_
 from webtensor.graph.operations import Row
 from webtensor.graph.operations.arguments import attribute
+from webtensor.ops.quantization import rounded_steps
 
-__all__ = ["ROWS", "Grid", "grid_of"]
+__all__ = ["ROWS", "Grid", "grid_of", "rounded"]
 
 #: The integers of each dtype that can be quantized.
 _RANGES = {
@@ -63,19 +64,14 @@ def grid_of(tensor: format_.Tensor, where: str) -> Grid | None:
     return Grid(scale, float(low - zero_point), float(high - zero_point), zero_point)
 
 
-def rounded(x: Tensor, scale: float, low: float, high: float) -> Tensor:
-    """Return the multiples of a scale that are closest, between two bounds."""
-    return ops.multiply(clipped_steps(ops.multiply(x, 1 / scale), low, high), scale)
-
-
-def clipped_steps(x: Tensor, low: float, high: float) -> Tensor:
-    """Return the closest whole numbers between two bounds."""
-    return ops.clip(ops.round(x), low, high)
+def rounded(x: Tensor, grid: Grid) -> Tensor:
+    """Return the numbers of a grid that are closest."""
+    return rounded_steps(x, 1 / grid.scale, grid.low, grid.high, grid.scale)
 
 
 def integers(x: Tensor, scale: float, low: float, high: float, zero_point: int) -> Tensor:
     """Return the integers that stand for numbers."""
-    steps = clipped_steps(ops.multiply(x, 1 / scale), low, high)
+    steps = rounded_steps(x, 1 / scale, low, high, 1.0)
     return ops.add(ops.astype(steps, "int32"), zero_point)
 
 
@@ -91,6 +87,12 @@ _ZERO_POINT = {"zero_point": attribute("zero_point")}
 ROWS = {
     "DequantizeLinear": Row(numbers, 0, **_SCALE, **_ZERO_POINT),
     "QuantizeLinear": Row(integers, 0, **_SCALE, **_BOUNDS, **_ZERO_POINT),
-    "RoundToScale": Row(rounded, 0, **_SCALE, **_BOUNDS),
-    "RoundAndClip": Row(clipped_steps, 0, **_BOUNDS),
+    "RoundToScale": Row(
+        rounded_steps,
+        0,
+        attribute("factor"),
+        attribute("low"),
+        attribute("high"),
+        attribute("scale"),
+    ),
 }

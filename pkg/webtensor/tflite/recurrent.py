@@ -101,7 +101,7 @@ def _weighted(x: Tensor, weights: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _on_grid(x: Tensor, grid: Grid | None) -> Tensor:
-    return x if grid is None else rounded(x, grid.scale, grid.low, grid.high)
+    return x if grid is None else rounded(x, grid)
 
 
 def _clipped(x: Tensor, limit: float) -> Tensor:

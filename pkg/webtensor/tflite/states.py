@@ -30,18 +30,18 @@ class States:
         return value
 
     def assigned(self, name: str) -> Tensor:
-        """Return a variable.
+        """Return the value of a variable, which may be disposed.
 
         Raises:
             ValueError: nothing was assigned to it yet.
         """
         if name not in self._values:
             raise ValueError(f"nothing was assigned to the variable {name!r:.200}")
-        return self._values[name]
+        return ops.clone(self._values[name])
 
     def keep(self, name: str, value: Tensor) -> None:
-        """Set a state or a variable."""
-        self._values[name] = keep(value)
+        """Set a state or a variable; the tensor itself may be disposed."""
+        self._values[name] = keep(ops.clone(value))
 
     def clear(self) -> None:
         """Forget everything."""
