@@ -672,6 +672,18 @@ def test_models_of_integers(make: Callable[[], Any]):
             assert difference.max() <= STEPS.get(make, 1)
 
 
+@pytest.mark.parametrize("make", [mobilenet_v1, mobilenet_v2], ids=lambda make: make.__name__)
+def test_models_of_integers_of_16_bits(make: Callable[[], Any]):
+    def samples() -> Iterator[list[Array]]:
+        yield [input_of(make)]
+
+    kinds = tf.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
+    target = tf.lite.TargetSpec(supported_ops=[kinds])
+    data = lite(make, **OPTIMIZED, representative_dataset=samples, target_spec=target)
+    for value, expected in results(data, input_of(make)):
+        np.testing.assert_allclose(value, expected, rtol=0, atol=1.01 * 2**-15)
+
+
 def test_audio():
     """The logarithms of a mel spectrogram, and convolutions over it."""
     mel = tf.signal.linear_to_mel_weight_matrix(20, 129, 8000)
