@@ -459,6 +459,19 @@ def kernels_of(model: ModelProto, **inputs: Any) -> list[str]:
     return [record.name for record in profile.kernels if record.name != "reshape"]
 
 
+def test_filters_are_normalized_once_for_all_shapes() -> None:
+    nodes = [node("BatchNormalization", "h", "scale", "b", "mean", "variance")]
+    proto = convolutional(nodes)
+    proto.graph.input[0].type.tensor_type.ClearField("shape")
+    model: Any = wt.load_onnx(bytes_of(proto))
+    sizes = []
+    for size in (5, 6, 7, 8):
+        for _ in range(2):
+            model.predict(wt.zeros((1, 3, size, size)))
+        sizes.append(wt.memory()["num_bytes"])
+    assert sizes == sorted(sizes, reverse=True)
+
+
 @pytest.mark.parametrize(
     "nodes, shape",
     [

@@ -10,6 +10,7 @@ from webtensor.graph.nodes import MISSING, Nodes, Reference
 from webtensor.onnx.folding import folded, without_dropout
 from webtensor.onnx.layouts import with_channels_last
 from webtensor.onnx.lowering import Body
+from webtensor.onnx.normalization_folding import with_folded_normalization
 from webtensor.onnx.operations import OPERATIONS
 
 __all__ = ["Constants", "improved"]
@@ -40,6 +41,8 @@ def improved(
     nodes, constants = folded(nodes, constants, OPERATIONS, where)
     nodes = without_dropout(nodes, fetches)
     nodes, constants = with_channels_last(nodes, constants, ranks, where)
+    nodes, constants = _needed(nodes, constants, fetches)
+    nodes, constants = with_folded_normalization(nodes, constants, fetches)
     return _needed(nodes, constants, fetches)
 
 

@@ -201,7 +201,7 @@ def swiglu(gate: Tensor, value: Tensor, *, alpha: float = 1.0) -> Tensor:
 
 ROWS: dict[str, Row] = {
     "BatchNormalization-1": Operator(batch_normalized),
-    "Dropout-1": Operator(dropped, ratio=number, training_mode=truth),
+    "Dropout-1": Operator(dropped, ratio=number, training_mode=truth).impure(),
     "GroupNormalization-1": Operator(group_normalized),
     "InstanceNormalization-1": Operator(instance_normalized),
     "LRN-1": Operator(locally_normalized),
