@@ -48,8 +48,8 @@ def convert_model(
         output_format: the name of the format that it becomes, "tfjs_graph_model",
             "tfjs_layers_model" or "keras"; None is the one that fits.
         tags: the tags of the graph in a SavedModel; None is the only graph, or that with "serve".
-        signature: the key of a signature of a SavedModel; None is the only one, or
-            "serving_default".
+        signature: the key of a signature of a SavedModel, None is the only one or
+            "serving_default"; or of a model of TensorFlow Lite, None is the first one.
         inputs: the names of the inputs of a frozen graph; None are its placeholders.
         outputs: the names of the outputs of a frozen graph; None are the tensors that no node
             needs.

@@ -18,6 +18,7 @@ from webtensor.convert.safetensors_models import (
     read_safetensors_model,
 )
 from webtensor.convert.saved_models import source_of_graph, source_of_saved_model
+from webtensor.convert.tflite_models import source_of_tflite
 from webtensor.convert.web_graph_models import source_of_graph_model
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, parse_json
@@ -40,7 +41,8 @@ class ReadOptions:
 
     Attributes:
         tags: those of the graph of a SavedModel; None is the only graph, or that with "serve".
-        signature: the signature of a SavedModel; None is the only one, or "serving_default".
+        signature: the signature of a SavedModel, None is the only one or "serving_default"; or of
+            a model of TensorFlow Lite, None is the first one.
         inputs: the inputs of a frozen graph; None are its placeholders.
         outputs: the outputs of a frozen graph; None are the tensors that no node needs.
     """
@@ -127,6 +129,10 @@ def _frozen_graph(path: Path, options: ReadOptions) -> Source:
     return source_of_graph(graph, label, budget, inputs=options.inputs, outputs=options.outputs)
 
 
+def _tflite(path: Path, options: ReadOptions) -> Source:
+    return source_of_tflite(read_bytes(path), label_of(path), options.signature)
+
+
 def _keras_model(path: Path, _: ReadOptions) -> Source:
     return keras.models.load_model(path, compile=False)
 
@@ -168,6 +174,12 @@ INPUT_FORMATS: tuple[InputFormat, ...] = (
         "a frozen graph of TensorFlow (.pb)",
         lambda path: path.is_file() and path.suffix == ".pb",
         _frozen_graph,
+    ),
+    InputFormat(
+        "tflite",
+        "a model of TensorFlow Lite (.tflite)",
+        lambda path: path.is_file() and path.suffix == ".tflite",
+        _tflite,
     ),
     InputFormat(
         "keras", "a model of Keras 3 (.keras)", lambda path: path.suffix == ".keras", _keras_model

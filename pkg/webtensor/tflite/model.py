@@ -11,9 +11,14 @@ from webtensor.tflite.lowering import lowered, signature_of
 from webtensor.tflite.recurrent import recurrent_rows
 from webtensor.tflite.states import States, state_rows
 
-__all__ = ["TFLiteModel"]
+__all__ = ["TFLiteModel", "rows_of"]
 
 _ROWS: dict[str, Row] = {**detection.ROWS, **further_operations.ROWS, **quantization.ROWS}
+
+
+def rows_of(states: States) -> dict[str, Row]:
+    """Return the rows of operations that other graph models do not have."""
+    return {**_ROWS, **recurrent_rows(states), **state_rows(states)}
 
 
 class TFLiteModel(GraphModel):
@@ -59,7 +64,7 @@ class TFLiteModel(GraphModel):
                 initializer=lowering.initializer,
                 metadata=dict(model.metadata),
                 budget=budget,
-                rows={**_ROWS, **recurrent_rows(self._states), **state_rows(self._states)},
+                rows=rows_of(self._states),
             )
 
     @property
