@@ -41,7 +41,7 @@ test: kernels site chromium ## run the tests in CPython and in Chromium
 	$(PYTEST) --numprocesses auto --dist loadfile tests_py pkg/webtensor
 	$(PYTEST) $(BROWSER_WORKERS) --browsers=chromium tests_browser
 
-test-browsers: site browsers ## run the tests in Firefox, WebKit and other hosts' pages, and of lesser devices
+test-browsers: site browsers ## run the tests in Firefox, WebKit and other hosts' pages, of lesser devices, and whole tables
 	$(PYTEST) $(BROWSER_WORKERS) --browsers=others tests_browser
 
 test-hosts: kernels site chromium ## try JupyterLite, Pyodide's console and other CPythons

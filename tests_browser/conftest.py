@@ -12,8 +12,8 @@ Console errors and uncaught exceptions in the page fail the test that caused the
 leaves a screenshot in `dist/screenshots/`.
 
 `--browsers=chromium` runs the tests that need Chromium alone, `--browsers=others` those in Firefox
-and WebKit, and those marked `lesser_devices` or `other_hosts`; without the option all run. Those
-marked `host_tools` run with `--browsers=hosts` alone.
+and WebKit, and those marked `lesser_devices`, `other_hosts` or `whole_tables`; without the option
+all run. Those marked `host_tools` run with `--browsers=hosts` alone.
 """
 
 import contextlib
@@ -45,6 +45,9 @@ FAILED = pytest.StashKey[bool]()
 #: What the names of fixtures and of parameters for other browsers than Chromium begin with.
 OTHER_BROWSERS = ("firefox", "webkit")
 
+#: The marks of tests that `make test-browsers` runs, too.
+MARKERS_OF_OTHERS = ("lesser_devices", "other_hosts", "whole_tables")
+
 TENSORFLOW = "/node_modules/@tensorflow/tfjs/dist/tf.min.js"
 
 # Served beside the site for tests only.
@@ -69,12 +72,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def is_for_others(item: pytest.Item) -> bool:
-    """Whether a test needs another browser or host, or imitates a lesser device."""
+    """Whether a test needs another browser or host, imitates a lesser device, or takes long."""
     assert isinstance(item, pytest.Function)
     parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
     names = [*item.fixturenames, *(value for value in parameters if isinstance(value, str))]
     return any(name.startswith(OTHER_BROWSERS) for name in names) or any(
-        item.get_closest_marker(marker) for marker in ("lesser_devices", "other_hosts")
+        item.get_closest_marker(marker) for marker in MARKERS_OF_OTHERS
     )
 
 

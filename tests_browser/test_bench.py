@@ -28,7 +28,6 @@ from tests_browser.pyodide_numpy import NumpyMissingError, numpy_wheel
 #: Rows of each peer, on one thread and two; `make bench` runs all.
 SAMPLE = (
     "overhead.add",
-    "matmul.fused",
     "depthwise_conv2d.gradient",
     "sort",
     "model.mobilenet_v1",
