@@ -39,8 +39,7 @@ def wait_until_kept(page: Page, site: Path) -> None:
     build = json.loads((site / "build.json").read_text())
     names = ("pyodide.asm.wasm", "pyodide.asm.mjs", "python_stdlib.zip", "heap.bin", ".whl")
     paths = [f"../{path}" for path in build["sizes"] if path.endswith(names)]
-    own = ["index.html", "index.js", "main.py", "linear.py"]
-    own += ["../shared/loader.js", "../shared/unpacking.js"]
+    own = ["index.html", "index.js", "main.py", "linear.py", "../shared/loader.js"]
     page.wait_for_function(f"paths => ({HAS_KEPT})(paths)", arg=[*paths, *own], timeout=60_000)
 
 

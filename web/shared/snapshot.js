@@ -3,11 +3,12 @@
 // The site's build makes the snapshot (`web/site_build/`). It uses options of Pyodide that are not
 // documented, so the pinned Pyodide's only; whatever goes wrong, the caller starts Python without.
 
+import { bytesOf } from "./downloads.js";
+
 /** Says why this browser can't verify or unpack snapshots; null where it can. */
 export function snapshotObstacle() {
   if (globalThis.crypto?.subtle === undefined) return "only pages by HTTPS can verify it";
   if (globalThis.DecompressionStream === undefined) return "this browser can't decompress it";
-  if (globalThis.Worker === undefined) return "workers of this browser can't start workers";
   return null;
 }
 
@@ -17,34 +18,13 @@ export function snapshotObstacle() {
  * @param {Promise<ReadableStream>} download
  */
 export async function verifiedHeap(snapshot, download) {
-  const worker = new Worker(new URL("unpacking.js", import.meta.url), { type: "module" });
-  try {
-    const answer = answerOf(worker);
-    await sendPieces(await download, worker);
-    const { bytes, digest } = await answer;
-    if (digest !== snapshot.sha256) throw new Error("its SHA-256 is not the one of this build");
-    return new Uint8Array(bytes);
-  } finally {
-    worker.terminate();
-  }
-}
-
-function answerOf(worker) {
-  const answer = new Promise((resolve, reject) => {
-    worker.onmessage = ({ data }) => resolve(data);
-    worker.onerror = ({ message }) => reject(new Error(`it could not be unpacked: ${message}`));
-  });
-  answer.catch(() => {}); // awaited when all is sent
-  return answer;
-}
-
-async function sendPieces(stream, worker) {
-  const reader = stream.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    worker.postMessage(done ? null : value, done ? [] : [value.buffer]);
-    if (done) return;
-  }
+  const [packed, copy] = (await download).tee();
+  const unpacking = bytesOf(copy.pipeThrough(new DecompressionStream("gzip")));
+  unpacking.catch(() => {}); // awaited below
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await bytesOf(packed)));
+  const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (hex !== snapshot.sha256) throw new Error("its SHA-256 is not the one of this build");
+  return unpacking;
 }
 
 /**
