@@ -22,6 +22,7 @@ def test_it_predicts_nine_for_five(chromium_page: Page, site_url: str, backend: 
 
     losses = [float(loss) for loss in re.findall(r"loss (\d+\.\d+)", text)]
     assert losses == sorted(losses, reverse=True)
+    expect(chromium_page.get_by_role("button", name="Run again")).to_be_enabled(timeout=60_000)
     assert chromium_page.locator("#made-on").inner_text().startswith(f"Computed on {backend}")
     plot = chromium_page.locator("#plot svg")
     assert plot.locator("circle").count() == 5
