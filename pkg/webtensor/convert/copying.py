@@ -279,15 +279,15 @@ class Copying:
         freezing = self.freezing
         if freezing.is_initializing:
             return [Reference(node.name)]
-        known = self.scope.variables
+        variables = self.scope.variables
         shared = str(node.attributes.get("shared_name") or node.name)
-        if shared not in known:
+        if shared not in variables:
             original = _COPY.sub("", node.name)
             name = original if original in freezing.handles else node.name
             value = freezing.source.variable(node)
-            known[shared] = freezing.frozen.add_constant(self.scope, name, value)
-            freezing.variables.add(known[shared].node)
-        return [known[shared]]
+            variables[shared] = freezing.frozen.add_constant(self.scope, name, value)
+            freezing.variables.add(variables[shared].node)
+        return [variables[shared]]
 
     def assignment(self, node: Node, inputs: list[Reference]) -> list[Reference]:
         """Remember what the initializer assigns to a variable."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from webtensor import ops
 from webtensor.convert.constant_sizes import result_bound
-from webtensor.convert.graphs import FrozenGraph, Scope, ordered
+from webtensor.convert.graphs import FrozenGraph, Scope
 from webtensor.engine import Tensor
 from webtensor.engine.placement import on_host
 from webtensor.formats.budgets import reading
@@ -28,6 +28,7 @@ from webtensor.graph.fusing import (
 )
 from webtensor.graph.nodes import Node, Reference
 from webtensor.graph.operations import OPERATIONS
+from webtensor.graph.ordering import ordered
 
 __all__ = ["fold_constants", "fuse_nodes", "prune"]
 
@@ -63,7 +64,7 @@ def _in_order(scope: Scope, where: str) -> list[Node]:
         if reference.node not in scope.nodes
     }
     fed |= {result.node for result in scope.results if result.node not in scope.nodes}
-    return ordered(scope.nodes, roots, fed, where, True)
+    return ordered(scope.nodes, roots, where, fed=fed, follows_controls=True)
 
 
 # -- constants ---------------------------------------------------------------------------------
@@ -105,15 +106,15 @@ def _folded(graph: FrozenGraph, node: Node, where: str) -> list[Tensor] | None:
     if row is None or not row.is_pure or node.controls or not node.inputs:
         return None
     operands = [graph.constants.get(reference.node) for reference in node.inputs]
-    known = {index: value for index, value in enumerate(operands) if value is not None}
-    if len(known) < len(operands):
+    constants = {index: value for index, value in enumerate(operands) if value is not None}
+    if len(constants) < len(operands):
         return None
-    limit = max(_ALWAYS_FOLDED, sum(value.size for value in known.values()))
-    if result_bound(node.op, list(known.values())) > limit:
+    limit = max(_ALWAYS_FOLDED, sum(value.size for value in constants.values()))
+    if result_bound(node.op, list(constants.values())) > limit:
         return None
-    bound = row.bind(node, known, where)
+    bound = row.bind(node, constants, where)
     with reading(f"{where}: node {node.name!r:.200}"):
-        result = bound.function(*(known[index] for index in bound.inputs))
+        result = bound.function(*(constants[index] for index in bound.inputs))
     values = [result] if isinstance(result, Tensor) else [*result]
     if not all(isinstance(value, Tensor) for value in values):
         return None

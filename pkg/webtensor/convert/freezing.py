@@ -18,7 +18,6 @@ from webtensor.convert.graphs import (
     GraphSource,
     Scope,
     has_old_control_flow,
-    ordered,
 )
 from webtensor.convert.vocabularies import rows_of_file
 from webtensor.engine import Tensor
@@ -32,6 +31,7 @@ from webtensor.formats.graph_def import (
     TensorInfo,
 )
 from webtensor.graph.nodes import Node, Nodes, Reference, nodes_of, reference_of
+from webtensor.graph.ordering import ordered
 
 __all__ = ["freeze"]
 
@@ -102,13 +102,13 @@ class Freezing:
         for key, info in signature.inputs.items():
             for part, tensor_name in _components(key, info):
                 reference = reference_of(tensor_name, self.where)
-                given = nodes.get(reference.node)
-                if given is None or reference.output:
+                node = nodes.get(reference.node)
+                if node is None or reference.output:
                     raise ModelFormatError(f"{self.where}: there is no input {tensor_name!r:.200}")
                 name = self.frozen.name(part)
                 kept = info if len(info.names) == 1 else TensorInfo((), "", None)
-                dtype = ElementType(given.attributes.get("dtype", info.dtype))
-                declared = given.attributes.get("shape")
+                dtype = ElementType(node.attributes.get("dtype", info.dtype))
+                declared = node.attributes.get("shape")
                 shape = declared if isinstance(declared, tuple) else kept.shape
                 attributes: dict[str, AttributeValue] = {"dtype": dtype, "shape": shape}
                 main.nodes[name] = Node(name, "Placeholder", (), (), attributes)
@@ -142,7 +142,13 @@ class Freezing:
             raise ModelFormatError(f"{self.where}: functions call themselves, or too many others")
         has_branches = has_old_control_flow(nodes.values())
         names = [*roots, *(target.node for target in targets)]
-        order = ordered(nodes, names, arguments, self.where, self.is_initializing or has_branches)
+        order = ordered(
+            nodes,
+            names,
+            self.where,
+            fed=arguments,
+            follows_controls=self.is_initializing or has_branches,
+        )
         copying = Copying(self, scope, arguments, attributes or {}, has_branches)
         self.source.budget.spend_items(len(order) + 1, self.where)
         for node in order:
@@ -178,7 +184,8 @@ class Freezing:
                 f"{label} takes {len(function.inputs)} inputs, not {len(inputs)}"
             )
         arguments = {
-            argument.name: given for argument, given in zip(function.inputs, inputs, strict=True)
+            argument.name: reference
+            for argument, reference in zip(function.inputs, inputs, strict=True)
         }
         definitions = {node.name: node for node in function.nodes}
         missing = [
@@ -202,7 +209,7 @@ class Freezing:
         These become nodes of the function itself, so that it has fewer arguments.
         """
         function = self.function(name.name)
-        fixed = tuple(self.fixed_node(given, scope) for given in inputs)
+        fixed = tuple(self.fixed_node(reference, scope) for reference in inputs)
         key = (name.name, tuple("" if node is None else node.name for node in fixed))
         if key in self._specialized:
             return self._specialized[key]
@@ -210,21 +217,21 @@ class Freezing:
         arguments = [
             argument._replace(name=self.frozen.name(argument.name)) for argument in function.inputs
         ]
-        given = [
+        references = [
             Reference(argument.name if node is None else node.name)
             for argument, node in zip(arguments, fixed, strict=True)
         ]
-        body.results = self.inline(function, body, name.attributes, given)
+        body.results = self.inline(function, body, name.attributes, references)
         kept = [argument for argument, node in zip(arguments, fixed, strict=True) if node is None]
         own_name = self.frozen.name(name.name)
         frozen = FrozenFunction(own_name, tuple(kept), function.outputs, body)
         self._specialized[key] = self.frozen.functions[own_name] = frozen
         return frozen
 
-    def fixed_node(self, given: Reference, scope: Scope) -> Node | None:
+    def fixed_node(self, reference: Reference, scope: Scope) -> Node | None:
         """Return the node of a variable's value or of a table, if that is what a tensor is."""
-        if given.node in self.variables or given.node in self.table_nodes:
-            return scope.nodes[given.node]
+        if reference.node in self.variables or reference.node in self.table_nodes:
+            return scope.nodes[reference.node]
         return None
 
     # -- tables --------------------------------------------------------------------------------
@@ -236,16 +243,16 @@ class Freezing:
         scope = Scope({}, [])
         used = {*self.tables}
         if graph is not None:
-            given = self.source.initializer_signature
+            signature = self.source.initializer_signature
             definitions = nodes_of(graph.nodes, self.where)
             names = [name] if name else [*definitions]
-            if given is not None:
-                infos = {key: info for key, info in given.outputs.items() if info.names}
+            if signature is not None:
+                infos = {key: info for key, info in signature.outputs.items() if info.names}
                 targets = [reference_of(info.names[0], self.where) for info in infos.values()]
                 results = self.expand(definitions, targets, {}, scope)
                 scope.results += results
                 frozen.initializer_signature = Signature(
-                    given.inputs,
+                    signature.inputs,
                     {
                         key: info._replace(names=(str(result),))
                         for (key, info), result in zip(infos.items(), results, strict=True)

@@ -19,7 +19,7 @@ from webtensor.formats.element_types import Buffer
 from webtensor.formats.graph_def import Argument, Graph, Signature
 from webtensor.graph.nodes import Node, Nodes, Reference
 
-__all__ = ["FrozenFunction", "FrozenGraph", "GraphSource", "Scope", "ordered"]
+__all__ = ["FrozenFunction", "FrozenGraph", "GraphSource", "Scope"]
 
 #: Operations that belong to branches and loops of TensorFlow 1, where control inputs matter.
 _OLD_CONTROL_FLOW = frozenset({"Enter", "Exit", "Merge", "NextIteration", "Switch"})
@@ -157,55 +157,3 @@ class FrozenGraph:
 def has_old_control_flow(nodes: Iterable[Node]) -> bool:
     """Whether there are branches or loops of TensorFlow 1."""
     return any(node.op in _OLD_CONTROL_FLOW for node in nodes)
-
-
-def ordered(
-    nodes: Nodes, roots: Iterable[str], fed: Iterable[str], where: str, follows_controls: bool
-) -> list[Node]:
-    """Return the nodes that others need, each after those that it needs itself.
-
-    Loops of TensorFlow 1 lead back to where they begin; the node that does comes later.
-
-    Args:
-        nodes: the nodes by their names.
-        roots: the names of the nodes that are needed.
-        fed: the names of nodes whose results are given.
-        where: what errors call the graph.
-        follows_controls: whether nodes are needed that must run before others.
-
-    Raises:
-        ModelFormatError: a node is missing, or depends on itself.
-    """
-    given = {*fed}
-    order: list[Node] = []
-    is_done: dict[str, bool] = {}
-    later = [*roots][::-1]
-    stack: list[tuple[str, bool]] = []
-    while stack or later:
-        name, is_ready = stack.pop() if stack else (later.pop(), False)
-        if is_ready:
-            is_done[name] = True
-            order.append(nodes[name])
-            continue
-        if name in given or is_done.get(name):
-            continue
-        if name in is_done:
-            raise ModelFormatError(f"{where}: node {name!r:.200} depends on itself")
-        if name not in nodes:
-            raise ModelFormatError(f"{where}: there is no node {name!r:.200}")
-        is_done[name] = False
-        stack.append((name, True))
-        node = nodes[name]
-        for needed in _needed(node, follows_controls):
-            leads_back = node.op == "Merge" and needed in nodes
-            if leads_back and nodes[needed].op == "NextIteration":
-                later.append(needed)
-            else:
-                stack.append((needed, False))
-    return order
-
-
-def _needed(node: Node, follows_controls: bool) -> list[str]:
-    """Return the names of the nodes that one needs, the first one last."""
-    controls = node.controls if follows_controls else ()
-    return [*controls, *(reference.node for reference in node.inputs)][::-1]

@@ -20,11 +20,9 @@ from webtensor.convert.safetensors_models import (
 from webtensor.convert.saved_models import source_of_graph, source_of_saved_model
 from webtensor.convert.tflite_models import source_of_tflite
 from webtensor.convert.web_graph_models import source_of_graph_model
-from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, parse_json
 from webtensor.formats.files import label_of, path_beside, read_bytes
 from webtensor.formats.graph_def import read_graph
-from webtensor.formats.model_artifacts import ModelArtifacts
 from webtensor.formats.model_json import MODEL_JSON, weight_groups
 from webtensor.formats.saved_model import read_saved_model
 from webtensor.keras.models import Model
@@ -155,10 +153,7 @@ def _has_format(path: Path, name: str) -> bool:
 
 
 def _graph_model(path: Path, _: ReadOptions) -> Source:
-    artifacts: ModelArtifacts = io.load_artifacts(str(_json_of(path)))
-    if artifacts.model_topology is None:
-        raise ModelFormatError(f"{artifacts.label} has no modelTopology")
-    return source_of_graph_model(artifacts)
+    return source_of_graph_model(io.load_artifacts(str(_json_of(path))))
 
 
 def _layers_model(path: Path, _: ReadOptions) -> Source:

@@ -107,7 +107,7 @@ def _segment_sum(rewriting: Rewriting) -> list[Reference]:
     kind = rewriting.node.attributes.get("T")
     whole = ElementType("int32")
     last, first = (rewriting.constant(name, value, "int32") for name, value in _AXES)
-    places = rewriting.add("ExpandDims", segments, last, T=whole, Tdim=whole)
+    indices = rewriting.add("ExpandDims", segments, last, T=whole, Tdim=whole)
     shape = rewriting.add("Shape", data, T=kind, out_type=whole)
     begin, end, step = (
         rewriting.constant(name, [value], "int32")
@@ -116,7 +116,7 @@ def _segment_sum(rewriting: Rewriting) -> list[Reference]:
     inner = rewriting.add("StridedSlice", shape, begin, end, step, end_mask=1, T=whole, Index=whole)
     counts = rewriting.add("Pack", count, N=1, T=whole, axis=0)
     sizes = rewriting.add("ConcatV2", counts, inner, first, N=2, T=whole, Tidx=whole)
-    return [rewriting.add("ScatterNd", places, data, sizes, T=kind, Tindices=whole)]
+    return [rewriting.add("ScatterNd", indices, data, sizes, T=kind, Tindices=whole)]
 
 
 def _sorted_segment_sum(rewriting: Rewriting) -> list[Reference]:

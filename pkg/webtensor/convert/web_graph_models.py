@@ -5,11 +5,10 @@ from __future__ import annotations
 from webtensor.convert.graphs import GraphSource
 from webtensor.convert.saved_models import source_of_graph
 from webtensor.engine import Tensor
-from webtensor.formats.budgets import Budget, reading
-from webtensor.formats.graph_def import Signature, graph_of_json, signature_of_json
+from webtensor.formats.graph_def import Signature
 from webtensor.formats.model_artifacts import ModelArtifacts
+from webtensor.graph.loading import graph_parts
 from webtensor.graph.nodes import Node
-from webtensor.io.weights import decoded
 
 __all__ = ["source_of_graph_model"]
 
@@ -21,38 +20,26 @@ def source_of_graph_model(artifacts: ModelArtifacts) -> GraphSource:
         artifacts: the parts of the model.
 
     Raises:
-        ModelFormatError: a part is broken.
+        ModelFormatError: a part is missing or broken.
     """
     label = artifacts.label
-    budget = artifacts.budget or Budget(label, artifacts.weight_size)
-    with reading(label):
-        specs, data = artifacts.weight_specs or [], artifacts.weight_data or b""
-        weights = {weight.name: weight.value for weight in decoded(specs, data, label, budget)}
-        graph = graph_of_json(artifacts.model_topology, label, budget)
-        signatures = [
-            None if value is None else signature_of_json(value, label, budget)
-            for value in (artifacts.signature, artifacts.initializer_signature)
-        ]
-        initializer = None
-        if artifacts.model_initializer is not None:
-            where = f"{label}: modelInitializer"
-            initializer = graph_of_json(artifacts.model_initializer, where, budget)
-    plain = source_of_graph(graph, label, budget)
+    parts = graph_parts(artifacts)
+    plain = source_of_graph(parts.graph, label, parts.budget)
 
     def constant(node: Node) -> Tensor:
-        value = weights.get(node.name)
+        value = parts.weights.get(node.name)
         return plain.constant(node) if value is None else value
 
-    given, own = signatures[0] or Signature({}, {}), plain.signature
+    stored, own = parts.signature or Signature({}, {}), plain.signature
     return GraphSource(
         label,
-        graph,
+        parts.graph,
         # Some files name only one side.
-        Signature(given.inputs or own.inputs, given.outputs or own.outputs, given.method),
+        Signature(stored.inputs or own.inputs, stored.outputs or own.outputs, stored.method),
         constant,
-        budget,
-        initializer=initializer,
-        initializer_signature=signatures[1],
+        parts.budget,
+        initializer=parts.initializer,
+        initializer_signature=parts.initializer_signature,
         metadata=artifacts.user_defined_metadata,
         generated_by=artifacts.generated_by or "",
     )

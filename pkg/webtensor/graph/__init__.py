@@ -1,11 +1,11 @@
 """Graph models: graphs of operations with their weights, from TensorFlow.js and others.
 
 ``nodes`` has the nodes of a graph, ``operations`` the table of what computes them, to which
-``custom_operations`` are added. ``compilation`` turns what is wanted of a graph into a block of
-steps (``blocks``); ``frames`` makes loops of old graphs blocks of their own, and
-``specialization`` computes only once what follows from shapes; ``execution`` keeps what they
-compile. ``resources`` are values that are no tensors. ``inputs`` checks what is given, ``model`` is
-what users see, and ``loading`` where it comes from.
+``custom_operations`` are added, and ``ordering`` an order in which they can run. ``compilation``
+turns what is wanted of a graph into a block of steps (``blocks``); ``frames`` makes loops of old
+graphs blocks of their own, and ``specialization`` computes only once what follows from shapes;
+``execution`` keeps what they compile. ``resources`` are values that are no tensors. ``inputs``
+checks what is given, ``model`` is what users see, and ``loading`` where it comes from.
 """
 
 from typing import TYPE_CHECKING

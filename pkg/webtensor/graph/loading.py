@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 from webtensor import io
+from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, reading
-from webtensor.formats.graph_def import graph_of_json, signature_of_json
+from webtensor.formats.graph_def import Graph, Signature, graph_of_json, signature_of_json
 from webtensor.formats.model_artifacts import ModelArtifacts
 from webtensor.graph.model import GraphModel
 from webtensor.io.handlers import LoadOptions
 from webtensor.io.routers import ModelSource
 from webtensor.io.weights import decoded
 
-__all__ = ["load_graph_model", "load_graph_model_async"]
+__all__ = ["GraphParts", "graph_parts", "load_graph_model", "load_graph_model_async"]
 
 _FORMAT = "graph-model"
 
@@ -68,30 +69,69 @@ async def load_graph_model_async(source: ModelSource, **options: Unpack[LoadOpti
     return _model_of(await io.load_artifacts_async(source, **options))
 
 
-def _model_of(artifacts: ModelArtifacts) -> GraphModel:
+class GraphParts(NamedTuple):
+    """What the files of a graph model have.
+
+    Attributes:
+        graph: the graph.
+        weights: the values of its constants, by the names of their nodes.
+        signature: its inputs and outputs.
+        initializer: the graph that fills tables.
+        initializer_signature: the outputs of that graph that are inputs of the other.
+        budget: limits what more may cost.
+    """
+
+    graph: Graph
+    weights: dict[str, Tensor]
+    signature: Signature | None
+    initializer: Graph | None
+    initializer_signature: Signature | None
+    budget: Budget
+
+
+def graph_parts(artifacts: ModelArtifacts) -> GraphParts:
+    """Return what the files of a graph model have.
+
+    Raises:
+        ModelFormatError: a part is missing or broken.
+    """
     label = artifacts.label
     if artifacts.model_topology is None:
         raise ModelFormatError(f"{label} has no modelTopology")
-    if artifacts.format not in (None, _FORMAT):
-        raise ModelFormatError(f"{label} is a {artifacts.format!r}, which is no {_FORMAT}")
     budget = artifacts.budget or Budget(label, artifacts.weight_size)
     with reading(label):
         weights = decoded(artifacts.weight_specs or [], artifacts.weight_data or b"", label, budget)
-        signatures = [
+        signature, initializer_signature = (
             None if value is None else signature_of_json(value, label, budget)
             for value in (artifacts.signature, artifacts.initializer_signature)
-        ]
+        )
         initializer = None
         if artifacts.model_initializer is not None:
             where = f"{label}: modelInitializer"
             initializer = graph_of_json(artifacts.model_initializer, where, budget)
-        return GraphModel(
+        return GraphParts(
             graph_of_json(artifacts.model_topology, label, budget),
             {weight.name: weight.value for weight in weights},
+            signature,
+            initializer,
+            initializer_signature,
+            budget,
+        )
+
+
+def _model_of(artifacts: ModelArtifacts) -> GraphModel:
+    label = artifacts.label
+    if artifacts.format not in (None, _FORMAT):
+        raise ModelFormatError(f"{label} is a {artifacts.format!r}, which is no {_FORMAT}")
+    parts = graph_parts(artifacts)
+    with reading(label):
+        return GraphModel(
+            parts.graph,
+            parts.weights,
             label,
-            signature=signatures[0],
-            initializer=initializer,
-            initializer_signature=signatures[1],
+            signature=parts.signature,
+            initializer=parts.initializer,
+            initializer_signature=parts.initializer_signature,
             metadata=artifacts.user_defined_metadata,
-            budget=budget,
+            budget=parts.budget,
         )

@@ -6,9 +6,9 @@ from array import array
 
 from webtensor.formats.element_types import Elements
 
-__all__ = ["clamped", "unpacked"]
+__all__ = ["INT32_MAX", "INT32_MIN", "clamped", "unpacked"]
 
-_LEAST, _GREATEST = -(1 << 31), (1 << 31) - 1
+INT32_MIN, INT32_MAX = -(1 << 31), (1 << 31) - 1
 #: Integers of which several are in a byte: their bits, and the dtype with a byte for each.
 _PACKED = {"int2": (2, "int8"), "int4": (4, "int8"), "uint2": (2, "uint8"), "uint4": (4, "uint8")}
 
@@ -50,5 +50,5 @@ def clamped(elements: Elements) -> Elements:
     if elements.dtype not in ("int64", "uint64"):
         return elements
     numbers = memoryview(elements.data).cast("B").cast("q" if elements.dtype == "int64" else "Q")
-    closest = array("i", (min(max(number, _LEAST), _GREATEST) for number in numbers))
+    closest = array("i", (min(max(number, INT32_MIN), INT32_MAX) for number in numbers))
     return Elements(elements.shape, "int32", closest.tobytes())

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from webtensor.engine import Tensor
-from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import reading
 from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
 from webtensor.graph.operations import Row
+from webtensor.graph.ordering import ordered
 
-__all__ = ["folded", "in_order", "without_dropout"]
+__all__ = ["folded", "without_dropout"]
 
 #: How many elements all constants that are computed may have; 1 GiB.
 _MOST_ELEMENTS = 1 << 28
@@ -32,7 +32,7 @@ def folded(
     results = dict(nodes)
     kept = dict(constants)
     elements = 0
-    for node in in_order(nodes, where):
+    for node in ordered(nodes, nodes, where):
         row = rows.get(node.op)
         if row is None or not row.is_pure or not computable.issuperset(node.inputs):
             continue
@@ -76,33 +76,3 @@ def without_dropout(nodes: Nodes, fetches: Iterable[Reference]) -> Nodes:
         else node
         for name, node in nodes.items()
     }
-
-
-def in_order(nodes: Nodes, where: str) -> list[Node]:
-    """Return the nodes, each after those that it needs.
-
-    Raises:
-        ModelFormatError: a node depends on itself.
-    """
-    order: list[Node] = []
-    states: dict[str, bool] = {}
-    for start in nodes:
-        stack = [(start, False)]
-        while stack:
-            name, is_ready = stack.pop()
-            if is_ready:
-                states[name] = True
-                order.append(nodes[name])
-                continue
-            if name in states:
-                if not states[name]:
-                    raise ModelFormatError(f"{where}: node {name!r:.200} depends on itself")
-                continue
-            states[name] = False
-            stack.append((name, True))
-            stack += [
-                (source.node, False)
-                for source in nodes[name].inputs
-                if source != MISSING and not states.get(source.node, False)
-            ]
-    return order

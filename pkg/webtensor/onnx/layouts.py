@@ -15,7 +15,7 @@ from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
 from webtensor.graph.operations import Row
-from webtensor.onnx.folding import in_order
+from webtensor.graph.ordering import ordered
 from webtensor.onnx.operations import elementwise, reductions
 from webtensor.onnx.operations.convolutions import convolved_last
 from webtensor.onnx.operations.normalization import (
@@ -75,7 +75,7 @@ def with_channels_last(
         where: what errors call the model.
     """
     layouts = _Layouts(nodes, constants, ranks)
-    for node in in_order(nodes, where):
+    for node in ordered(nodes, nodes, where):
         layouts.add(node)
     return layouts.nodes, layouts.constants
 

@@ -302,14 +302,14 @@ class _Lowering:
                 f"{len(definition.outputs)} outputs, but its function {function.name!r:.200} has "
                 f"{len(function.inputs)} and {len(function.outputs)}"
             )
-        given = {**function.defaults, **attributes}
+        all_attributes = {**function.defaults, **attributes}
         opsets = {**context.opsets, **function.opsets}
         padded = (*inputs, *[MISSING] * (len(function.inputs) - len(inputs)))
         values = dict(zip(function.inputs, padded, strict=True))
         inner = _Scope(f"{name}/", None, scope.nodes, values)
         for name_, value in zip(function.inputs, definition.inputs, strict=False):
             inner.dtypes[name_] = scope.dtype(value) or ""
-        self.body(function.nodes, inner, _Context(opsets, given, context.depth + 1))
+        self.body(function.nodes, inner, _Context(opsets, all_attributes, context.depth + 1))
         results = []
         for output, _ in zip(function.outputs, definition.outputs, strict=False):
             results.append(self.resolve(inner, output, f"function {function.name!r:.200}"))
@@ -323,13 +323,13 @@ def _deeper(context: _Context) -> _Context:
 
 def _completed(
     attributes: Mapping[str, format_.AttributeValue],
-    given: Mapping[str, format_.AttributeValue],
+    of_function: Mapping[str, format_.AttributeValue],
 ) -> dict[str, format_.AttributeValue]:
     """Return attributes with the values of those that are the function's."""
     completed: dict[str, format_.AttributeValue] = {}
     for name, value in attributes.items():
         if not isinstance(value, format_.AttributeReference):
             completed[name] = value
-        elif value.name in given:
-            completed[name] = given[value.name]
+        elif value.name in of_function:
+            completed[name] = of_function[value.name]
     return completed

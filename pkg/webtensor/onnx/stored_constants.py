@@ -15,12 +15,11 @@ from webtensor.errors import ModelFormatError
 from webtensor.formats import onnx as format_
 from webtensor.formats.budgets import reading
 from webtensor.formats.element_types import ITEM_SIZES, Buffer
-from webtensor.io.stored_integers import clamped, unpacked
+from webtensor.io.stored_integers import INT32_MAX, INT32_MIN, clamped, unpacked
 from webtensor.io.stored_tensors import tensor_of
 
 __all__ = ["constant_of", "dense_of", "listed"]
 
-_LEAST, _GREATEST = -(1 << 31), (1 << 31) - 1
 _MAX_ELEMENTS = 1 << 28
 
 
@@ -85,4 +84,4 @@ _DTYPES = {
 def _saturated(value: Any) -> Any:
     if isinstance(value, list):
         return [_saturated(item) for item in value]
-    return min(max(value, _LEAST), _GREATEST) if isinstance(value, int) else value
+    return min(max(value, INT32_MIN), INT32_MAX) if isinstance(value, int) else value

@@ -94,14 +94,14 @@ def _convolution(program: Program, node: Node) -> Node | None:
     bias = None if node.inputs[2:3] in ((), (MISSING,)) else _constant(program, node, 2)
     if len(node.inputs) > 2 and node.inputs[2] != MISSING and bias is None:
         return None
-    given: Mapping[str, Any] = node.attributes
+    stored: Mapping[str, Any] = node.attributes
     windows = windows_of(
         shape[1:3],
         filter.shape[:2],
-        given.get("strides"),
-        given.get("dilations"),
-        given.get("pads"),
-        given.get("auto_pad", "NOTSET"),
+        stored.get("strides"),
+        stored.get("dilations"),
+        stored.get("pads"),
+        stored.get("auto_pad", "NOTSET"),
     )
     pairs = windows.pairs()
     attributes: dict[str, Any] = {
@@ -112,7 +112,7 @@ def _convolution(program: Program, node: Node) -> Node | None:
     }
     op, filter_input = "Conv2D", node.inputs[1]
     channels = shape[3]
-    if given.get("group", 1) == channels > 1:
+    if stored.get("group", 1) == channels > 1:
         op = "DepthwiseConv2dNative"
         split = (*filter.shape[:2], channels, filter.shape[3] // channels)
         with on_host("fusing"):
@@ -158,12 +158,12 @@ def _product(program: Program, node: Node) -> Node | None:
 
 def _affine(program: Program, node: Node) -> Node | None:
     """Products of matrices to which a vector is added."""
-    given = node.attributes
-    if given.get("alpha", 1.0) != 1.0 or given.get("beta", 1.0) != 1.0:
+    stored = node.attributes
+    if stored.get("alpha", 1.0) != 1.0 or stored.get("beta", 1.0) != 1.0:
         return None
     shape = program.shapes.get(Reference(node.name))
     attributes: dict[str, Any] = {
-        name: bool(given.get(key))
+        name: bool(stored.get(key))
         for name, key in (("transpose_a", "transA"), ("transpose_b", "transB"))
     }
     if node.inputs[2:] in ((), (MISSING,)):

@@ -91,8 +91,8 @@ class GraphBuilder:
         self.nodes: list[NodeDef] = []
         self.last: str | None = None
         self._references: dict[int, str] = {}
-        #: Constants that were made, by what they were made of: operators may share weights.
-        self._made: dict[Hashable, str] = {}
+        #: The names of constants, by what they are computed from: operators may share weights.
+        self._names_of_constants: dict[Hashable, str] = {}
 
     def node(
         self,
@@ -107,10 +107,10 @@ class GraphBuilder:
         name = name or op
         if op in _FOLDED and self.library.constants.keys() >= {*inputs}:
             key = (op, inputs, repr(attributes))
-            if key not in self._made:
+            if key not in self._names_of_constants:
                 value = self._folded(Node(name, op, tuple(map(Reference, inputs)), (), attributes))
-                self._made[key] = self._stored(name, value)
-            return self._made[key]
+                self._names_of_constants[key] = self._stored(name, value)
+            return self._names_of_constants[key]
         name = self.library.name(name)
         self.nodes.append(NodeDef(name, op, inputs, attributes, ""))
         return name
@@ -129,11 +129,11 @@ class GraphBuilder:
             return self._stored(name, value)
         is_list = isinstance(value, (list, tuple))
         key = (dtype, tuple(value) if is_list else value)
-        if key not in self._made:
+        if key not in self._names_of_constants:
             with on_host("constants"):
-                made = ops.tensor(value, shape=(len(value),) if is_list else (), dtype=dtype)
-            self._made[key] = self._stored(name, made)
-        return self._made[key]
+                tensor = ops.tensor(value, shape=(len(value),) if is_list else (), dtype=dtype)
+            self._names_of_constants[key] = self._stored(name, tensor)
+        return self._names_of_constants[key]
 
     def _stored(self, name: str, value: Tensor) -> str:
         self.library.budget.spend(4 * value.size, self.label)

@@ -42,9 +42,11 @@ def with_reversed_beginnings(x: Tensor, lengths: Tensor, seq_dim: int, batch_dim
         raise ValueError(f"ReverseSequence: no axes {seq_dim} and {batch_dim} of shape {x.shape}")
     along_time, along_batch = [1] * rank, [1] * rank
     along_time[seq_dim], along_batch[batch_dim] = x.shape[seq_dim], x.shape[batch_dim]
-    places = ops.reshape(ops.arange(x.shape[seq_dim]), along_time)
+    positions = ops.reshape(ops.arange(x.shape[seq_dim]), along_time)
     ends = ops.reshape(ops.astype(lengths, "int32"), along_batch)
-    sources = ops.where(ops.less(places, ends), ops.subtract(ends, ops.add(places, 1)), places)
+    sources = ops.where(
+        ops.less(positions, ends), ops.subtract(ends, ops.add(positions, 1)), positions
+    )
     return ops.take_along_axis(x, ops.broadcast_to(sources, x.shape), axis=seq_dim)
 
 
@@ -73,10 +75,10 @@ def diagonals(x: Tensor) -> Tensor:
 def with_diagonals(x: Tensor, diagonal: Tensor) -> Tensor:
     """Return matrices with other diagonals."""
     rows, columns = x.shape[-2:]
-    places = ops.equal(ops.reshape(ops.arange(rows), (-1, 1)), ops.arange(columns))
+    is_diagonal = ops.equal(ops.reshape(ops.arange(rows), (-1, 1)), ops.arange(columns))
     missing = rows - diagonal.shape[-1]
     pads = [[0, 0]] * (len(diagonal.shape) - 1) + [[0, missing]]
-    return ops.where(places, ops.expand_dims(ops.pad(diagonal, pads, 0), -1), x)
+    return ops.where(is_diagonal, ops.expand_dims(ops.pad(diagonal, pads, 0), -1), x)
 
 
 def bits_as(x: Tensor, dtype: str) -> Tensor:
