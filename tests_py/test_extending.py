@@ -43,12 +43,12 @@ def apply(listing: Listing, folder: Path) -> None:
 
 def run(command: str, folder: Path, repository: Path = ROOT) -> str:
     """Run a command of a page with this Python and a repository; return what it prints."""
-    inherited = {name: value for name, value in os.environ.items() if name != "KERAS_BACKEND"}
+    dropped = ("KERAS_BACKEND", "PYTHONDONTWRITEBYTECODE")
+    inherited = {name: value for name, value in os.environ.items() if name not in dropped}
     environment = {
         **inherited,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": f"{repository / 'pkg'}{os.pathsep}{repository}",
-        "PYTHONDONTWRITEBYTECODE": "1",
     }
     finished = subprocess.run(
         ["bash", "-c", command],
@@ -68,8 +68,7 @@ def repository(tmp_path: Path) -> Path:
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(source, tmp_path / name, ignore=ignored)
+            shutil.copytree(source, tmp_path / name)
         else:
             shutil.copyfile(source, tmp_path / name)
     return tmp_path

@@ -5,9 +5,11 @@ Keras on JAX compiles an initializer for each shape, which takes up to half a mi
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
+import jax
 import keras
 import numpy as np
 from keras.src.backend import Variable
@@ -52,7 +54,7 @@ def numpy_initializers() -> Iterator[None]:
         else:
             is_depthwise = len(shape) == 4 and shape[0] > 1 and shape[3] == 1
             inputs = shape[:2] if is_depthwise else shape[:-1]
-            scale = (1.5 / np.prod(inputs)) ** 0.5
+            scale = (2 / np.prod(inputs)) ** 0.5
             value = np.resize(numbers[rng.integers(100_000) :], shape) * scale
         variable._initialize(variable._convert_to_tensor(value, variable.dtype))
 
@@ -68,3 +70,29 @@ def randomize(model: Any) -> None:
             weight.assign(rng.uniform(0.5, 1.5, weight.shape))
         elif len(weight.shape) == 1:
             weight.assign(np.asarray(weight) + 0.1 * rng.normal(size=weight.shape))
+
+
+def calibrate(model: Any, images: Any) -> None:
+    """Give batch normalization images' statistics, so that signals neither fade nor explode.
+
+    The mean of all channels' variances is added to each: channels that hardly vary would be made
+    large, and with them what is rounded.
+    """
+    layers = model._flatten_layers(include_self=False)
+    normalizations = [
+        layer for layer in layers if isinstance(layer, keras.layers.BatchNormalization)
+    ]
+    momenta = [layer.momentum for layer in normalizations]
+    for layer in normalizations:
+        layer.momentum = 0.0
+    trained = jax.jit(partial(model.stateless_call, training=True))
+    values = [
+        [variable.value for variable in variables]
+        for variables in (model.trainable_variables, model.non_trainable_variables)
+    ]
+    _, statistics = trained(*values, images)
+    for variable, value in zip(model.non_trainable_variables, statistics, strict=True):
+        is_variance = variable.path.endswith("moving_variance")
+        variable.assign(value + value.mean() if is_variance else value)
+    for layer, momentum in zip(normalizations, momenta, strict=True):
+        layer.momentum = momentum

@@ -25,6 +25,7 @@ from keras.src.applications import (
 
 from tests_py.keras.networks import (
     built,
+    calibrate,
     described,
     numpy_initializers,
     randomize,
@@ -201,9 +202,13 @@ def test_searched_network_needs_sizes():
 # -- predictions and files ---------------------------------------------------------------------
 
 
+def pictures(model: Any) -> np.ndarray:
+    noise = np.random.default_rng(0).uniform(0, 255, (2, *model.input_shape[1:]))
+    return noise.astype("float32")
+
+
 def assert_same_predictions(mine: Any, theirs: Any) -> None:
-    images = np.random.default_rng(0).uniform(0, 255, (2, *theirs.input_shape[1:]))
-    images = images.astype("float32")
+    images = pictures(theirs)
     expected = theirs.predict(images, verbose=0)
     tolerance = 1e-4 * float(np.abs(expected).max())
     np.testing.assert_allclose(mine.predict(images, verbose=0), expected, rtol=0, atol=tolerance)
@@ -241,6 +246,7 @@ def test_network_and_its_files_are_those_of_keras(
     with numpy_initializers():
         theirs = getattr(applications, name)(weights=None, **arguments)
         randomize(theirs)
+        calibrate(theirs, pictures(theirs))
         theirs.save(tmp_path / "theirs.h5")
         mine = built(name, weights=tmp_path / "theirs.h5", **arguments)
         assert_same_weights(mine, theirs)
