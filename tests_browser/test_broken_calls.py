@@ -35,7 +35,7 @@ await complaints(calls)"""
 )
 
 
-@pytest.mark.parametrize("backend", ["wasm", "webgl"])
+@pytest.mark.parametrize("backend", ["webgl", pytest.param("wasm", marks=pytest.mark.whole_tables)])
 def test_errors_of_broken_calls_name_op_and_argument(python_page: PythonPage, backend: str):
     cases = {name: case for name in OPS if (case := good_case(name)) is not None}
     in_pages = [name for name in BROKEN if name not in broken.values_of_numpy()]

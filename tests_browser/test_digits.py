@@ -43,7 +43,7 @@ def trained_page(chromium: Browser, site_url: str) -> Iterator[DigitsPage]:
     context = chromium.new_context(service_workers="block")
     page = context.new_page()
     watch = PageWatch(page)
-    digits = DigitsPage(page, site_url, "?backend=wasm")
+    digits = DigitsPage(page, site_url, "?backend=wasm&epochs=4")
     digits.train()
     yield digits
     errors = watch.take_errors()

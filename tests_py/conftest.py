@@ -34,16 +34,6 @@ def frozen_objects() -> None:
     gc.freeze()
 
 
-@pytest.fixture(autouse=True)
-def no_collection_in_tests() -> Iterator[None]:
-    """Collect garbage between tests alone: that of earlier ones would spoil what a test counts."""
-    if gc.get_count()[0] > OBJECTS_PER_COLLECTION:
-        gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
-
-
 COUNTS = ("num_tensors", "num_storages", "num_bytes")
 
 
@@ -60,19 +50,21 @@ def seed(pytestconfig: pytest.Config) -> int:
 
 
 @pytest.fixture(autouse=True)
-def seeded_generators(seed: int) -> None:
-    """Seed the generators that draws without a seed come from."""
+def equal_start(seed: int) -> Iterator[None]:
+    """Start each test with the same backend and the same seeds, and collect no garbage in it.
+
+    Garbage is collected between tests alone: that of earlier ones would spoil what a test counts.
+    """
+    if gc.get_count()[0] > OBJECTS_PER_COLLECTION:
+        gc.collect()
+    gc.disable()
     random.seed(seed)
     np.random.seed(seed % 2**32)
     wt.set_random_seed(seed)
-
-
-@pytest.fixture(autouse=True)
-def default_backend() -> Iterator[None]:
-    """Start on the NumPy backend."""
     wt.set_backend("numpy")
     yield
     wt.set_backend("numpy")
+    gc.enable()
 
 
 @pytest.fixture(params=["numpy", "wasm"])

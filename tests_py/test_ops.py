@@ -1,6 +1,7 @@
 """Every case of the table, forward and gradient, on the backends that run in CPython."""
 
-import asyncio
+from asyncio import Runner
+from collections.abc import Iterator
 
 import pytest
 
@@ -13,9 +14,16 @@ CASES = [
 ]
 
 
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    """The event loop of all cases."""
+    with Runner() as runner:
+        yield runner
+
+
 @pytest.mark.parametrize("case", CASES)
-def test_op(backend: str, case: Case) -> None:
-    answer = asyncio.run(run_cases([case.encoded()], backend))
+def test_op(runner: Runner, backend: str, case: Case) -> None:
+    answer = runner.run(run_cases([case.encoded()], backend))
     wrong = failures([case], answer, backend)
     if wrong:
         pytest.fail("\n".join(wrong), pytrace=False)

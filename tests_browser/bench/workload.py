@@ -16,7 +16,6 @@ __all__ = [
     "ONLY_NUMPY",
     "ONLY_WASM",
     "ON_THREADS",
-    "ON_THREADS_AND_ON_ONE",
     "QUICK",
     "SAME_BACKEND",
     "SINES",
@@ -39,10 +38,8 @@ AND_NUMPY = {"webgl": ("webgl",), "wasm": ("wasm", "numpy")}
 ONLY_NUMPY = {"wasm": ("numpy",)}
 #: Whole networks are what onnxruntime-web runs; its kernels for WebAssembly are compared.
 AND_ONNXRUNTIME = {"webgl": ("webgl",), "wasm": ("wasm", "onnxruntime")}
-#: Of ours, only WebAssembly has threads.
-ON_THREADS = {"wasm": ("wasm", "onnxruntime")}
-#: Ours on one thread stands beside ours on several.
-ON_THREADS_AND_ON_ONE = {"wasm": ("wasm", "onnxruntime", "one thread")}
+#: Of ours, only WebAssembly has threads; ours on one stands beside ours on several.
+ON_THREADS = {"wasm": ("wasm", "onnxruntime", "one thread")}
 #: Rows that theirs cannot be compared in on WebGL. Where updates are put at indices, it compares
 #: each element of the result with all of them, which takes minutes.
 ONLY_WASM = {"wasm": ("wasm",)}

@@ -45,7 +45,8 @@ LONG = (1000, 1024, 1031, 2048, 3125, 4099)
 
 def _matrix(n: int, sign: int) -> Any:
     k = np.arange(n)
-    return np.exp(sign * 2j * np.pi * (np.outer(k, k) % n) / n)
+    roots = np.exp(sign * 2j * np.pi * k / n)
+    return roots[np.outer(k, k) % n]
 
 
 FACTORS: dict[tuple[str, int], Callable[[int], float]] = {

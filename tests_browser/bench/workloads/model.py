@@ -13,7 +13,6 @@ from tests_browser.bench.network import Layer, Model
 from tests_browser.bench.workload import (
     AND_ONNXRUNTIME,
     ON_THREADS,
-    ON_THREADS_AND_ON_ONE,
     Workload,
 )
 
@@ -132,8 +131,5 @@ def prediction(model: Model, threads: int, peers: Mapping[str, tuple[str, ...]])
 
 PREDICTIONS = [
     *(prediction(model, 1, AND_ONNXRUNTIME) for model in MODELS.values()),
-    *(
-        prediction(model, 2, ON_THREADS_AND_ON_ONE if name == "mobilenet_v1" else ON_THREADS)
-        for name, model in MODELS.items()
-    ),
+    *(prediction(model, 2, ON_THREADS) for model in MODELS.values()),
 ]
