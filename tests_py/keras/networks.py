@@ -70,6 +70,9 @@ def randomize(model: Any) -> None:
             weight.assign(rng.uniform(0.5, 1.5, weight.shape))
         elif len(weight.shape) == 1:
             weight.assign(np.asarray(weight) + 0.1 * rng.normal(size=weight.shape))
+    for layer in model.layers:
+        if isinstance(layer, keras.layers.Normalization):
+            layer.finalize_state()  # it computes with what this makes of its statistics
 
 
 def calibrate(model: Any, images: Any) -> None:
