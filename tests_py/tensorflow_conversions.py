@@ -341,7 +341,11 @@ def segments(module: Any, x: Any) -> Any:
 
 
 def blocks(module: Any, x: Any) -> Any:
-    return {"deep": tf.nn.space_to_depth(x, 2), "wide": tf.nn.depth_to_space(x, 2)}
+    return {
+        "deep": tf.nn.space_to_depth(x, 2),
+        "rolled": tf.roll(x, [1, -7, 2], [1, 2, -1]),
+        "wide": tf.nn.depth_to_space(x, 2),
+    }
 
 
 def preprocessing() -> list[Any]:

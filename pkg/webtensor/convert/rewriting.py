@@ -14,7 +14,7 @@ from webtensor.convert.graphs import FrozenGraph, Scope
 from webtensor.engine import Tensor
 from webtensor.formats.graph_def import AttributeValue, ElementType
 from webtensor.graph.nodes import Node, Reference
-from webtensor.ops import tensor
+from webtensor.ops import reshape, tensor
 
 __all__ = ["REWRITES", "Rewriting"]
 
@@ -169,6 +169,39 @@ def _space_to_depth(rewriting: Rewriting) -> list[Reference] | None:
     return [reshaped(moved, batch, rows, columns, wide)]
 
 
+def _roll(rewriting: Rewriting) -> list[Reference] | None:
+    """Replace Roll by picking the slices along each axis in another order."""
+    shifts, axes = rewriting.value(1), rewriting.value(2)
+    if shifts is None or axes is None:
+        return None
+    whole, kind = ElementType("int32"), rewriting.node.attributes.get("T")
+    zero, one = (rewriting.constant(name, value, "int32") for name, value in _ZERO_AND_ONE)
+    x = rewriting.inputs[0]
+    shape = rewriting.add("Shape", x, T=kind, out_type=whole)
+    for shift, axis in zip(_integers(shifts), _integers(axes), strict=True):
+        shift_number = rewriting.constant("shift", shift, "int32")
+        axis_number = rewriting.constant("axis", axis, "int32")
+        begin, end = (rewriting.constant("bound", [axis + n], "int32") for n in (0, 1))
+        step = rewriting.constant("step", [1], "int32")
+        size = rewriting.add(
+            "StridedSlice", shape, begin, end, step,
+            end_mask=int(axis == -1), T=whole, Index=whole,
+        )  # fmt: skip
+        count = rewriting.add("Max", size, zero, T=whole, Tidx=whole, keep_dims=False)
+        numbers = rewriting.add("Range", zero, count, one, Tidx=whole)
+        moved = rewriting.add("Sub", numbers, shift_number, T=whole)
+        sources = rewriting.add("FloorMod", moved, count, T=whole)
+        x = rewriting.add(
+            "GatherV2", x, sources, axis_number, Tparams=kind, Tindices=whole, Taxis=whole
+        )
+    return [x]
+
+
+def _integers(vector: Tensor) -> list[int]:
+    """Return the elements of a tensor of int32."""
+    return [int(element) for element in reshape(vector, (-1,)).tolist()]
+
+
 def _lookup(rewriting: Rewriting) -> list[Reference] | None:
     """Find keys of any shape one after another: TensorFlow.js returns vectors."""
     table, keys, default = rewriting.inputs
@@ -183,6 +216,7 @@ def _lookup(rewriting: Rewriting) -> list[Reference] | None:
     return [rewriting.add("Reshape", values, shape, T=attributes.get("Tout"), Tshape=whole)]
 
 
+_ZERO_AND_ONE = (("zero", 0), ("one", 1))
 _AXES = (("last_axis", -1), ("first_axis", 0))
 
 REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
@@ -192,6 +226,7 @@ REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
     "LookupTableFind": _lookup,
     "LookupTableFindV2": _lookup,
     "Rint": partial(_renamed, "Round"),
+    "Roll": _roll,
     "SegmentSum": _sorted_segment_sum,
     "Softsign": _soft_sign,
     "SpaceToDepth": _space_to_depth,
