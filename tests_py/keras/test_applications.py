@@ -241,7 +241,7 @@ def test_network_in_a_file_predicts_as_in_keras(make: Callable[[], Any], tmp_pat
 def test_network_and_its_files_are_those_of_keras(
     name: str, options: dict[str, Any], tmp_path: Path
 ):
-    size = max(64, *smallest_shape(name))  # with less, the deep ones make rounding errors large
+    size = max(96, *smallest_shape(name))  # with less, the deep ones make rounding errors large
     arguments = {"input_shape": (size, size, 3), "classes": 5, **options}
     arguments["classifier_activation"] = None
     with numpy_initializers():
