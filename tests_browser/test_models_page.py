@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 from PIL import Image
-from playwright.sync_api import Browser, FilePayload, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, Route, expect
 
 from tests_browser.page_watch import PageWatch
 from tests_py.tflite import files as tflite_files
@@ -396,11 +396,18 @@ def test_too_much_memory_is_refused(models: ModelsPage):
 
 def test_opening_can_be_stopped(models: ModelsPage):
     shards = "**/group1-shard*"
-    models.page.route(shards, lambda route: None)
+    waiting: list[Route] = []
+
+    def keep_waiting(route: Route) -> None:
+        waiting.append(route)
+
+    models.page.route(shards, keep_waiting)
     with models.page.expect_request(shards):
         models.page.get_by_role("button", name="Edges, graph model").click()
     models.press("Stop")
     assert models.text("state") == "Stopped."
+    for route in waiting:
+        route.abort()
     models.page.unroute(shards)
     models.press("Edges, graph model")
     assert models.text("state").startswith("Edges, graph model is open")
