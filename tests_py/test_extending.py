@@ -68,7 +68,9 @@ def repository(tmp_path: Path) -> Path:
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, tmp_path / name)
+            # Other processes of the tests may be writing compiled files.
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(source, tmp_path / name, ignore=ignored)
         else:
             shutil.copyfile(source, tmp_path / name)
     return tmp_path
