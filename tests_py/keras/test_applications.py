@@ -203,6 +203,7 @@ def test_searched_network_needs_sizes():
 
 
 def pictures(model: Any) -> np.ndarray:
+    """Draw two images of the size that a network takes."""
     noise = np.random.default_rng(0).uniform(0, 255, (2, *model.input_shape[1:]))
     return noise.astype("float32")
 

@@ -175,14 +175,15 @@ def _roll(rewriting: Rewriting) -> list[Reference] | None:
     if shifts is None or axes is None:
         return None
     whole, kind = ElementType("int32"), rewriting.node.attributes.get("T")
-    zero, one = (rewriting.constant(name, value, "int32") for name, value in _ZERO_AND_ONE)
+    zero, one = rewriting.constant("zero", 0, "int32"), rewriting.constant("one", 1, "int32")
+    step = rewriting.constant("step", [1], "int32")
     x = rewriting.inputs[0]
     shape = rewriting.add("Shape", x, T=kind, out_type=whole)
     for shift, axis in zip(_integers(shifts), _integers(axes), strict=True):
         shift_number = rewriting.constant("shift", shift, "int32")
         axis_number = rewriting.constant("axis", axis, "int32")
-        begin, end = (rewriting.constant("bound", [axis + n], "int32") for n in (0, 1))
-        step = rewriting.constant("step", [1], "int32")
+        begin = rewriting.constant("begin", [axis], "int32")
+        end = rewriting.constant("end", [axis + 1], "int32")
         size = rewriting.add(
             "StridedSlice", shape, begin, end, step,
             end_mask=int(axis == -1), T=whole, Index=whole,
@@ -216,7 +217,6 @@ def _lookup(rewriting: Rewriting) -> list[Reference] | None:
     return [rewriting.add("Reshape", values, shape, T=attributes.get("Tout"), Tshape=whole)]
 
 
-_ZERO_AND_ONE = (("zero", 0), ("one", 1))
 _AXES = (("last_axis", -1), ("first_axis", 0))
 
 REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
