@@ -81,7 +81,8 @@ KERNELS = [
 
 @pytest.mark.parametrize("function, kernel", KERNELS)
 def test_one_wrong_element_is_noticed(function: str, kernel: str, monkeypatch: Any) -> None:
-    kernels = wt.find_backend("numpy").kernels  # type: ignore[union-attr]
+    backend: Any = wt.find_backend("numpy")
+    kernels = backend.kernels
     right = kernels[kernel]
 
     def wrong(*operands: Any) -> Any:
@@ -91,6 +92,7 @@ def test_one_wrong_element_is_noticed(function: str, kernel: str, monkeypatch: A
         return result
 
     monkeypatch.setitem(kernels, kernel, wrong)
+    monkeypatch.setattr(backend, "epoch", object())  # no call that was prepared before or after
     cases = [case for case in ALL if case.function == function and not case.derivative]
     noticed = len(run_on_numpy(cases))
     empty = sum(0 in np.shape(case.value) or np.size(case.value) == 0 for case in cases)

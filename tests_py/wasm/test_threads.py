@@ -1,6 +1,7 @@
 """What threads need of the kernels: parts that make up the whole, and a module without data."""
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -51,12 +52,14 @@ class InParts:
 
 
 @pytest.fixture(params=[2, 3, 7])
-def in_parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> InParts:
+def in_parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[InParts]:
     wt.set_backend("wasm")
     backend: Any = wt.backend()
     threads = InParts(backend, request.param)
     monkeypatch.setattr(backend, "threads", threads)
-    return threads
+    backend.begin_epoch()
+    yield threads
+    backend.begin_epoch()
 
 
 def floats(*shape: int) -> Any:

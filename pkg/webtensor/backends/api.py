@@ -14,16 +14,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from importlib import import_module
-from math import inf
+from math import copysign, inf
 from types import MethodType
 from typing import Any, NamedTuple, Protocol
 
 from webtensor.backends.families import FAMILIES
+from webtensor.backends.signatures import Signature
 from webtensor.dtypes import DType
 from webtensor.shapes import Shape
 
 __all__ = [
     "Backend",
+    "DescribedKernel",
     "Elementwise",
     "Handle",
     "Kernel",
@@ -36,6 +38,8 @@ __all__ = [
 
 Handle = Any
 Kernel = Callable[..., Handle]
+#: The maximum number of calls that a kernel keeps; then all are dispatched anew.
+_MOST_CALLS = 1024
 #: A kernel's call for operands of fixed shapes and dtypes; it takes the operands.
 PreparedKernel = Callable[[Sequence["Operand"]], Handle]
 
@@ -132,6 +136,52 @@ class KernelTable:
         return self._functions[name]
 
 
+class DescribedKernel:
+    """A kernel that says what it would call; the backend dispatches that for each signature once.
+
+    Args:
+        backend: its backend.
+        describe: returns the description of a call, which depends on its arguments alone: the
+            signature, and the primitive's attributes.
+    """
+
+    __slots__ = ("_backend", "_calls", "_describe", "_epoch")
+
+    def __init__(self, backend: Backend, describe: Callable[..., Any]) -> None:
+        self._backend = backend
+        self._describe = describe
+        self._calls: dict[Any, PreparedKernel] = {}
+        self._epoch = backend.epoch
+
+    def __call__(
+        self, inputs: Sequence[Operand], shape: Shape, dtype: DType, *attributes: Any
+    ) -> Handle:
+        """Compute a result."""
+        return self.prepared(inputs, shape, dtype, attributes)(inputs)
+
+    def prepared(
+        self, inputs: Sequence[Operand], shape: Shape, dtype: DType, attributes: tuple[Any, ...]
+    ) -> PreparedKernel:
+        """Return what computes results from operands of these shapes and dtypes."""
+        calls, backend = self._calls, self._backend
+        if self._epoch is not backend.epoch:
+            calls.clear()
+            self._epoch = backend.epoch
+        # 0.0 and -0.0 are equal as keys.
+        signs = [copysign(1.0, value) for value in attributes if type(value) is float]
+        key = (shape, dtype, attributes, *signs, *[(x.shape, x.dtype) for x in inputs])
+        call = calls.get(key)
+        if call is None:
+            of = Signature.of(inputs, shape, dtype)
+            call = backend.dispatched(of, self._describe(of, *attributes))
+            if len(calls) >= _MOST_CALLS:
+                calls.clear()
+            # Describing may begin an epoch, as a geometry that it overwrites does.
+            if self._epoch is backend.epoch:
+                calls[key] = call
+        return call
+
+
 class Backend(ABC):
     """A device that holds elements and runs kernels."""
 
@@ -202,9 +252,16 @@ class Backend(ABC):
         dtype: DType,
         attributes: tuple[Any, ...],
     ) -> PreparedKernel:
-        """Return the call of a kernel for operands of these shapes and dtypes."""
+        """Return the call of a kernel that has run, for operands of these shapes and dtypes."""
         kernels = self.kernels
+        own = kernels.get(kernel)
+        if isinstance(own, DescribedKernel):
+            return own.prepared(inputs, shape, dtype, attributes)
         return lambda inputs: kernels[kernel](inputs, shape, dtype, *attributes)
+
+    def dispatched(self, of: Signature, description: Any) -> PreparedKernel:
+        """Return what computes a description for operands of its signature."""
+        raise NotImplementedError
 
     def add_kernel(self, name: str, kernel: Kernel) -> None:
         """Add a kernel from outside, or replace one."""

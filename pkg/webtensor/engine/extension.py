@@ -1,8 +1,8 @@
 """Users' own ops: kernels for any backend, gradients, and the function that runs them.
 
 A kernel is called as ``kernel(backend, inputs, shape, dtype, *attributes)`` with operands on its
-backend, and returns the handle of its result, as the library's own kernels do (see
-``backends/api.py``). A gradient rule is ``rule(dy, y, *inputs, *attributes)``.
+backend, and returns the handle of its result (see ``backends/api.py``). A gradient rule is
+``rule(dy, y, *inputs, *attributes)``.
 """
 
 from __future__ import annotations

@@ -19,6 +19,8 @@ TensorLike = Any
 _NUMBERS = (bool, int, float, complex)
 _MOST_CONSTANTS = 128
 _constants: dict[tuple[complex, DType], Tensor] = {}
+#: What ``wt.memory()`` and each record of a profile leave out.
+_constant_bytes = 0
 
 
 def from_host(name: str, value: Any, dtype: DType | None = None) -> Tensor:
@@ -43,15 +45,24 @@ def constant(name: str, value: complex, dtype: DType) -> Tensor:
                 Storage(dtype.stored, dtype.words, pack(name, [value], dtype)), (), dtype
             )
         if value == value and not negative_zero:
-            if len(_constants) >= _MOST_CONSTANTS:
-                del _constants[next(iter(_constants))]
-            _constants[key] = tensor
+            _keep(key, tensor)
     return tensor
+
+
+def _keep(key: tuple[complex, DType], tensor: Tensor) -> None:
+    """Cache a constant; if the cache is full, in place of the oldest."""
+    global _constant_bytes
+    if len(_constants) >= _MOST_CONSTANTS:
+        oldest = next(iter(_constants))
+        del _constants[oldest]
+        _constant_bytes -= oldest[1].itemsize
+    _constants[key] = tensor
+    _constant_bytes += key[1].itemsize
 
 
 def cached_constants() -> tuple[int, int]:
     """Return the number of cached constants, and their bytes."""
-    return len(_constants), sum(dtype.itemsize for _, dtype in _constants)
+    return len(_constants), _constant_bytes
 
 
 def as_operand(name: str, value: TensorLike, dtype: DType | None = None) -> Tensor:

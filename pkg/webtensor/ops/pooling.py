@@ -26,6 +26,7 @@ from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import as_float, cast_to
 from webtensor.ops.creation import full, tensor, zeros
 from webtensor.ops.movement import reshape
+from webtensor.ops.reduction import mean
 from webtensor.ops.sequences import arange
 from webtensor.ops.ternary import where
 
@@ -98,7 +99,19 @@ _OF_NOTHING = {_MAX_POOL: float("-inf"), _AVG_POOL: float("nan")}
 def _over_windows(primitive: Primitive, images: Tensor, window: Window) -> Tensor:
     if images.size == 0:
         return full(_output_shape(window), _OF_NOTHING[primitive])
-    return run(primitive, (images,), _output_shape(window), float32, trimmed(window))
+    window = trimmed(window)
+    if primitive is _AVG_POOL and _is_whole_image(window):
+        return mean(images, (1, 2), keepdims=True)
+    return run(primitive, (images,), _output_shape(window), float32, window)
+
+
+def _is_whole_image(window: Window) -> bool:
+    """Whether all pixels are in the only window; reductions add them pairwise, and in parallel."""
+    return (
+        (window.out_height, window.out_width, window.pad_top, window.pad_left) == (1, 1, 0, 0)
+        and window.filter_height == window.in_height
+        and window.filter_width == window.in_width
+    )
 
 
 def _pool(

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from webtensor.backends.api import Backend, Handle, Kernel, KernelTable, Operand
+from webtensor.backends.api import (
+    Backend,
+    DescribedKernel,
+    Handle,
+    KernelTable,
+    Operand,
+    PreparedKernel,
+)
+from webtensor.backends.signatures import Signature
 from webtensor.dtypes import DType
 
-__all__ = ["NumpyBackend", "array_of", "kernel"]
+__all__ = ["Array", "Arrays", "NumpyBackend", "kernel"]
 
-#: Registers a kernel: ``@kernel("name")``.
+Array = np.ndarray[Any, Any]
+#: Operands in their shapes.
+Arrays = Sequence[Array]
+
+#: Registers a function of the signature, the operands and the primitive's attributes; it need not
+#: make its result dense, or of the signature's dtype: ``@kernel("name")``.
 kernel = KernelTable(__package__, without=["non_max_suppression"])
 
 
-def array_of(operand: Operand) -> np.ndarray[Any, Any]:
+def _array_of(operand: Operand) -> Array:
     """Return an operand's elements in its shape."""
-    array: np.ndarray[Any, Any] = operand.storage.handle
+    array: Array = operand.storage.handle
     return array if array.shape == operand.shape else array.reshape(operand.shape)
 
 
@@ -38,17 +51,24 @@ class NumpyBackend(Backend):
         super().__init__(kernel)
         self._bytes = 0
 
-    def _bound(self, function: Kernel) -> Callable[..., Handle]:
-        """Return a kernel that makes its result dense and counts its bytes."""
+    def _bound(self, function: Callable[..., Array]) -> DescribedKernel:
+        return DescribedKernel(self, lambda of, *attributes: (function, attributes))
 
-        def call(inputs: Any, shape: Any, dtype: DType, *attributes: Any) -> Handle:
+    def dispatched(
+        self, of: Signature, description: tuple[Callable[..., Array], tuple[Any, ...]]
+    ) -> PreparedKernel:
+        """Return what calls a function with arrays, makes its result dense and counts its bytes."""
+        function, attributes = description
+        name = of.dtype.name
+
+        def run(inputs: Sequence[Operand]) -> Handle:
             with np.errstate(all="ignore"):
-                result = function(self, inputs, shape, dtype, *attributes)
-            array = np.ascontiguousarray(result, dtype=dtype.name)
+                result = function(of, [*map(_array_of, inputs)], *attributes)
+            array = np.ascontiguousarray(result, dtype=name)
             self._bytes += array.nbytes
             return array
 
-        return call
+        return run
 
     def upload(self, host: memoryview[Any], dtype: DType) -> Handle:
         array = np.array(host, dtype=dtype.name)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from webtensor.backends.api import Backend, Handle, Operand
+from webtensor.backends.api import Handle
 from webtensor.backends.formulas import BlockFormula
-from webtensor.backends.numpy.backend import array_of, kernel
-from webtensor.dtypes import DType
-from webtensor.shapes import Shape
+from webtensor.backends.numpy.backend import Arrays, kernel
+from webtensor.backends.signatures import Signature
 
 __all__: list[str] = []
 
@@ -27,16 +25,14 @@ class _Arrays:
 
 
 @kernel("blocks")
-def blocks(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, row: BlockFormula
-) -> Handle:
+def blocks(of: Signature, arrays: Arrays, row: BlockFormula) -> Handle:
     """Compute a formula of blocks of the last axis."""
     parts = [
         part
-        for operand, count in zip(inputs, row.counts, strict=True)
-        for part in np.split(array_of(operand), count, -1)
+        for array, count in zip(arrays, row.counts, strict=True)
+        for part in np.split(array, count, -1)
     ]
-    result = np.empty(shape, dtype.name)
+    result = np.empty(of.shape, of.dtype.name)
     result_blocks = np.split(result, row.results, -1)
     for block, values in zip(result_blocks, row.formula(_Arrays, *parts), strict=True):
         block[...] = values

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from webtensor.backends.api import Backend, Handle, Operand
-from webtensor.backends.numpy.backend import array_of, kernel
-from webtensor.dtypes import DType
-from webtensor.shapes import Shape
+from webtensor.backends.api import Handle
+from webtensor.backends.numpy.backend import Arrays, kernel
+from webtensor.backends.signatures import Signature
 
 __all__: list[str] = []
 
 
 @kernel("true_indices")
-def true_indices(backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType) -> Handle:
+def true_indices(of: Signature, arrays: Arrays) -> Handle:
     """List the indices of the true elements; the result has as many elements."""
-    return np.flatnonzero(array_of(inputs[0]))
+    return np.flatnonzero(arrays[0])

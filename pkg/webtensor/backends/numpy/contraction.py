@@ -2,56 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from webtensor.backends.api import Backend, Elementwise, Handle, Kernel, Operand
+from webtensor.backends.api import Elementwise, Handle
 from webtensor.backends.fused_activations import epilogue_operands
-from webtensor.backends.numpy.backend import array_of, kernel
-from webtensor.dtypes import DType
+from webtensor.backends.numpy.backend import Array, Arrays, kernel
+from webtensor.backends.signatures import Signature
 from webtensor.matmul_sizes import MatmulSizes
-from webtensor.shapes import Shape
 
 if TYPE_CHECKING:
-    from webtensor.backends.numpy.windows import Array
     from webtensor.geometry import Window
 
 __all__ = ["fused"]
 
 
 @kernel("matmul")
-def matmul(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: MatmulSizes
-) -> Handle:
+def matmul(of: Signature, arrays: Arrays, sizes: MatmulSizes) -> Handle:
     """Multiply batches of matrices."""
 
-    def matrices(x: Operand, batched: bool, transposed: bool, rows: int, columns: int) -> Array:
+    def matrices(x: Array, batched: bool, transposed: bool, rows: int, columns: int) -> Array:
         inner = (columns, rows) if transposed else (rows, columns)
-        stored = array_of(x).reshape(sizes.batch if batched else 1, *inner)
+        stored = x.reshape(sizes.batch if batched else 1, *inner)
         return stored.transpose(0, 2, 1) if transposed else stored
 
-    a = matrices(inputs[0], sizes.a_batched, sizes.transpose_a, sizes.m, sizes.k)
-    b = matrices(inputs[1], sizes.b_batched, sizes.transpose_b, sizes.k, sizes.n)
-    return (a @ b).reshape(shape)
+    a = matrices(arrays[0], sizes.a_batched, sizes.transpose_a, sizes.m, sizes.k)
+    b = matrices(arrays[1], sizes.b_batched, sizes.transpose_b, sizes.k, sizes.n)
+    return (a @ b).reshape(of.shape)
 
 
-def fused(product: Kernel) -> Kernel:
+def fused(product: Callable[..., Handle]) -> Callable[..., Handle]:
     """Make the kernel of a product with an epilogue: a bias, a residual, an activation."""
 
     def run_fused(
-        backend: Backend,
-        inputs: Sequence[Operand],
-        shape: Shape,
-        dtype: DType,
+        of: Signature,
+        arrays: Arrays,
         geometry: MatmulSizes | Window,
         row: Elementwise | None,
         *parameters: float,
     ) -> Handle:
-        arrays = [array_of(operand) for operand in inputs[2:]]
-        bias, slopes, residual = epilogue_operands(arrays, row)
-        y = product(backend, inputs[:2], shape, dtype, geometry) + bias
+        bias, slopes, residual = epilogue_operands(arrays[2:], row)
+        y = product(of, arrays[:2], geometry) + bias
         if residual is not None:
             y = y + residual
         if row is None:

@@ -2,45 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from webtensor.backends.api import Backend, Handle, Operand
-from webtensor.backends.numpy.backend import array_of, kernel
+from webtensor.backends.api import Handle
+from webtensor.backends.numpy.backend import Array, Arrays, kernel
 from webtensor.backends.numpy.contraction import fused
-from webtensor.backends.numpy.windows import Array, fold, padded, windows
-from webtensor.dtypes import DType
+from webtensor.backends.numpy.windows import fold, padded, windows
+from webtensor.backends.signatures import Signature
 from webtensor.geometry import Window
-from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
 
 @kernel("conv2d")
-def conv2d(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def conv2d(of: Signature, arrays: Arrays, window: Window) -> Handle:
     """Multiply each window by the filter."""
-    x, filter = map(array_of, inputs)
+    x, filter = arrays
     return np.tensordot(windows(padded(x, window), window), filter, 3)
 
 
 @kernel("conv2d_input_gradient")
-def conv2d_input_gradient(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def conv2d_input_gradient(of: Signature, arrays: Arrays, window: Window) -> Handle:
     """Transpose of ``conv2d`` with respect to its input."""
-    dy, filter = map(array_of, inputs)
+    dy, filter = arrays
     return fold(np.tensordot(dy, filter, ((3,), (3,))), window)
 
 
 @kernel("conv2d_filter_gradient")
-def conv2d_filter_gradient(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def conv2d_filter_gradient(of: Signature, arrays: Arrays, window: Window) -> Handle:
     """Transpose of ``conv2d`` with respect to its filter."""
-    x, dy = map(array_of, inputs)
+    x, dy = arrays
     patches = windows(padded(x, window), window)
     return np.tensordot(patches, dy, ((0, 1, 2), (0, 1, 2)))
 
@@ -51,30 +42,24 @@ def _by_channel(y: Array, window: Window) -> Array:
 
 
 @kernel("depthwise_conv2d")
-def depthwise_conv2d(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def depthwise_conv2d(of: Signature, arrays: Arrays, window: Window) -> Handle:
     """Multiply each window by each channel's own filters."""
-    x, filter = map(array_of, inputs)
+    x, filter = arrays
     patches = windows(padded(x, window), window)
-    return np.einsum("bijhwc,hwcm->bijcm", patches, filter).reshape(shape)
+    return np.einsum("bijhwc,hwcm->bijcm", patches, filter).reshape(of.shape)
 
 
 @kernel("depthwise_conv2d_input_gradient")
-def depthwise_conv2d_input_gradient(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def depthwise_conv2d_input_gradient(of: Signature, arrays: Arrays, window: Window) -> Handle:
     """Transpose of ``depthwise_conv2d`` with respect to its input."""
-    dy, filter = map(array_of, inputs)
+    dy, filter = arrays
     return fold(np.einsum("bijcm,hwcm->bijhwc", _by_channel(dy, window), filter), window)
 
 
 @kernel("depthwise_conv2d_filter_gradient")
-def depthwise_conv2d_filter_gradient(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def depthwise_conv2d_filter_gradient(of: Signature, arrays: Arrays, window: Window) -> Handle:
     """Transpose of ``depthwise_conv2d`` with respect to its filter."""
-    x, dy = map(array_of, inputs)
+    x, dy = arrays
     patches = windows(padded(x, window), window)
     return np.einsum("bijhwc,bijcm->hwcm", patches, _by_channel(dy, window))
 

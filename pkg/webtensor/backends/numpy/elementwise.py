@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from webtensor.backends.api import Backend, Elementwise, Handle, Operand
-from webtensor.backends.numpy.backend import array_of, kernel
-from webtensor.dtypes import DType, float32, int32
-from webtensor.shapes import Shape
+from webtensor.backends.api import Elementwise, Handle
+from webtensor.backends.numpy.backend import Arrays, kernel
+from webtensor.backends.signatures import Signature
+from webtensor.dtypes import float32, int32
 
 __all__: list[str] = []
 
 
 @kernel("unary", "binary", "ternary", "joint")
-def elementwise(
-    backend: Backend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    row: Elementwise,
-    *parameters: float,
-) -> Handle:
+def elementwise(of: Signature, arrays: Arrays, row: Elementwise, *parameters: float) -> Handle:
     """Evaluate a row's NumPy expression with broadcasting."""
-    result = row.numpy(np, *map(array_of, inputs), *parameters)
-    return result if result.shape == shape else np.broadcast_to(result, shape)
+    result = row.numpy(np, *arrays, *parameters)
+    return result if result.shape == of.shape else np.broadcast_to(result, of.shape)
 
 
 @kernel("cast")
-def cast(backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType) -> Handle:
+def cast(of: Signature, arrays: Arrays) -> Handle:
     """Convert to another dtype; float to int32 saturates, and NaN becomes 0."""
-    (x,) = map(array_of, inputs)
-    if dtype is int32 and inputs[0].dtype is float32:
+    (x,) = arrays
+    if of.dtype is int32 and of.inputs[0].dtype is float32:
         return np.nan_to_num(x.astype(np.float64)).clip(-(2.0**31), 2.0**31 - 1).astype(np.int32)
-    return x.astype(dtype.name)
+    return x.astype(of.dtype.name)
 
 
 @kernel("fill")
-def fill(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, value: Any
-) -> Handle:
+def fill(of: Signature, arrays: Arrays, value: Any) -> Handle:
     """Repeat one value."""
-    return np.full(shape, value, dtype=dtype.name)
+    return np.full(of.shape, value, dtype=of.dtype.name)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from webtensor.backends.api import Backend, Handle, Operand
-from webtensor.backends.numpy.backend import array_of, kernel
-from webtensor.dtypes import DType
+from webtensor.backends.api import Handle
+from webtensor.backends.numpy.backend import Array, Arrays, kernel
+from webtensor.backends.signatures import Signature
 from webtensor.geometry import Resize, Sampling
-from webtensor.shapes import Shape
 
 __all__: list[str] = []
-
-Array = np.ndarray[Any, Any]
 
 
 # -- resizing -----------------------------------------------------------------------------------
@@ -43,11 +39,9 @@ def _along(axis: int, fraction: Array) -> Array:
 
 
 @kernel("resize_bilinear")
-def resize_bilinear(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Resize
-) -> Handle:
+def resize_bilinear(of: Signature, arrays: Arrays, sizes: Resize) -> Handle:
     """Interpolate along the width, then along the height."""
-    x = array_of(inputs[0])
+    x = arrays[0]
     rows, columns = _axes(sizes)
     for axis, (first, second, fraction) in ((2, columns), (1, rows)):
         weight = _along(axis, fraction)
@@ -57,15 +51,13 @@ def resize_bilinear(
 
 
 @kernel("resize_bilinear_gradient")
-def resize_bilinear_gradient(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Resize
-) -> Handle:
+def resize_bilinear_gradient(of: Signature, arrays: Arrays, sizes: Resize) -> Handle:
     """Transpose of ``resize_bilinear``."""
-    dy = array_of(inputs[0])
+    dy = arrays[0]
     rows, columns = _axes(sizes)
     for axis, (first, second, fraction) in ((1, rows), (2, columns)):
         weight = _along(axis, fraction)
-        total = np.zeros((*dy.shape[:axis], shape[axis], *dy.shape[axis + 1 :]), dtype=dy.dtype)
+        total = np.zeros((*dy.shape[:axis], of.shape[axis], *dy.shape[axis + 1 :]), dtype=dy.dtype)
         for indices, share in ((first, 1 - weight), (second, weight)):
             index: Any = (slice(None),) * axis + (indices,)
             np.add.at(total, index, dy * share)
@@ -74,23 +66,19 @@ def resize_bilinear_gradient(
 
 
 @kernel("resize_nearest")
-def resize_nearest(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Resize
-) -> Handle:
+def resize_nearest(of: Signature, arrays: Arrays, sizes: Resize) -> Handle:
     """Pick the nearest pixels."""
     (rows, *_), (columns, *_) = _axes(sizes)
-    return array_of(inputs[0])[:, rows[:, None], columns]
+    return arrays[0][:, rows[:, None], columns]
 
 
 @kernel("resize_nearest_gradient")
-def resize_nearest_gradient(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Resize
-) -> Handle:
+def resize_nearest_gradient(of: Signature, arrays: Arrays, sizes: Resize) -> Handle:
     """Transpose of ``resize_nearest``."""
     (rows, *_), (columns, *_) = _axes(sizes)
-    total = np.zeros(shape, dtype=dtype.name)
+    total = np.zeros(of.shape, dtype=of.dtype.name)
     index: Any = (slice(None), rows[:, None], columns)
-    np.add.at(total, index, array_of(inputs[0]))
+    np.add.at(total, index, arrays[0])
     return total
 
 
@@ -151,16 +139,9 @@ def _blend(first: Array, second: Array, weight: Array) -> Array:
 
 
 @kernel("sample")
-def sample(
-    backend: Backend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    sizes: Sampling,
-    fill: float,
-) -> Handle:
+def sample(of: Signature, arrays: Arrays, sizes: Sampling, fill: float) -> Handle:
     """Read images at projected coordinates; see ``wasm_build/source/image.c``."""
-    images, transforms, indices = map(array_of, inputs)
+    images, transforms, indices = arrays
     t = transforms[:, :, None, None]
     x = np.arange(sizes.out_width, dtype=np.float32)
     y = np.arange(sizes.out_height, dtype=np.float32)[:, None]

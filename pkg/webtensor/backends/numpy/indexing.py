@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from webtensor.backends.api import Backend, Handle, Operand
-from webtensor.backends.numpy.backend import array_of, kernel
-from webtensor.dtypes import DType
+from webtensor.backends.api import Handle
+from webtensor.backends.numpy.backend import Arrays, kernel
+from webtensor.backends.signatures import Signature
 from webtensor.shapes import Shape, contiguous_strides, prod
 
 __all__: list[str] = []
@@ -16,40 +14,29 @@ __all__: list[str] = []
 
 @kernel("gather")
 def gather(
-    backend: Backend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    length: int,
-    inner: int,
-    count: int,
+    of: Signature, arrays: Arrays, outer: int, length: int, inner: int, count: int
 ) -> Handle:
     """Pick slices by index; out of range picks zeros."""
-    x = array_of(inputs[0]).reshape(outer, length, inner)
-    indices = array_of(inputs[1]).reshape(count)
+    x = arrays[0].reshape(outer, length, inner)
+    indices = arrays[1].reshape(count)
     wrapped = np.where(indices < 0, indices + length, indices)
     inside = (wrapped >= 0) & (wrapped < length)
     picked = x[:, np.where(inside, wrapped, 0)]
     picked[:, ~inside] = 0
-    return picked.reshape(shape)
+    return picked.reshape(of.shape)
 
 
 @kernel("flat_indices")
-def flat_indices(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
-) -> Handle:
+def flat_indices(of: Signature, arrays: Arrays, sizes: Shape) -> Handle:
     """Return the flat indices of rows of coordinates; one past the last for those outside."""
-    rows = array_of(inputs[0]).reshape(-1, len(sizes))
+    rows = arrays[0].reshape(-1, len(sizes))
     inside = ((rows >= 0) & (rows < sizes)).all(axis=1)
     flat = rows @ np.array(contiguous_strides(sizes), np.int32)
     return np.where(inside, flat, np.int32(prod(sizes)))
 
 
 @kernel("coordinates")
-def coordinates(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
-) -> Handle:
+def coordinates(of: Signature, arrays: Arrays, sizes: Shape) -> Handle:
     """Return the coordinates of flat indices in row-major order."""
-    columns = np.unravel_index(array_of(inputs[0]), sizes)
+    columns = np.unravel_index(arrays[0], sizes)
     return np.stack(columns, axis=1).astype(np.int32)

@@ -12,19 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from webtensor.backends.api import Backend, Handle, Operand
-from webtensor.backends.numpy.backend import array_of, kernel
-from webtensor.dtypes import DType
+from webtensor.backends.api import Handle
+from webtensor.backends.numpy.backend import Array, Arrays, kernel
+from webtensor.backends.signatures import Signature
 from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
-Array = np.ndarray[Any, Any]
 
-
-def _matrices(operand: Operand, words: int, *shape: int) -> Array:
-    """Return an operand's elements in double precision."""
-    x = array_of(operand).reshape(-1)
+def _matrices(array: Array, words: int, *shape: int) -> Array:
+    """Return an operand in double precision."""
+    x = array.reshape(-1)
     return (x if words == 1 else x.view(np.complex64)).reshape(shape).astype(_wide(words))
 
 
@@ -32,7 +30,7 @@ def _wide(words: int) -> Any:
     return np.float64 if words == 1 else np.complex128
 
 
-def _packed(shape: Shape, *parts: Array) -> Handle:
+def _packed(shape: Shape, *parts: Array) -> Array:
     """Concatenate the parts of each matrix's result, as float32."""
     rows = []
     for part in parts:
@@ -65,104 +63,54 @@ def _each(
 
 
 @kernel("cholesky")
-def cholesky(
-    backend: Backend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    words: int,
-    batch: int,
-    n: int,
-) -> Handle:
+def cholesky(of: Signature, arrays: Arrays, words: int, batch: int, n: int) -> Handle:
     """Return the lower triangle L of x = L L*."""
-    x = _matrices(inputs[0], words, batch, n, n)
-    return _packed(shape, *_each(np.linalg.cholesky, [(n, n)], x))
+    x = _matrices(arrays[0], words, batch, n, n)
+    return _packed(of.shape, *_each(np.linalg.cholesky, [(n, n)], x))
 
 
 @kernel("solve")
-def solve(
-    backend: Backend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    words: int,
-    batch: int,
-    n: int,
-    m: int,
-) -> Handle:
+def solve(of: Signature, arrays: Arrays, words: int, batch: int, n: int, m: int) -> Handle:
     """Return the solution x of a x = b."""
-    a = _matrices(inputs[0], words, batch, n, n)
-    b = _matrices(inputs[1], words, batch, n, m)
-    return _packed(shape, *_each(np.linalg.solve, [(n, m)], a, b))
+    a = _matrices(arrays[0], words, batch, n, n)
+    b = _matrices(arrays[1], words, batch, n, m)
+    return _packed(of.shape, *_each(np.linalg.solve, [(n, m)], a, b))
 
 
 @kernel("determinant")
 def determinant(
-    backend: Backend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    words: int,
-    batch: int,
-    n: int,
-    logarithm: bool,
+    of: Signature, arrays: Arrays, words: int, batch: int, n: int, logarithm: bool
 ) -> Handle:
     """Return determinants, or their signs beside the logarithms of their absolute values."""
-    x = _matrices(inputs[0], words, batch, n, n)
+    x = _matrices(arrays[0], words, batch, n, n)
     if not logarithm:
-        return _packed(shape, np.linalg.det(x))
+        return _packed(of.shape, np.linalg.det(x))
     sign, size = np.linalg.slogdet(x)
-    return _packed(shape, sign, size)
+    return _packed(of.shape, sign, size)
 
 
 @kernel("qr")
-def qr(
-    backend: Backend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    words: int,
-    batch: int,
-    m: int,
-    n: int,
-    full: bool,
-) -> Handle:
+def qr(of: Signature, arrays: Arrays, words: int, batch: int, m: int, n: int, full: bool) -> Handle:
     """Return orthonormal Q beside upper triangular R."""
-    x = _matrices(inputs[0], words, batch, m, n)
-    return _packed(shape, *np.linalg.qr(x, "complete" if full else "reduced"))
+    x = _matrices(arrays[0], words, batch, m, n)
+    return _packed(of.shape, *np.linalg.qr(x, "complete" if full else "reduced"))
 
 
 @kernel("eigh")
-def eigh(
-    backend: Backend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    words: int,
-    batch: int,
-    n: int,
-) -> Handle:
+def eigh(of: Signature, arrays: Arrays, words: int, batch: int, n: int) -> Handle:
     """Return eigenvalues, ascending, beside eigenvectors; only the lower triangle is read."""
-    x = _matrices(inputs[0], words, batch, n, n)
+    x = _matrices(arrays[0], words, batch, n, n)
     values, vectors = _each(np.linalg.eigh, [(n,), (n, n)], x)
-    return _packed(shape, values.real, vectors)
+    return _packed(of.shape, values.real, vectors)
 
 
 @kernel("svd")
 def svd(
-    backend: Backend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    words: int,
-    batch: int,
-    m: int,
-    n: int,
-    full: bool,
+    of: Signature, arrays: Arrays, words: int, batch: int, m: int, n: int, full: bool
 ) -> Handle:
     """Return singular values, descending, beside U and V*."""
-    x = _matrices(inputs[0], words, batch, m, n)
+    x = _matrices(arrays[0], words, batch, m, n)
     k = min(m, n)
     part_shapes = [(m, m if full else k), (k,), (n if full else k, n)]
     u, values, vh = _each(lambda matrix: np.linalg.svd(matrix, full_matrices=full), part_shapes, x)
-    return _packed(shape, values.real, u, vh)
+    return _packed(of.shape, values.real, u, vh)

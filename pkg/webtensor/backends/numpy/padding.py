@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from webtensor.backends.api import Backend, Handle, Operand
-from webtensor.backends.numpy.backend import array_of, kernel
-from webtensor.dtypes import DType
+from webtensor.backends.api import Handle
+from webtensor.backends.numpy.backend import Arrays, kernel
+from webtensor.backends.signatures import Signature
 from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
 
 @kernel("pad")
-def pad(
-    backend: Backend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    low: Shape,
-    step: Shape,
-    value: float,
-) -> Handle:
+def pad(of: Signature, arrays: Arrays, low: Shape, step: Shape, value: float) -> Handle:
     """Write elements over a constant, ``step`` apart from ``low`` on."""
-    x = array_of(inputs[0])
-    result = np.full(shape, value, dtype=dtype.name)
+    x = arrays[0]
+    result = np.full(of.shape, value, dtype=of.dtype.name)
     slices = tuple(
         slice(start, start + (length - 1) * by + 1, by)
         for start, length, by in zip(low, x.shape, step, strict=True)
@@ -36,18 +26,11 @@ def pad(
 
 
 @kernel("mirror_pad")
-def mirror_pad(
-    backend: Backend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    low: Shape,
-    skipped: int,
-) -> Handle:
+def mirror_pad(of: Signature, arrays: Arrays, low: Shape, skipped: int) -> Handle:
     """Pad with mirror images of the elements; the ``skipped`` outermost ones are not repeated."""
-    (x,) = inputs
+    (x,) = arrays
     pairs = [
         (before, length - own - before)
-        for before, length, own in zip(low, shape, x.shape, strict=True)
+        for before, length, own in zip(low, of.shape, x.shape, strict=True)
     ]
-    return np.pad(array_of(x), pairs, mode="reflect" if skipped else "symmetric")
+    return np.pad(x, pairs, mode="reflect" if skipped else "symmetric")

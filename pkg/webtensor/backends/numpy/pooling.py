@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from webtensor.backends.api import Backend, Handle, Operand
-from webtensor.backends.numpy.backend import array_of, kernel
-from webtensor.backends.numpy.windows import Array, fold, padded, windows
-from webtensor.dtypes import DType
+from webtensor.backends.api import Handle
+from webtensor.backends.numpy.backend import Array, Arrays, kernel
+from webtensor.backends.numpy.windows import fold, padded, windows
+from webtensor.backends.signatures import Signature
 from webtensor.geometry import Window
-from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
@@ -34,29 +31,23 @@ def _greatest(x: Array, window: Window) -> Array:
 
 
 @kernel("max_pool")
-def max_pool(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def max_pool(of: Signature, arrays: Arrays, window: Window) -> Handle:
     """Return the maximum of each window."""
-    return _cells(array_of(inputs[0]), window, -np.inf).max(axis=3)
+    return _cells(arrays[0], window, -np.inf).max(axis=3)
 
 
 @kernel("max_pool_pick")
-def max_pool_pick(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def max_pool_pick(of: Signature, arrays: Arrays, window: Window) -> Handle:
     """Pick from the first operand at the maximum of each window of the second."""
-    values, x = map(array_of, inputs)
+    values, x = arrays
     cells = _cells(values, window, 0.0)
     return np.take_along_axis(cells, _greatest(x, window)[:, :, :, None], axis=3)[:, :, :, 0]
 
 
 @kernel("max_pool_scatter")
-def max_pool_scatter(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def max_pool_scatter(of: Signature, arrays: Arrays, window: Window) -> Handle:
     """Add the first operand at the maximum of each window of the second."""
-    dy, x = map(array_of, inputs)
+    dy, x = arrays
     count = window.filter_height * window.filter_width
     cells = np.zeros((*dy.shape[:3], count, dy.shape[3]), dtype=dy.dtype)
     np.put_along_axis(cells, _greatest(x, window)[:, :, :, None], dy[:, :, :, None], axis=3)
@@ -72,30 +63,24 @@ def _counts(x_channels: int, window: Window) -> Array:
 
 
 @kernel("avg_pool")
-def avg_pool(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def avg_pool(of: Signature, arrays: Arrays, window: Window) -> Handle:
     """Return the mean of each window, not counting padding."""
-    x = array_of(inputs[0])
+    x = arrays[0]
     return _cells(x, window, 0.0).sum(axis=3) / _counts(x.shape[3], window)
 
 
 @kernel("avg_pool_gradient")
-def avg_pool_gradient(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def avg_pool_gradient(of: Signature, arrays: Arrays, window: Window) -> Handle:
     """Spread each element evenly over its window."""
-    dy = array_of(inputs[0])
+    dy = arrays[0]
     share = (dy / _counts(dy.shape[3], window))[:, :, :, None, None]
     size = (*dy.shape[:3], window.filter_height, window.filter_width, dy.shape[3])
     return fold(np.broadcast_to(share, size), window)
 
 
 @kernel("dilation2d")
-def dilation2d(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def dilation2d(of: Signature, arrays: Arrays, window: Window) -> Handle:
     """Return the maximum sum of each window and the filter."""
-    x, filter = map(array_of, inputs)
+    x, filter = arrays
     cells = _cells(x, window, -np.inf)
     return (cells + filter.reshape(-1, filter.shape[2])).max(axis=3)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from webtensor.backends.api import Backend, Handle, Operand
-from webtensor.backends.numpy.backend import kernel
-from webtensor.dtypes import DType
-from webtensor.shapes import Shape
+from webtensor.backends.api import Handle
+from webtensor.backends.numpy.backend import Arrays, kernel
+from webtensor.backends.signatures import Signature
 
 __all__: list[str] = []
 
@@ -24,11 +21,9 @@ def _rotate(x: np.ndarray[Any, Any], by: int) -> np.ndarray[Any, Any]:
 
 
 @kernel("random_bits")
-def random_bits(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, key0: int, key1: int
-) -> Handle:
+def random_bits(of: Signature, arrays: Arrays, key0: int, key1: int) -> Handle:
     """Element ``i`` is word ``i & 1`` of the block whose counter is ``i >> 1``."""
-    size = prod(shape)
+    size = of.size
     keys = [np.uint32(key) for key in (key0, key1, key0 ^ key1 ^ _PARITY)]
     first = np.arange((size + 1) // 2, dtype=np.uint32) + keys[0]
     second = np.full_like(first, keys[1])
@@ -39,4 +34,4 @@ def random_bits(
         first = first + keys[(group + 1) % 3]
         second = second + keys[(group + 2) % 3] + np.uint32(group + 1)
     words = np.stack([first, second], axis=1).reshape(-1)[:size]
-    return words.view(np.int32).reshape(shape)
+    return words.view(np.int32).reshape(of.shape)

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from webtensor.backends.api import Backend, Handle, Operand
-from webtensor.backends.numpy.backend import array_of, kernel
-from webtensor.dtypes import DType
-from webtensor.shapes import Shape
+from webtensor.backends.api import Handle
+from webtensor.backends.numpy.backend import Arrays, kernel
+from webtensor.backends.signatures import Signature
 
 __all__: list[str] = []
 
 
 @kernel("scatter_set")
-def scatter_set(
-    backend: Backend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    length: int,
-    inner: int,
-    count: int,
-) -> Handle:
+def scatter_set(of: Signature, arrays: Arrays, length: int, inner: int, count: int) -> Handle:
     """Replace slices of a copy; the last of equal indices wins, others out of range are ignored."""
-    x = array_of(inputs[0])
+    x = arrays[0]
     result = np.broadcast_to(x.reshape(-1, inner if x.size > 1 else 1), (length, inner)).copy()
-    indices = array_of(inputs[1]).reshape(count)
-    updates = array_of(inputs[2]).reshape(count, inner)
+    indices = arrays[1].reshape(count)
+    updates = arrays[2].reshape(count, inner)
     wrapped = np.where(indices < 0, indices + length, indices)
     inside = (wrapped >= 0) & (wrapped < length)
     # NumPy does not define which of equal indices wins an assignment, so only the last are used.
@@ -36,57 +25,34 @@ def scatter_set(
     np.maximum.at(last, wrapped[inside], np.arange(count)[inside])
     is_set = last >= 0
     result[is_set] = updates[last[is_set]]
-    return result.reshape(shape)
+    return result.reshape(of.shape)
 
 
 @kernel("sum_picked")
-def sum_picked(
-    backend: Backend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    length: int,
-    inner: int,
-    count: int,
-) -> Handle:
+def sum_picked(of: Signature, arrays: Arrays, length: int, inner: int, count: int) -> Handle:
     """Pick slices at the second operand's indices, and add them up at the third's."""
-    x, indices, segments = map(array_of, inputs)
-    result = np.zeros((length, inner), dtype=dtype.name)
+    x, indices, segments = arrays
+    result = np.zeros((length, inner), dtype=of.dtype.name)
     np.add.at(result, segments, x.reshape(-1, inner)[indices])
-    return result.reshape(shape)
+    return result.reshape(of.shape)
 
 
 @kernel("one_hot")
-def one_hot(
-    backend: Backend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    depth: int,
-    on: float,
-    off: float,
-) -> Handle:
+def one_hot(of: Signature, arrays: Arrays, depth: int, on: float, off: float) -> Handle:
     """Rows of one number, with another at each row's index."""
-    hot = array_of(inputs[0])[..., np.newaxis] == np.arange(depth)
-    return np.where(hot, on, off).astype(dtype.name)
+    hot = arrays[0][..., np.newaxis] == np.arange(depth)
+    return np.where(hot, on, off).astype(of.dtype.name)
 
 
 @kernel("scatter_add")
 def scatter_add(
-    backend: Backend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    length: int,
-    inner: int,
-    count: int,
+    of: Signature, arrays: Arrays, outer: int, length: int, inner: int, count: int
 ) -> Handle:
     """Add slices up at their indices; those out of range are left out."""
-    values = array_of(inputs[0]).reshape(outer, count, inner)
-    indices = array_of(inputs[1]).reshape(count).astype(np.int64)
+    values = arrays[0].reshape(outer, count, inner)
+    indices = arrays[1].reshape(count).astype(np.int64)
     wrapped = np.where(indices < 0, indices + length, indices)
     inside = (wrapped >= 0) & (wrapped < length)
-    result = np.zeros((length, outer, inner), dtype=dtype.name)
+    result = np.zeros((length, outer, inner), dtype=of.dtype.name)
     np.add.at(result, wrapped[inside], values.transpose(1, 0, 2)[inside])
-    return result.transpose(1, 0, 2).reshape(shape)
+    return result.transpose(1, 0, 2).reshape(of.shape)

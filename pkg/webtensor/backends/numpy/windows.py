@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from webtensor.backends.numpy.backend import Array
 from webtensor.geometry import Window
 
-__all__ = ["Array", "fold", "padded", "windows"]
-
-Array = np.ndarray[Any, Any]
+__all__ = ["fold", "padded", "windows"]
 
 
 def _extent(window: Window) -> tuple[int, int]:

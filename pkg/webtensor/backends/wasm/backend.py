@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from types import MethodType
+from collections.abc import Callable
 from typing import Any, TypeVar
 
-from webtensor.backends.api import Backend, Handle, KernelTable, Operand, PreparedKernel
-from webtensor.backends.wasm.host import MOST_WORDS, Host
+from webtensor.backends.api import Backend, DescribedKernel, Handle, KernelTable, PreparedKernel
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.descriptions import Description
+from webtensor.backends.wasm.dispatch import dispatched
+from webtensor.backends.wasm.geometries import GeometrySlots
+from webtensor.backends.wasm.host import Host
 from webtensor.backends.wasm.memory import LARGEST_BLOCK, BlockPool
 from webtensor.backends.wasm.packed_weights import PackedWeights
-from webtensor.backends.wasm.parameters import ParameterSlots
-from webtensor.backends.wasm.prepared_calls import prepared
 from webtensor.backends.wasm.threads import Threads
 from webtensor.dtypes import DType
 from webtensor.errors import KernelNotFoundError
-from webtensor.shapes import Shape
 
 __all__ = ["Functions", "WasmBackend", "kernel"]
 
@@ -75,57 +75,24 @@ class WasmBackend(Backend):
         super().__init__(kernel)
         self.host = host
         self.functions = Functions(host)
-        self.parameters = ParameterSlots(host, self._begin_epoch)
+        self.geometries = GeometrySlots(host, self.begin_epoch)
         self.pool = BlockPool(host)
         #: Bound once: kernels call it for every result.
         self.allocate = self.pool.allocate
         self.release = self.pool.release  # type: ignore[method-assign]
-        self.threads = Threads(host, self.allocate, self.release, self._begin_epoch)
+        self.threads = Threads(host, self.allocate, self.release, self.begin_epoch)
         self.numbers = Numbers(host)
-        self._waiting = host.waiting
         self.packed_weights = PackedWeights(self).address
 
-    def compute(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
-        """Call a kernel that threads can share; ``work`` estimates its instructions.
+    def _bound(self, function: Callable[..., Description]) -> DescribedKernel:
+        return DescribedKernel(self, function)
 
-        The last arguments of such kernels are a part and the number of parts (see
-        ``wasm_build/source/vector.h``).
-        """
-        if work < self.threads.least_work:
-            self.call(key, work, *arguments)
-        else:
-            self.threads.run(key, work, *arguments)
+    def dispatched(self, of: Signature, description: Description) -> PreparedKernel:
+        """Return what computes a description for operands of its signature."""
+        return dispatched(self, of, description)
 
-    def call(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
-        """Call a kernel that runs on one thread.
-
-        A small one may run later, but before anything else accesses memory.
-        """
-        if 0 < work < self.threads.waiting_work:
-            waiting = self._waiting
-            waiting.append(self.numbers[key])
-            waiting.append(len(arguments))
-            waiting += arguments
-            if len(waiting) > MOST_WORDS:
-                self.host.run_waiting()
-        else:
-            self.functions[key](*arguments)
-
-    def prepared_call(
-        self,
-        kernel: str,
-        inputs: Sequence[Operand],
-        shape: Shape,
-        dtype: DType,
-        attributes: tuple[Any, ...],
-    ) -> PreparedKernel:
-        """Return a kernel's call; if all it does is one call of an export, just that."""
-        generic = super().prepared_call(kernel, inputs, shape, dtype, attributes)
-        method = self.kernel(kernel)
-        assert isinstance(method, MethodType)
-        return prepared(self, method.__func__, inputs, shape, dtype, attributes) or generic
-
-    def _begin_epoch(self) -> None:
+    def begin_epoch(self) -> None:
+        """Dispatch all descriptions anew."""
         self.epoch = object()
 
     def upload(self, host: memoryview[Any], dtype: DType) -> Handle:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
-
-from webtensor.backends.api import Handle, Operand
 from webtensor.backends.formulas import BlockFormula
-from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.dtypes import DType
-from webtensor.shapes import Shape
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
+from webtensor.backends.wasm.descriptions import Description, one_call
 
 __all__: list[str] = []
 
@@ -18,13 +14,7 @@ _WORK = 20
 
 
 @kernel("blocks")
-def blocks(
-    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, row: BlockFormula
-) -> Handle:
+def blocks(of: Signature, row: BlockFormula) -> Description:
     """Compute a formula of blocks of the last axis."""
-    size = prod(shape)
-    out = backend.allocate(size * dtype.itemsize)
-    addresses = [operand.storage.handle for operand in inputs]
-    rows, units = size // shape[-1], shape[-1] // row.results
-    backend.compute((row.name,), rows * units * _WORK, *addresses, out, rows, units)
-    return out
+    rows, units = of.size // of.shape[-1], of.shape[-1] // row.results
+    return one_call(of, (row.name,), rows, units, work=rows * units * _WORK, shared=True)

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.dtypes import DType
-from webtensor.shapes import Shape
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
+from webtensor.backends.wasm.descriptions import Description, one_call
 
 __all__: list[str] = []
 
 
 @kernel("true_indices")
-def true_indices(
-    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType
-) -> Handle:
+def true_indices(of: Signature) -> Description:
     """List the indices of the true elements; the result has as many elements."""
-    (mask,) = inputs
-    run = backend.functions["true", "indices"]
-    out = backend.allocate((shape[0] + 1) * 4)
-    run(mask.storage.handle, out, mask.size)
-    return out
+    (mask,) = of.inputs
+    # The kernel writes each index before it knows whether the element is true.
+    return one_call(of, ("true", "indices"), mask.size)._replace(bytes=(of.shape[0] + 1) * 4)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
 from typing import Any
 
-from webtensor.backends.api import Handle, Kernel, Operand
-from webtensor.backends.wasm.backend import WasmBackend, kernel
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
 from webtensor.backends.wasm.contraction import PRODUCTS_AT_ONCE, epilogue_arguments
-from webtensor.dtypes import DType
+from webtensor.backends.wasm.descriptions import (
+    RESULT,
+    Address,
+    Call,
+    Describing,
+    Description,
+    Geometry,
+    Packed,
+)
+from webtensor.backends.wasm.packed_weights import is_worth_packing
 from webtensor.geometry import Window
-from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
@@ -22,9 +28,8 @@ def _products(window: Window) -> int:
     return outputs * window.filter_height * window.filter_width
 
 
-def _windowed(name: str) -> Kernel:
+def _windowed(name: str) -> Describing:
     """Make the kernel of a convolution, or of one of its transposes."""
-    key = (name,)
     mixes_channels = not name.startswith("depthwise")
     # The transposes of a depthwise convolution are not shared, nor is one that fills its result in
     # several passes.
@@ -33,35 +38,22 @@ def _windowed(name: str) -> Kernel:
     has_epilogue = not name.endswith("gradient")
     packs = name == "conv2d"
 
-    def run_windowed(
-        backend: WasmBackend,
-        inputs: Sequence[Operand],
-        shape: Shape,
-        dtype: DType,
-        window: Window,
-        *epilogue: Any,
-    ) -> Handle:
-        first, second = inputs[:2]
-        geometry = backend.parameters.integers(window)
-        size = prod(shape)
-        out = backend.allocate(size * 4)
+    def convolution(of: Signature, window: Window, *epilogue: Any) -> Description:
         work = _products(window) / PRODUCTS_AT_ONCE
         if mixes_channels:
             work *= window.in_channels
         if always_whole or (in_passes and (window.stride_height, window.stride_width) != (1, 1)):
             work = 0
-        arguments = (first.storage.handle, second.storage.handle, out, geometry)
+        arguments: tuple[Any, ...] = (Address(0), Address(1), RESULT, Geometry(window))
         if packs:
-            columns = window.out_channels
-            packed = backend.packed_weights(second, columns) if size > columns else 0
-            backend.compute(key, work, *arguments, packed, *epilogue_arguments(inputs, *epilogue))
-        elif has_epilogue:
-            backend.compute(key, work, *arguments, *epilogue_arguments(inputs, *epilogue))
-        else:
-            backend.compute(key, work, *arguments)
-        return out
+            columns, filter = window.out_channels, of.inputs[1]
+            is_worth_it = of.size > columns and is_worth_packing(filter)
+            arguments += (Packed(1, columns) if is_worth_it else 0,)
+        if has_epilogue:
+            arguments += epilogue_arguments(of, *epilogue)
+        return Description(of.bytes, (Call((name,), arguments, work, True),))
 
-    return run_windowed
+    return convolution
 
 
 for _name in ("conv2d", "depthwise_conv2d"):

@@ -2,106 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
 from typing import Any
 
-from webtensor.backends.api import Elementwise, Handle, Operand
-from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.backends.wasm.parameters import broadcast_parameters
-from webtensor.dtypes import DType, float32
-from webtensor.shapes import Shape
+from webtensor.backends.api import Elementwise
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
+from webtensor.backends.wasm.descriptions import Description, one_call
+from webtensor.backends.wasm.geometries import broadcast_geometry
+from webtensor.dtypes import float32
 
 __all__: list[str] = []
 
 
 @kernel("unary")
-def unary(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    row: Elementwise,
-    *parameters: float,
-) -> Handle:
+def unary(of: Signature, row: Elementwise, *parameters: float) -> Description:
     """Evaluate a row for each element."""
-    (x,) = inputs
-    size = prod(shape)
-    out = backend.allocate(size * dtype.itemsize)
-    key = (row.name, x.dtype)
-    backend.compute(key, size, x.storage.handle, out, size, *parameters)
-    return out
+    export = (row.name, of.inputs[0].dtype)
+    return one_call(of, export, of.size, *parameters, work=of.size, shared=True)
 
 
 @kernel("binary")
-def binary(
-    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, row: Elementwise
-) -> Handle:
+def binary(of: Signature, row: Elementwise) -> Description:
     """Evaluate a row for each pair of elements, with broadcasting."""
-    x, y = inputs
-    size = prod(shape)
+    x, y = of.inputs
     if x.shape == y.shape:
-        out = backend.allocate(size * dtype.itemsize)
-        backend.compute((row.name, x.dtype), size, x.storage.handle, y.storage.handle, out, size)
-        return out
-    shapes = (shape, x.shape, y.shape)
-    geometry = backend.parameters.address(("broadcast", *shapes), broadcast_parameters, *shapes)
-    out = backend.allocate(size * dtype.itemsize)
-    key = (row.name, x.dtype, "broadcast")
-    backend.compute(key, size, x.storage.handle, y.storage.handle, out, geometry)
-    return out
+        return one_call(of, (row.name, x.dtype), of.size, work=of.size, shared=True)
+    return _with_broadcasting(of, row, x.dtype)
 
 
 @kernel("ternary")
-def ternary(
-    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, row: Elementwise
-) -> Handle:
+def ternary(of: Signature, row: Elementwise) -> Description:
     """Evaluate a row for each three elements, with broadcasting."""
-    x, y, z = inputs
-    key = (row.name, y.dtype, "broadcast")
-    shapes = (shape, x.shape, y.shape, z.shape)
-    geometry = backend.parameters.address(("broadcast", *shapes), broadcast_parameters, *shapes)
-    size = prod(shape)
-    out = backend.allocate(size * dtype.itemsize)
-    handles = (x.storage.handle, y.storage.handle, z.storage.handle)
-    backend.compute(key, size, *handles, out, geometry)
-    return out
+    return _with_broadcasting(of, row, of.inputs[1].dtype)
+
+
+def _with_broadcasting(of: Signature, row: Elementwise, dtype: str) -> Description:
+    geometry = broadcast_geometry(of.shape, *(operand.shape for operand in of.inputs))
+    return one_call(of, (row.name, dtype, "broadcast"), geometry, work=of.size, shared=True)
 
 
 @kernel("joint")
-def joint(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    row: Elementwise,
-    *parameters: float,
-) -> Handle:
+def joint(of: Signature, row: Elementwise, *parameters: float) -> Description:
     """Evaluate a row for elements of operands of one shape."""
-    size = prod(shape)
-    out = backend.allocate(size * dtype.itemsize)
-    addresses = [x.storage.handle for x in inputs]
-    backend.compute((row.name, dtype), size, *addresses, out, size, *parameters)
-    return out
+    return one_call(of, (row.name, of.dtype), of.size, *parameters, work=of.size, shared=True)
 
 
 @kernel("cast")
-def cast(backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType) -> Handle:
+def cast(of: Signature) -> Description:
     """Convert to another dtype; float to int32 truncates and saturates, and NaN becomes 0."""
-    (x,) = inputs
-    size = prod(shape)
-    out = backend.allocate(size * dtype.itemsize)
-    backend.call(("cast", x.dtype, dtype), size, x.storage.handle, out, size)
-    return out
+    return one_call(of, ("cast", of.inputs[0].dtype, of.dtype), of.size, work=of.size)
 
 
 @kernel("fill")
-def fill(
-    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, value: Any
-) -> Handle:
+def fill(of: Signature, value: Any) -> Description:
     """Repeat one value."""
-    size = prod(shape)
-    out = backend.allocate(size * dtype.itemsize)
-    number = float(value) if dtype is float32 else int(value)
-    backend.call(("fill", dtype), size, out, size, number)
-    return out
+    number = float(value) if of.dtype is float32 else int(value)
+    return one_call(of, ("fill", of.dtype), of.size, number, work=of.size)

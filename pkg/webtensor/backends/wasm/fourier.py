@@ -7,60 +7,64 @@ the most recent lengths.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from webtensor.backends.api import Handle, Operand
+from webtensor.backends.api import Operand
+from webtensor.backends.signatures import Signature
 from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.dtypes import DType
-from webtensor.shapes import Shape
+from webtensor.backends.wasm.descriptions import RESULT, Address, Call, Description, scratch
 
-__all__: list[str] = []
+__all__ = ["work_bytes"]
 
 _MOST_PLANS = 8
+_RADICES = (2, 3, 5, 7, 11, 13)
 
-#: Address of the plan and size of the work area, by backend and length.
-_plans: WeakKeyDictionary[WasmBackend, dict[int, tuple[int, int]]] = WeakKeyDictionary()
+#: Addresses of plans, by backend and length.
+_plans: WeakKeyDictionary[WasmBackend, dict[int, int]] = WeakKeyDictionary()
 
 
-def _plan(backend: WasmBackend, length: int) -> tuple[int, int]:
-    plans = _plans.setdefault(backend, {})
-    plan = plans.pop(length, None)
-    if plan is None:
-        if len(plans) >= _MOST_PLANS:
-            backend.release(plans.pop(next(iter(plans)))[0])
-        functions = backend.functions
-        work_bytes = int(functions["fft", "work", "bytes"](length))
-        work = backend.allocate(work_bytes)
+def work_bytes(length: int) -> int:
+    """Return the size of the work area: ``fft_work_bytes`` of ``wasm_build/source/fourier.c``."""
+    rest = length
+    for radix in _RADICES:
+        while rest % radix == 0:
+            rest //= radix
+    if rest == 1:
+        return 8 * length + 64
+    lengths = (odd << (-(-(2 * length - 1) // odd) - 1).bit_length() for odd in (1, 3, 5))
+    return 24 * min(lengths) + 64
+
+
+class _Plan(NamedTuple):
+    """The address of the plan of a length."""
+
+    length: int
+
+    def find(self, backend: WasmBackend, inputs: Sequence[Operand]) -> int:
+        """Return the address; make the plan where there is none."""
+        plans = _plans.setdefault(backend, {})
+        address = plans.pop(self.length, None)
+        if address is None:
+            if len(plans) >= _MOST_PLANS:
+                backend.release(plans.pop(next(iter(plans))))
+            address = self._new(backend)
+        plans[self.length] = address  # the most recently used is last
+        return address
+
+    def _new(self, backend: WasmBackend) -> int:
+        functions, length = backend.functions, self.length
+        work = backend.allocate(work_bytes(length))
         try:
             address = backend.allocate(int(functions["fft", "plan", "bytes"](length)))
             functions["fft", "plan"](address, work, length)
         finally:
             backend.release(work)
-        plan = address, work_bytes
-    plans[length] = plan  # the most recently used is last
-    return plan
+        return address
 
 
 @kernel("fft")
-def fft(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    rows: int,
-    length: int,
-    inverse: bool,
-) -> Handle:
+def fft(of: Signature, rows: int, length: int, inverse: bool) -> Description:
     """Transform rows of complex numbers, without a factor."""
-    plan, work_bytes = _plan(backend, length)
-    out = backend.allocate(prod(shape) * 4)
-    try:
-        work = backend.allocate(work_bytes)
-    except MemoryError:
-        backend.release(out)
-        raise
-    run = backend.functions[("fft",)]
-    run(inputs[0].storage.handle, out, work, plan, rows, int(inverse))
-    backend.release(work)
-    return out
+    arguments = (Address(0), RESULT, scratch(0), _Plan(length), rows, int(inverse))
+    return Description(of.bytes, (Call(("fft",), arguments),), (work_bytes(length),))

@@ -2,79 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
-
-from webtensor.backends.api import Handle, Kernel, Operand
-from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.dtypes import DType
-from webtensor.geometry import Resize, Sampling
-from webtensor.shapes import Shape
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
+from webtensor.backends.wasm.descriptions import Describing, Description, Geometry, one_call
+from webtensor.geometry import Sampling
 
 __all__: list[str] = []
 
 
-def _resizing(name: str) -> Kernel:
+def _resizing(name: str) -> Describing:
     """Make a kernel that resizes images, or transposes that."""
-
-    def resize(
-        backend: WasmBackend,
-        inputs: Sequence[Operand],
-        shape: Shape,
-        dtype: DType,
-        sizes: Resize,
-    ) -> Handle:
-        run = backend.functions[(name,)]
-        geometry = backend.parameters.integers(sizes)
-        out = backend.allocate(prod(shape) * 4)
-        run(inputs[0].storage.handle, out, geometry)
-        return out
-
-    return resize
+    return lambda of, sizes: one_call(of, (name,), Geometry(sizes))
 
 
-for _method in ("bilinear", "nearest"):
+for _name in ("resize_bilinear", "resize_nearest"):
     for _transpose in ("", "_gradient"):
-        kernel(f"resize_{_method}{_transpose}")(_resizing(f"resize_{_method}{_transpose}"))
+        kernel(_name + _transpose)(_resizing(_name + _transpose))
 
 
 @kernel("sample")
-def sample(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    sizes: Sampling,
-    fill: float,
-) -> Handle:
+def sample(of: Signature, sizes: Sampling, fill: float) -> Description:
     """Read images at projected coordinates."""
-    run = backend.functions[("sample",)]
-    geometry = backend.parameters.integers(sizes)
-    out = backend.allocate(prod(shape) * 4)
-    run(*(operand.storage.handle for operand in inputs), out, fill, geometry)
-    return out
+    return one_call(of, ("sample",), fill, Geometry(sizes))
 
 
 @kernel("non_max_suppression")
 def non_max_suppression(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    most: int,
-    iou_threshold: float,
-    score_threshold: float,
-) -> Handle:
+    of: Signature, most: int, iou_threshold: float, score_threshold: float
+) -> Description:
     """Choose boxes: how many, then their numbers."""
-    boxes, scores = inputs
-    run = backend.functions[("non_max_suppression",)]
-    waiting = backend.allocate(scores.size * 4)
-    try:
-        out = backend.allocate(prod(shape) * 4)
-        run(
-            *(boxes.storage.handle, scores.storage.handle, out, waiting, scores.size, most),
-            *(float(iou_threshold), float(score_threshold)),
-        )
-    finally:
-        backend.release(waiting)
-    return out
+    count = of.inputs[1].size
+    numbers = (count, most, float(iou_threshold), float(score_threshold))
+    return one_call(of, ("non_max_suppression",), *numbers, scratch_bytes=count * 4)

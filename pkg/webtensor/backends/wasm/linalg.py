@@ -6,129 +6,52 @@ doubles is given in ``wasm_build/source/factorizations.h``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
-
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.dtypes import DType
-from webtensor.shapes import Shape
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
+from webtensor.backends.wasm.descriptions import Description, one_call
 
 __all__: list[str] = []
 
 
-def _run(
-    name: str,
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    work_doubles: int,
-    *sizes: int,
-) -> Handle:
-    """Call a kernel with a result, a work area and sizes."""
-    run = backend.functions[(name,)]
-    out = backend.allocate(prod(shape) * 4)
-    try:
-        work = backend.allocate(work_doubles * 8)
-    except MemoryError:
-        backend.release(out)
-        raise
-    run(*[operand.storage.handle for operand in inputs], out, work, *sizes)
-    backend.release(work)
-    return out
-
-
 @kernel("cholesky")
-def cholesky(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    words: int,
-    batch: int,
-    n: int,
-) -> Handle:
+def cholesky(of: Signature, words: int, batch: int, n: int) -> Description:
     """Return the lower triangle L of x = L L*."""
-    return _run("cholesky", backend, inputs, shape, words * n * n, words, batch, n)
+    return one_call(of, ("cholesky",), words, batch, n, scratch_bytes=8 * words * n * n)
 
 
 @kernel("solve")
-def solve(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    words: int,
-    batch: int,
-    n: int,
-    m: int,
-) -> Handle:
+def solve(of: Signature, words: int, batch: int, n: int, m: int) -> Description:
     """Return the solution x of a x = b."""
-    work = words * (n * n + 2 * n * m) + n
-    return _run("solve", backend, inputs, shape, work, words, batch, n, m)
+    doubles = words * (n * n + 2 * n * m) + n
+    return one_call(of, ("solve",), words, batch, n, m, scratch_bytes=8 * doubles)
 
 
 @kernel("determinant")
-def determinant(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    words: int,
-    batch: int,
-    n: int,
-    logarithm: bool,
-) -> Handle:
+def determinant(of: Signature, words: int, batch: int, n: int, logarithm: bool) -> Description:
     """Return determinants, or their signs beside the logarithms of their absolute values."""
-    work = words * n * n + n
-    return _run("determinant", backend, inputs, shape, work, words, batch, n, int(logarithm))
+    doubles = words * n * n + n
+    return one_call(
+        of, ("determinant",), words, batch, n, int(logarithm), scratch_bytes=8 * doubles
+    )
 
 
 @kernel("qr")
-def qr(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    words: int,
-    batch: int,
-    m: int,
-    n: int,
-    full: bool,
-) -> Handle:
+def qr(of: Signature, words: int, batch: int, m: int, n: int, full: bool) -> Description:
     """Return orthonormal Q beside upper triangular R."""
-    work = words * (m * n + (m if full else min(m, n)) * m + n)
-    return _run("qr", backend, inputs, shape, work, words, batch, m, n, int(full))
+    doubles = words * (m * n + (m if full else min(m, n)) * m + n)
+    return one_call(of, ("qr",), words, batch, m, n, int(full), scratch_bytes=8 * doubles)
 
 
 @kernel("eigh")
-def eigh(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    words: int,
-    batch: int,
-    n: int,
-) -> Handle:
+def eigh(of: Signature, words: int, batch: int, n: int) -> Description:
     """Return eigenvalues, ascending, beside eigenvectors; only the lower triangle is read."""
-    work = words * (2 * n * n + 3 * n) + 2 * n
-    return _run("eigh", backend, inputs, shape, work, words, batch, n)
+    doubles = words * (2 * n * n + 3 * n) + 2 * n
+    return one_call(of, ("eigh",), words, batch, n, scratch_bytes=8 * doubles)
 
 
 @kernel("svd")
-def svd(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    words: int,
-    batch: int,
-    m: int,
-    n: int,
-    full: bool,
-) -> Handle:
+def svd(of: Signature, words: int, batch: int, m: int, n: int, full: bool) -> Description:
     """Return singular values, descending, beside U and V*."""
     k, most = min(m, n), max(m, n)
-    work = words * (2 * m * n + 2 * k * k + most * most + 4 * most) + 2 * k
-    return _run("svd", backend, inputs, shape, work, words, batch, m, n, int(full))
+    doubles = words * (2 * m * n + 2 * k * k + most * most + 4 * most) + 2 * k
+    return one_call(of, ("svd",), words, batch, m, n, int(full), scratch_bytes=8 * doubles)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
 from typing import Any
 
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.backends.wasm.parameters import strided_parameters
-from webtensor.dtypes import DType
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
+from webtensor.backends.wasm.descriptions import Address, Call, Description, one_call
+from webtensor.backends.wasm.geometries import strided_geometry
 from webtensor.shapes import Shape
 
 __all__: list[str] = []
@@ -19,42 +17,19 @@ _ELEMENTS = {1: "bytes", 4: "words"}
 
 
 @kernel("strided")
-def strided(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    strides: Shape,
-    offset: int,
-    *details: Any,
-) -> Handle:
+def strided(of: Signature, strides: Shape, offset: int, *details: Any) -> Description:
     """Copy a strided view out."""
-    geometry = backend.parameters.address(
-        ("strided", shape, strides, offset), strided_parameters, shape, strides, offset
-    )
-    size = prod(shape)
-    out = backend.allocate(size * dtype.itemsize)
-    key = ("strided", _ELEMENTS[dtype.itemsize])
-    backend.call(key, size, inputs[0].storage.handle, out, geometry)
-    return out
+    geometry = strided_geometry(of.shape, strides, offset)
+    return one_call(of, ("strided", _ELEMENTS[of.dtype.itemsize]), geometry, work=of.size)
 
 
 @kernel("concat")
-def concat(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    row_sizes: tuple[int, ...],
-) -> Handle:
+def concat(of: Signature, outer: int, row_sizes: tuple[int, ...]) -> Description:
     """Join rows side by side."""
-    out = backend.allocate(prod(shape) * dtype.itemsize)
-    row = sum(row_sizes) * dtype.itemsize
-    to: int = out
-    for x, length in zip(inputs, row_sizes, strict=True):
-        width = length * dtype.itemsize
-        work = outer * length
-        backend.call(("copy", "rows"), work, x.storage.handle, to, outer, width, row)
-        to += width
-    return out
+    widths = [length * of.dtype.itemsize for length in row_sizes]
+    calls = []
+    for index, width in enumerate(widths):
+        to = Address(-1, sum(widths[:index]))
+        arguments = (Address(index), to, outer, width, sum(widths))
+        calls.append(Call(("copy", "rows"), arguments, outer * row_sizes[index]))
+    return Description(of.bytes, tuple(calls))

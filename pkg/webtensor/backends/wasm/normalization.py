@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from webtensor.backends.api import Handle, Kernel, Operand
-from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.dtypes import DType
-from webtensor.shapes import Shape
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
+from webtensor.backends.wasm.descriptions import Describing, Description, one_call
 
 __all__: list[str] = []
 
 
-def _softmax(name: str) -> Kernel:
+def _softmax(name: str) -> Describing:
     """Make the kernel of the softmax of rows, or of its logarithm."""
-    key = (name,)
-
-    def softmax(
-        backend: WasmBackend,
-        inputs: Sequence[Operand],
-        shape: Shape,
-        dtype: DType,
-        outer: int,
-        length: int,
-    ) -> Handle:
-        size = outer * length
-        out = backend.allocate(size * 4)
-        backend.compute(key, size, inputs[0].storage.handle, out, outer, length)
-        return out
-
-    return softmax
+    return lambda of, outer, length: one_call(of, (name,), outer, length, work=of.size, shared=True)
 
 
 for _name in ("softmax", "log_softmax"):
@@ -37,53 +19,20 @@ for _name in ("softmax", "log_softmax"):
 
 
 @kernel("window_sum")
-def window_sum(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    length: int,
-    radius: int,
-) -> Handle:
+def window_sum(of: Signature, outer: int, length: int, radius: int) -> Description:
     """Sum of each element and of up to ``radius`` neighbours on either side."""
-    size = outer * length
-    out = backend.allocate(size * 4)
-    x = inputs[0].storage.handle
-    backend.compute(("window", "sum"), size * radius, x, out, outer, length, radius)
-    return out
+    work = of.size * radius
+    return one_call(of, ("window", "sum"), outer, length, radius, work=work, shared=True)
 
 
 @kernel("normalize")
-def normalize(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    channels: int,
-) -> Handle:
+def normalize(of: Signature, outer: int, channels: int) -> Description:
     """``(x - mean) * factor + offset``, with a number per channel for each."""
-    size = outer * channels
-    out = backend.allocate(size * 4)
-    addresses = (operand.storage.handle for operand in inputs)
-    backend.compute(("normalize",), size, *addresses, out, outer, channels)
-    return out
+    return one_call(of, ("normalize",), outer, channels, work=of.size, shared=True)
 
 
 @kernel("moments")
-def moments(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    reduced: int,
-    inner: int,
-) -> Handle:
+def moments(of: Signature, outer: int, reduced: int, inner: int) -> Description:
     """Means, then variances, along the middle axis."""
-    out = backend.allocate(2 * outer * inner * 4)
-    work = outer * reduced * inner
-    compute = backend.compute if outer > 1 or inner > 1 else backend.call
-    compute(("moments",), work, inputs[0].storage.handle, out, outer, reduced, inner)
-    return out
+    work, shared = outer * reduced * inner, outer > 1 or inner > 1
+    return one_call(of, ("moments",), outer, reduced, inner, work=work, shared=shared)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from weakref import ref
 
 from webtensor.backends.api import Operand, Stored
+from webtensor.backends.signatures import Spec
 from webtensor.errors import OutOfMemoryError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class _Use(_Reference):
     address: int
 
 
-def is_worth_packing(weights: Operand) -> bool:
+def is_worth_packing(weights: Operand | Spec) -> bool:
     """Whether packing these weights saves time."""
     return weights.size >= _LEAST_SIZE
 

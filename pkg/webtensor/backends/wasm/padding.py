@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.backends.wasm.parameters import spread_parameters
-from webtensor.dtypes import DType, float32
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
+from webtensor.backends.wasm.descriptions import RESULT, Address, Call, Description
+from webtensor.backends.wasm.geometries import spread_geometry
+from webtensor.dtypes import float32
 from webtensor.shapes import Shape
 
 __all__: list[str] = []
@@ -18,49 +18,28 @@ _ELEMENTS = {1: "bytes", 4: "words"}
 
 
 @kernel("pad")
-def pad(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    low: Shape,
-    step: Shape,
-    value: float,
-) -> Handle:
+def pad(of: Signature, low: Shape, step: Shape, value: float) -> Description:
     """Write elements over a constant, ``step`` apart from ``low`` on."""
-    (x,) = inputs
-    geometry = backend.parameters.address(
-        ("spread", x.shape, shape, low, step), spread_parameters, x.shape, shape, low, step
-    )
-    size = prod(shape)
-    out = backend.allocate(size * dtype.itemsize)
-    constant = float(value) if dtype is float32 else int(value)
-    backend.call(("fill", dtype), size, out, size, constant)
-    backend.call(("spread", _ELEMENTS[dtype.itemsize]), size, x.storage.handle, out, geometry)
-    return out
+    constant = float(value) if of.dtype is float32 else int(value)
+    fill = Call(("fill", of.dtype), (RESULT, of.size, constant), of.size)
+    return Description(of.bytes, (fill, _spread(of, low, step, of.size)))
 
 
 @kernel("mirror_pad")
-def mirror_pad(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    low: Shape,
-    skipped: int,
-) -> Handle:
+def mirror_pad(of: Signature, low: Shape, skipped: int) -> Description:
     """Pad with mirror images of the elements; the ``skipped`` outermost ones are not repeated."""
-    (x,) = inputs
-    once = (1,) * len(shape)
-    geometry = backend.parameters.address(
-        ("spread", x.shape, shape, low, once), spread_parameters, x.shape, shape, low, once
-    )
-    out = backend.allocate(prod(shape) * dtype.itemsize)
-    backend.functions["spread", _ELEMENTS[dtype.itemsize]](x.storage.handle, out, geometry)
-    mirror = backend.functions["mirror", "ends"]
+    shape, own = of.shape, of.inputs[0].shape
+    calls = [_spread(of, low, (1,) * len(shape), 0)]
     for axis in range(len(shape) - 1, -1, -1):
-        length, own = shape[axis], x.shape[axis]
-        if length != own:
-            size = prod(shape[axis + 1 :]) * dtype.itemsize
-            mirror(out, prod(shape[:axis]), length, size, low[axis], own, skipped)
-    return out
+        if shape[axis] != own[axis]:
+            size = prod(shape[axis + 1 :]) * of.dtype.itemsize
+            sizes = (prod(shape[:axis]), shape[axis], size, low[axis], own[axis], skipped)
+            calls.append(Call(("mirror", "ends"), (RESULT, *sizes)))
+    return Description(of.bytes, tuple(calls))
+
+
+def _spread(of: Signature, low: Shape, step: Shape, work: float) -> Call:
+    """Return the call that writes the elements into the result."""
+    geometry = spread_geometry(of.inputs[0].shape, of.shape, low, step)
+    export = ("spread", _ELEMENTS[of.dtype.itemsize])
+    return Call(export, (Address(0), RESULT, geometry), work)

@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
-
-from webtensor.backends.api import Handle, Kernel, Operand
-from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.dtypes import DType
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
+from webtensor.backends.wasm.descriptions import Describing, Description, Geometry, one_call
 from webtensor.geometry import Window
-from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
 
-def _pooling(name: str) -> Kernel:
+def _pooling(name: str) -> Describing:
     """Make a kernel that slides a window over one operand, or two."""
-    key = (name,)
     # The other kernels write to the same elements if windows overlap.
     shared = name in ("max_pool", "avg_pool", "dilation2d")
 
-    def pool(
-        backend: WasmBackend,
-        inputs: Sequence[Operand],
-        shape: Shape,
-        dtype: DType,
-        window: Window,
-    ) -> Handle:
-        geometry = backend.parameters.integers(window)
-        size = prod(shape)
-        out = backend.allocate(size * 4)
-        work = size * window.filter_height * window.filter_width / 2 if shared else 0
-        backend.compute(key, work, *(operand.storage.handle for operand in inputs), out, geometry)
-        return out
+    def pool(of: Signature, window: Window) -> Description:
+        work = of.size * window.filter_height * window.filter_width / 2 if shared else 0
+        return one_call(of, (name,), Geometry(window), work=work, shared=shared)
 
     return pool
 

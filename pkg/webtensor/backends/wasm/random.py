@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
-
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.dtypes import DType
-from webtensor.shapes import Shape
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
+from webtensor.backends.wasm.descriptions import Description, one_call
 
 __all__: list[str] = []
 
@@ -19,16 +15,6 @@ def _signed(word: int) -> int:
 
 
 @kernel("random_bits")
-def random_bits(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    key0: int,
-    key1: int,
-) -> Handle:
+def random_bits(of: Signature, key0: int, key1: int) -> Description:
     """Element ``i`` is word ``i & 1`` of the block whose counter is ``i >> 1``."""
-    size = prod(shape)
-    out = backend.allocate(size * 4)
-    backend.functions["random", "bits"](out, size, _signed(key0), _signed(key1))
-    return out
+    return one_call(of, ("random", "bits"), of.size, _signed(key0), _signed(key1))

@@ -2,50 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.dtypes import DType
-from webtensor.shapes import Shape
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
+from webtensor.backends.wasm.descriptions import Description, one_call
 
 __all__: list[str] = []
 
 
 @kernel("reduce")
-def reduce(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    kind: str,
-    outer: int,
-    reduced: int,
-    inner: int,
-) -> Handle:
+def reduce(of: Signature, kind: str, outer: int, reduced: int, inner: int) -> Description:
     """Reduce the middle axis."""
-    out = backend.allocate(outer * inner * dtype.itemsize)
-    work = outer * reduced * inner / 4
-    compute = backend.compute if outer > 1 else backend.call
-    x = inputs[0].storage.handle
-    compute(("reduce", kind, dtype), work, x, out, outer, reduced, inner)
-    return out
+    sizes, work = (outer, reduced, inner), outer * reduced * inner / 4
+    return one_call(of, ("reduce", kind, of.dtype), *sizes, work=work, shared=outer > 1)
 
 
 @kernel("arg_reduce")
-def arg_reduce(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    kind: str,
-    outer: int,
-    reduced: int,
-    inner: int,
-) -> Handle:
+def arg_reduce(of: Signature, kind: str, outer: int, reduced: int, inner: int) -> Description:
     """Find the index of the first extremum along the middle axis."""
-    (x,) = inputs
-    out = backend.allocate(outer * inner * dtype.itemsize)
-    work = outer * reduced * inner
-    backend.call((kind, x.dtype), work, x.storage.handle, out, outer, reduced, inner)
-    return out
+    sizes, work = (outer, reduced, inner), outer * reduced * inner
+    return one_call(of, (kind, of.inputs[0].dtype), *sizes, work=work)

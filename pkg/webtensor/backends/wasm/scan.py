@@ -2,50 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.dtypes import DType
-from webtensor.shapes import Shape
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
+from webtensor.backends.wasm.descriptions import Description, one_call
 
 __all__: list[str] = []
 
 
 @kernel("scan")
 def scan(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    kind: str,
-    exclusive: bool,
-    reverse: bool,
-    outer: int,
-    length: int,
-    inner: int,
-) -> Handle:
+    of: Signature, kind: str, exclusive: bool, reverse: bool, outer: int, length: int, inner: int
+) -> Description:
     """Combine each element with all before it, and with itself unless exclusive."""
-    run = backend.functions[kind, dtype]
-    out = backend.allocate(outer * length * inner * 4)
-    run(inputs[0].storage.handle, out, outer, length, inner, int(exclusive), int(reverse))
-    return out
+    return one_call(of, (kind, of.dtype), outer, length, inner, int(exclusive), int(reverse))
 
 
 @kernel("recurrence")
-def recurrence(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    reverse: bool,
-    outer: int,
-    length: int,
-    inner: int,
-) -> Handle:
+def recurrence(of: Signature, reverse: bool, outer: int, length: int, inner: int) -> Description:
     """``y[k] = a[k] * y[k - 1] + b[k]``, from the other end if reverse."""
-    a, b = inputs
-    run = backend.functions[("recurrence",)]
-    out = backend.allocate(outer * length * inner * 4)
-    run(a.storage.handle, b.storage.handle, out, outer, length, inner, int(reverse))
-    return out
+    return one_call(of, ("recurrence",), outer, length, inner, int(reverse))

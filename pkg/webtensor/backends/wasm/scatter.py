@@ -2,86 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.dtypes import DType
-from webtensor.shapes import Shape, prod
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
+from webtensor.backends.wasm.descriptions import RESULT, Address, Call, Description, one_call
 
 __all__: list[str] = []
 
 
 @kernel("scatter_set")
-def scatter_set(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    length: int,
-    inner: int,
-    count: int,
-) -> Handle:
+def scatter_set(of: Signature, length: int, inner: int, count: int) -> Description:
     """Replace slices of a copy; the last of equal indices wins, others out of range are ignored."""
-    x, indices, updates = (operand.storage.handle for operand in inputs)
-    width = inner * dtype.itemsize
-    run = backend.functions["scatter", "set"]
-    out = backend.allocate(length * width)
-    is_scalar = inputs[0].size < length * inner
-    run(x, dtype.itemsize if is_scalar else 0, indices, updates, out, length, width, count)
-    return out
+    x, indices, updates = Address(0), Address(1), Address(2)
+    width = inner * of.dtype.itemsize
+    step = of.dtype.itemsize if of.inputs[0].size < length * inner else 0  # that of a scalar
+    arguments = (x, step, indices, updates, RESULT, length, width, count)
+    return Description(length * width, (Call(("scatter", "set"), arguments),))
 
 
 @kernel("sum_picked")
-def sum_picked(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    length: int,
-    inner: int,
-    count: int,
-) -> Handle:
+def sum_picked(of: Signature, length: int, inner: int, count: int) -> Description:
     """Pick slices at the second operand's indices, and add them up at the third's."""
-    x, indices, segments = (operand.storage.handle for operand in inputs)
-    run = backend.functions["sum_picked", dtype]
-    out = backend.allocate(length * inner * dtype.itemsize)
-    run(x, indices, segments, out, length, inner, count)
-    return out
+    return one_call(of, ("sum_picked", of.dtype), length, inner, count)
 
 
 @kernel("one_hot")
-def one_hot(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    depth: int,
-    on: float,
-    off: float,
-) -> Handle:
+def one_hot(of: Signature, depth: int, on: float, off: float) -> Description:
     """Rows of one number, with another at each row's index."""
-    (indices,) = inputs
-    out = backend.allocate(indices.size * depth * dtype.itemsize)
-    backend.functions["fill", dtype](out, indices.size * depth, off)
-    backend.functions["put_hot", dtype](indices.storage.handle, out, indices.size, depth, on)
-    return out
+    count = of.inputs[0].size
+    fill = Call(("fill", of.dtype), (RESULT, of.size, off), of.size)
+    put = Call(("put_hot", of.dtype), (Address(0), RESULT, count, depth, on), count)
+    return Description(of.bytes, (fill, put))
 
 
 @kernel("scatter_add")
-def scatter_add(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    length: int,
-    inner: int,
-    count: int,
-) -> Handle:
+def scatter_add(of: Signature, outer: int, length: int, inner: int, count: int) -> Description:
     """Add slices up at their indices; those out of range are left out."""
-    dy, indices = inputs
-    run = backend.functions["scatter_add", dtype]
-    out = backend.allocate(prod(shape) * dtype.itemsize)
-    run(dy.storage.handle, indices.storage.handle, out, outer, length, inner, count)
-    return out
+    return one_call(of, ("scatter_add", of.dtype), outer, length, inner, count)

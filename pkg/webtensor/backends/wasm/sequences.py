@@ -2,54 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
-
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.dtypes import DType
-from webtensor.shapes import Shape
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
+from webtensor.backends.wasm.descriptions import Description, one_call
 
 __all__: list[str] = []
 
 
 @kernel("sequence")
-def sequence(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    start: float,
-    step: float,
-    last: float,
-) -> Handle:
+def sequence(of: Signature, start: float, step: float, last: float) -> Description:
     """Element ``i`` is ``start + i * step``; the last one is ``last``."""
-    size = prod(shape)
-    out = backend.allocate(size * 4)
-    numbers = float(start), float(step), float(last)
-    backend.functions["sequence", dtype](out, size, *numbers)
-    return out
+    return one_call(of, ("sequence", of.dtype), of.size, float(start), float(step), float(last))
 
 
 @kernel("ragged_sequence")
-def ragged_sequence(
-    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType
-) -> Handle:
+def ragged_sequence(of: Signature) -> Description:
     """Element ``i`` of row ``r`` is ``starts[r] + i * deltas[r]``; rows begin at ``splits``."""
-    size = prod(shape)
-    out = backend.allocate(size * 4)
-    starts, deltas, splits = (operand.storage.handle for operand in inputs)
-    rows = inputs[0].size
-    backend.call(("ragged_sequence", dtype), size, starts, deltas, splits, out, rows)
-    return out
+    return one_call(of, ("ragged_sequence", of.dtype), of.inputs[0].size, work=of.size)
 
 
 @kernel("eye")
-def eye(
-    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, k: int
-) -> Handle:
+def eye(of: Signature, k: int) -> Description:
     """Ones at (row, row + k), else zeros."""
-    size = prod(shape)
-    out = backend.allocate(size * dtype.itemsize)
-    backend.call(("eye", dtype), size, out, *shape, k)
-    return out
+    return one_call(of, ("eye", of.dtype), *of.shape, k, work=of.size)

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Collection, Hashable, Sequence
-from contextlib import ExitStack
 from functools import partial
 from math import isnan
 from struct import Struct
 from time import perf_counter
 from typing import Any, NoReturn
 
-from webtensor.backends.api import Backend, Handle, Kernel, KernelTable, Operand, Stopwatch
+from webtensor.backends.api import (
+    Backend,
+    DescribedKernel,
+    Handle,
+    Kernel,
+    KernelTable,
+    Operand,
+    PreparedKernel,
+    Stopwatch,
+)
 from webtensor.backends.families import FAMILIES
+from webtensor.backends.signatures import Signature
 from webtensor.backends.webgl import compiler
 from webtensor.backends.webgl.compiler import Shader
+from webtensor.backends.webgl.dispatch import dispatched
+from webtensor.backends.webgl.draws import Description, Device, Draws, Value
 from webtensor.backends.webgl.flags import DELETE_THRESHOLD, MAX_TEXTURE_SIZE
 from webtensor.backends.webgl.paging import Pager
 from webtensor.backends.webgl.pixels import shown_shader, taken_shader
 from webtensor.backends.webgl.precision_modes import FULL, Mode
-from webtensor.backends.webgl.programs import Program, ProgramCache
+from webtensor.backends.webgl.programs import LinkedProgram, ProgramCache
 from webtensor.backends.webgl.queue import DrawQueue
 from webtensor.backends.webgl.textures import Texture, TextureManager, texel_count
 from webtensor.backends.webgl.tracing import Draw, copied, traced
@@ -79,7 +90,6 @@ class WebGLBackend(Backend):
         self.programs = ProgramCache(
             self._device, partial(self._language().fragment_source, mode=mode), self._refuse
         )
-        self.program = self.programs.get
         self._failure: BackendError | None = None
         self._is_lost = False
         self._lose_proxy = create_proxy(self._lose)
@@ -92,25 +102,37 @@ class WebGLBackend(Backend):
         self._queue = DrawQueue(
             self._device, self.programs.pending, self._note_failure, self._refuse
         )
-        self._push: Callable[..., None] = self._queue.push
+        #: Queues a draw, until the context is lost.
+        self.push: Callable[..., None] = self._queue.push
         limit = min(env().get_number(MAX_TEXTURE_SIZE), gl.getParameter(gl.MAX_TEXTURE_SIZE))
         self.textures = TextureManager(self._device, self._queue.flush, mode, int(limit))
         env().on_set(DELETE_THRESHOLD, self.textures.compare_with_threshold)
         self.most_elements = self.textures.most_elements
         self._pager = Pager(self.textures, self._queue.flush, self._read_whole, self._fill)
-        #: How many textures a draw can write.
-        self.most_targets = int(gl.getParameter(gl.MAX_DRAW_BUFFERS))
-        self.can_copy = mode.version == 2
+        most_targets = int(gl.getParameter(gl.MAX_DRAW_BUFFERS))
+        #: What descriptions of kernels depend on, beside signatures.
+        self.device = Device(most_targets, mode.version == 2, mode.is_half)
 
     def _language(self) -> Any:
         """The module that writes shaders."""
         return compiler
 
-    # -- what kernels call --------------------------------------------------------------------
+    def _bound(self, function: Callable[..., Value]) -> DescribedKernel:
+        def describe(of: Signature, *attributes: Any) -> Description:
+            draws = Draws(of, self.device)
+            return draws.description(function(draws, *attributes))
+
+        return DescribedKernel(self, describe)
+
+    def dispatched(self, of: Signature, description: Description) -> PreparedKernel:
+        """Return what draws a description for operands of its signature."""
+        return dispatched(self, len(of.inputs), description)
+
+    # -- drawing ------------------------------------------------------------------------------
 
     def draw(
         self,
-        program: Program,
+        program: LinkedProgram,
         inputs: Sequence[Texture],
         size: int,
         dtype: DType,
@@ -118,9 +140,9 @@ class WebGLBackend(Backend):
     ) -> Texture:
         """Queue one draw into a new texture of ``size`` elements, and return the texture."""
         if self.textures.may_be_short:
-            self._use(inputs)
+            self.use(inputs)
         output = self.textures.allocate(size, dtype)
-        self._push(
+        self.push(
             program.record,
             program.id,
             output.id,
@@ -133,7 +155,7 @@ class WebGLBackend(Backend):
 
     def draw_several(
         self,
-        program: Program,
+        program: LinkedProgram,
         count: int,
         inputs: Sequence[Texture],
         size: int,
@@ -147,7 +169,7 @@ class WebGLBackend(Backend):
 
     def draw_parts(
         self,
-        program: Program,
+        program: LinkedProgram,
         count: int,
         inputs: Sequence[Texture],
         part: int,
@@ -169,7 +191,7 @@ class WebGLBackend(Backend):
             self.release(output)
             raise
         ids = [texture.id for texture in parts]
-        self._push(_COPIES[count], _COPY, output.id, count, part >> 2, *ids)
+        self.push(_COPIES[count], _COPY, output.id, count, part >> 2, *ids)
         if self.trace is not None:
             self.trace.append(copied(parts, output))
         for texture in parts:
@@ -178,14 +200,14 @@ class WebGLBackend(Backend):
 
     def _draw_on(
         self,
-        program: Program,
+        program: LinkedProgram,
         count: int,
         inputs: Sequence[Texture],
         allocate: Callable[[], Texture],
         uniforms: Sequence[float],
     ) -> list[Texture]:
         if self.textures.may_be_short:
-            self._use(inputs)
+            self.use(inputs)
         outputs: list[Texture] = []
         try:
             for _ in range(count):
@@ -194,7 +216,7 @@ class WebGLBackend(Backend):
             for output in outputs:
                 self.release(output)
             raise
-        self._push(
+        self.push(
             program.record,
             program.id,
             *[texture.id for texture in outputs],
@@ -216,7 +238,7 @@ class WebGLBackend(Backend):
     ) -> Texture:
         """Draw with the program for ``key``, which ``make`` describes."""
         textures = [operand.storage.handle for operand in inputs]
-        return self.draw(self.program(key, make), textures, size, dtype, *uniforms)
+        return self.draw(self.programs.get(key, make), textures, size, dtype, *uniforms)
 
     # -- the backend's interface --------------------------------------------------------------
 
@@ -245,7 +267,7 @@ class WebGLBackend(Backend):
         if not self._device.upload(texture.id, address, len(host)):
             self._lose()  # draws with the texture will be refused
 
-    def _use(self, textures: Collection[Texture]) -> None:
+    def use(self, textures: Collection[Texture]) -> None:
         """Move textures to the GPU, which may be short of memory."""
         if self._is_lost or self.gl.isContextLost():
             self._refuse()
@@ -269,6 +291,7 @@ class WebGLBackend(Backend):
                 backend.programs.check()
             except BackendError:
                 backend.release(handle)
+                backend.epoch = object()
                 raise
             return handle
 
@@ -317,7 +340,7 @@ class WebGLBackend(Backend):
             if not self._device.uploadPixels(pixels.id, source):
                 self._refuse()
             key = ("from_pixels", channels, dtype)
-            program = self.program(key, lambda: taken_shader(channels, dtype))
+            program = self.programs.get(key, lambda: taken_shader(channels, dtype))
             uniforms = (width, channels)[: 1 + (channels < 4)]
             return self.draw(program, [pixels], prod(shape), dtype, *uniforms)
         except KernelNotFoundError:
@@ -336,10 +359,10 @@ class WebGLBackend(Backend):
         key = ("draw", channels, dtype)
         try:
             if image.storage.handle.is_paged:
-                self._use([image.storage.handle])
-            program = self.program(key, lambda: shown_shader(channels, dtype))
+                self.use([image.storage.handle])
+            program = self.programs.get(key, lambda: shown_shader(channels, dtype))
             uniforms = (height, opacity)[: 1 + (channels < 4)]
-            self._push(program.record, program.id, canvas, image.storage.handle.id, *uniforms)
+            self.push(program.record, program.id, canvas, image.storage.handle.id, *uniforms)
         except KernelNotFoundError:
             return None
         self._flush_for_read()
@@ -376,11 +399,6 @@ class WebGLBackend(Backend):
 
     def release(self, handle: Texture) -> None:
         self.textures.release(handle)
-
-    def released_with(self, stack: ExitStack, texture: Texture) -> Texture:
-        """Release a texture when the stack closes; return the texture."""
-        stack.callback(self.release, texture)
-        return texture
 
     def memory(self) -> dict[str, int]:
         textures = self.textures
@@ -420,6 +438,7 @@ class WebGLBackend(Backend):
             self.programs.check()
         except BackendError as error:
             self._failure = error
+            self.epoch = object()  # the failed program is compiled again when it is next wanted
 
     async def _settle(self) -> None:
         """Wait for programs that are compiling; waiting calls continue in order."""
@@ -462,7 +481,7 @@ class WebGLBackend(Backend):
     def _end(self) -> None:
         """Stop drawing and calling back."""
         self._is_lost = True
-        self._push = self._refuse
+        self.push = self._refuse
         self._device.close()
         self._queue.close()
         self._lose_proxy.destroy()

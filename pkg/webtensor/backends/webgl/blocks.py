@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
-
-from webtensor.backends.api import Handle, Operand
 from webtensor.backends.formulas import BlockFormula, Listing
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.dtypes import DType, float32
-from webtensor.shapes import Shape
+from webtensor.backends.webgl.draws import Draws, Value
+from webtensor.dtypes import float32
 
 __all__: list[str] = []
 
@@ -51,11 +47,9 @@ def _shader(row: BlockFormula, lanes: int) -> Shader:
 
 
 @kernel("blocks")
-def blocks(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, row: BlockFormula
-) -> Handle:
+def blocks(draws: Draws, row: BlockFormula) -> Value:
     """Compute a formula of blocks of the last axis."""
-    units = shape[-1] // row.results
+    units = draws.shape[-1] // row.results
     lanes = 4 if units % 4 == 0 else 1
     key = ("blocks", row.name, lanes)
-    return backend.run(key, lambda: _shader(row, lanes), inputs, prod(shape), dtype, units // lanes)
+    return draws.result(key, lambda: _shader(row, lanes), units // lanes)

@@ -6,15 +6,11 @@ counts by bisection.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
-
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.backends.webgl.scan import cumsum_texture
-from webtensor.dtypes import DType, bool_, int32
-from webtensor.shapes import Shape
+from webtensor.dtypes import bool_, int32
 
 __all__: list[str] = []
 
@@ -37,11 +33,9 @@ int compute(int n) {
 
 
 @kernel("true_indices")
-def true_indices(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType
-) -> Handle:
+def true_indices(draws: Draws) -> Value:
     """List the indices of the true elements; the result has as many elements."""
-    (mask,) = inputs
+    (mask,) = draws.inputs
     size = mask.size
 
     def counted() -> Shader:
@@ -51,9 +45,6 @@ def true_indices(
         inputs = [Input("counts", int32, 1)]
         return Shader("true_indices", inputs, int32, 1, [("size", "int")], _NTH)
 
-    with ExitStack() as temporary:
-        flags = backend.run("counted", counted, inputs, size, int32)
-        temporary.callback(backend.release, flags)
-        counts = cumsum_texture(backend, flags, int32, (1, size, 1))
-        temporary.callback(backend.release, counts)
-        return backend.draw(backend.program("true_indices", nth), [counts], shape[0], int32, size)
+    flags = draws.run("counted", counted, draws.inputs, size, int32)
+    counts = cumsum_texture(draws, flags, int32, (1, size, 1))
+    return draws.draw(Program("true_indices", nth), [counts], draws.shape[0], int32, size)

@@ -9,15 +9,13 @@ Large products are computed in tiles (see ``tiles``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.backends.webgl.epilogue import NO_EPILOGUE, Epilogue, epilogue_of
 from webtensor.backends.webgl.row_padding import narrowed, whole, widened
-from webtensor.backends.webgl.textures import Texture
 from webtensor.backends.webgl.tiles import (
     MOST_ELEMENTS,
     TILE_ROWS,
@@ -29,7 +27,6 @@ from webtensor.backends.webgl.tiles import (
 )
 from webtensor.dtypes import DType, float32
 from webtensor.matmul_sizes import MatmulSizes
-from webtensor.shapes import Shape
 
 __all__ = ["multiply"]
 
@@ -187,10 +184,10 @@ def _tiles_fit(dtype: DType, sizes: MatmulSizes) -> bool:
 
 
 def _multiply_in_tiles(
-    backend: WebGLBackend, a: Texture, b: Texture, sizes: MatmulSizes, epilogue: Epilogue
-) -> Texture:
+    draws: Draws, a: Value, b: Value, sizes: MatmulSizes, epilogue: Epilogue
+) -> Value:
     batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
-    rows = tile_rows(backend)
+    rows = tile_rows(draws)
     blocks = -(-m // rows)
 
     def shader() -> Shader:
@@ -204,7 +201,7 @@ def _multiply_in_tiles(
         return epilogue.added_to_tile(tile, "column", offsets)
 
     key = ("matmul_tiles", rows, transpose_a, transpose_b, paced(k >> 2), epilogue.key)
-    program = backend.program(key, shader)
+    program = Program(key, shader)
     # All sizes but the rows and their blocks count texels.
     numbers = (
         *(m >> 2, k >> 2, n >> 2, m, blocks),
@@ -213,7 +210,7 @@ def _multiply_in_tiles(
         *epilogue.parameters,
     )
     inputs = [a, b, *epilogue.textures]
-    return draw_tiles(backend, program, inputs, batch, m, n, transpose_a, *numbers)
+    return draw_tiles(draws, program, inputs, batch, m, n, transpose_a, *numbers)
 
 
 def _is_worth_widening(dtype: DType, sizes: MatmulSizes) -> bool:
@@ -232,47 +229,31 @@ def _is_worth_widening(dtype: DType, sizes: MatmulSizes) -> bool:
 
 
 def _multiply_wide(
-    backend: WebGLBackend, a: Texture, b: Texture, sizes: MatmulSizes, epilogue: Epilogue
-) -> Texture:
+    draws: Draws, a: Value, b: Value, sizes: MatmulSizes, epilogue: Epilogue
+) -> Value:
     """Multiply by a matrix with zeros behind its columns, so that its rows are whole texels."""
     _, m, k, n, *_ = sizes
-    wide = [widened(backend, b, k, n)]
-    try:
-        product = multiply(backend, a, wide[0], float32, sizes._replace(n=whole(n)), NO_EPILOGUE)
-        wide.append(product)
-        return narrowed(backend, product, m, n, epilogue)
-    finally:
-        for texture in wide:
-            backend.release(texture)
+    wide = [widened(draws, b, k, n)]
+    product = multiply(draws, a, wide[0], float32, sizes._replace(n=whole(n)), NO_EPILOGUE)
+    wide.append(product)
+    return narrowed(draws, product, m, n, epilogue)
 
 
 @kernel("matmul", "fused_matmul")
-def matmul(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    sizes: MatmulSizes,
-    *epilogue: Any,
-) -> Handle:
+def matmul(draws: Draws, sizes: MatmulSizes, *epilogue: Any) -> Value:
     """Multiply batches of matrices."""
-    a, b = (operand.storage.handle for operand in inputs[:2])
-    return multiply(backend, a, b, dtype, sizes, epilogue_of(inputs, *epilogue))
+    a, b = (operand for operand in draws.inputs[:2])
+    return multiply(draws, a, b, draws.dtype, sizes, epilogue_of(draws.inputs, *epilogue))
 
 
 def multiply(
-    backend: WebGLBackend,
-    a: Texture,
-    b: Texture,
-    dtype: DType,
-    sizes: MatmulSizes,
-    epilogue: Epilogue,
-) -> Texture:
+    draws: Draws, a: Value, b: Value, dtype: DType, sizes: MatmulSizes, epilogue: Epilogue
+) -> Value:
     """Multiply batches of matrices in textures."""
-    if tile_rows(backend) and _tiles_fit(dtype, sizes):
-        return _multiply_in_tiles(backend, a, b, sizes, epilogue)
+    if tile_rows(draws) and _tiles_fit(dtype, sizes):
+        return _multiply_in_tiles(draws, a, b, sizes, epilogue)
     if _is_worth_widening(dtype, sizes):
-        return _multiply_wide(backend, a, b, sizes, epilogue)
+        return _multiply_wide(draws, a, b, sizes, epilogue)
     batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
     a_along_k = not transpose_a and k % 4 == 0
     b_along_k = transpose_b and k % 4 == 0
@@ -296,8 +277,8 @@ def multiply(
         used = [(name, "int") for name in names]
         return epilogue.added_to(Shader("matmul", sources, dtype, lanes, used, code))
 
-    return backend.draw(
-        backend.program(("matmul", dtype, form, epilogue.key), shader),
+    return draws.draw(
+        Program(("matmul", dtype, form, epilogue.key), shader),
         [a, b, *epilogue.textures],
         batch * m * n,
         dtype,

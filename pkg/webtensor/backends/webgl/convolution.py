@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.contraction import multiply
 from webtensor.backends.webgl.convolution_tiles import (
@@ -21,6 +20,7 @@ from webtensor.backends.webgl.convolution_tiles import (
     tiles_fit,
     transposed_tiles_fit,
 )
+from webtensor.backends.webgl.draws import Draws, Value
 from webtensor.backends.webgl.epilogue import NO_EPILOGUE, Epilogue, epilogue_of
 from webtensor.backends.webgl.reduction import reduce_texture
 from webtensor.backends.webgl.window_walk import (
@@ -29,10 +29,9 @@ from webtensor.backends.webgl.window_walk import (
     unrolled,
     window_numbers,
 )
-from webtensor.dtypes import DType, float32
+from webtensor.dtypes import float32
 from webtensor.geometry import Window
 from webtensor.matmul_sizes import MatmulSizes
-from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
@@ -176,18 +175,18 @@ def _is_matrix_product(window: Window) -> bool:
 
 
 def _multiply(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
+    draws: Draws,
+    inputs: Sequence[Value],
     m: int,
     k: int,
     n: int,
     transpose_a: bool = False,
     transpose_b: bool = False,
     epilogue: Epilogue = NO_EPILOGUE,
-) -> Handle:
-    a, b = (operand.storage.handle for operand in inputs[:2])
+) -> Value:
+    a, b = (operand for operand in inputs[:2])
     sizes = MatmulSizes(1, m, k, n, transpose_a, transpose_b, False, False)
-    return multiply(backend, a, b, float32, sizes, epilogue)
+    return multiply(draws, a, b, float32, sizes, epilogue)
 
 
 def _pixels(window: Window) -> int:
@@ -195,9 +194,9 @@ def _pixels(window: Window) -> int:
 
 
 def _run(
-    backend: WebGLBackend,
+    draws: Draws,
     name: str,
-    inputs: Sequence[Operand],
+    inputs: Sequence[Value],
     size: int,
     window: Window,
     form: str,
@@ -205,7 +204,7 @@ def _run(
     lanes: tuple[int, int, int],
     extra: tuple[tuple[str, int], ...] = (),
     epilogue: Epilogue = NO_EPILOGUE,
-) -> Handle:
+) -> Value:
     """Draw a window shader; ``lanes`` are the result's and the two operands'."""
     # Walks with loops in them would make long shaders.
     cells = unrolled(window, lanes[0]) if body is _DEPTHWISE_FORWARD else None
@@ -226,26 +225,19 @@ def _run(
         *epilogue.numbers(window.out_channels // lanes[0]),
     )
     key = (name, body, lanes, cells, epilogue.key)
-    return backend.run(key, shader, inputs, size, float32, *numbers)
+    return draws.run(key, shader, inputs, size, float32, *numbers)
 
 
 @kernel("conv2d", "fused_conv2d")
-def conv2d(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    window: Window,
-    *details: Any,
-) -> Handle:
+def conv2d(draws: Draws, window: Window, *details: Any) -> Value:
     """Multiply each window by the filter."""
-    epilogue = epilogue_of(inputs, *details)
+    epilogue = epilogue_of(draws.inputs, *details)
     if _is_matrix_product(window):
         channels = window.in_channels, window.out_channels
-        return _multiply(backend, inputs, _pixels(window), *channels, epilogue=epilogue)
-    if tiles_fit(backend, window):
-        x, filter = (operand.storage.handle for operand in inputs[:2])
-        return convolve_in_tiles(backend, x, filter, window, epilogue)
+        return _multiply(draws, draws.inputs, _pixels(window), *channels, epilogue=epilogue)
+    if tiles_fit(draws, window):
+        x, filter = (operand for operand in draws.inputs[:2])
+        return convolve_in_tiles(draws, x, filter, window, epilogue)
     size = window.batch * window.out_height * window.out_width * window.out_channels
     if window.out_channels % 4:
         body, lanes = _FORWARD_ONES, (1, 1, 1)
@@ -253,20 +245,18 @@ def conv2d(
         body, lanes = _FORWARD_ONES, (4, 1, 4)
     else:
         body, lanes = _FORWARD_FOURS, (4, 4, 4)
-    return _run(backend, "conv2d", inputs, size, window, _FORWARD, body, lanes, (), epilogue)
+    return _run(draws, "conv2d", draws.inputs, size, window, _FORWARD, body, lanes, (), epilogue)
 
 
 @kernel("conv2d_input_gradient")
-def conv2d_input_gradient(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def conv2d_input_gradient(draws: Draws, window: Window) -> Value:
     """Transpose of ``conv2d`` with respect to its input."""
     if _is_matrix_product(window):
         channels = window.out_channels, window.in_channels
-        return _multiply(backend, inputs, _pixels(window), *channels, transpose_b=True)
-    if transposed_tiles_fit(backend, window):
-        dy, filter = (operand.storage.handle for operand in inputs)
-        return convolve_transposed_in_tiles(backend, dy, filter, window)
+        return _multiply(draws, draws.inputs, _pixels(window), *channels, transpose_b=True)
+    if transposed_tiles_fit(draws, window):
+        dy, filter = (operand for operand in draws.inputs)
+        return convolve_transposed_in_tiles(draws, dy, filter, window)
     size = window.batch * window.in_height * window.in_width * window.in_channels
     if window.out_channels % 4:
         body, lanes = _TO_INPUT_ONES, (1, 1, 1)
@@ -274,24 +264,22 @@ def conv2d_input_gradient(
         body, lanes = _TO_INPUT_DOT, (1, 4, 4)
     else:
         body, lanes = _TO_INPUT_FOURS, (4, 4, 4)
-    return _run(backend, "conv2d_input_gradient", inputs, size, window, _TO_INPUT, body, lanes)
+    return _run(draws, "conv2d_input_gradient", draws.inputs, size, window, _TO_INPUT, body, lanes)
 
 
 @kernel("conv2d_filter_gradient")
-def conv2d_filter_gradient(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def conv2d_filter_gradient(draws: Draws, window: Window) -> Value:
     """Transpose of ``conv2d`` with respect to its filter."""
     if _is_matrix_product(window):
         sizes = window.in_channels, _pixels(window), window.out_channels
-        return _multiply(backend, inputs, *sizes, transpose_a=True)
+        return _multiply(draws, draws.inputs, *sizes, transpose_a=True)
     lanes = (1, 1, 1) if window.out_channels % 4 else (4, 1, 4)
     form = _to_filter(middle="inChannels", channels="outChannels / LANES")
     cells = window.filter_height * window.filter_width * window.in_channels
     return _filter_gradient(
-        backend,
+        draws,
         "conv2d_filter_gradient",
-        inputs,
+        draws.inputs,
         cells * window.out_channels,
         window,
         form,
@@ -306,73 +294,61 @@ def _to_filter(middle: str, channels: str) -> str:
 
 
 def _filter_gradient(
-    backend: WebGLBackend,
+    draws: Draws,
     name: str,
-    inputs: Sequence[Operand],
+    inputs: Sequence[Value],
     size: int,
     window: Window,
     form: str,
     body: str,
     lanes: tuple[int, int, int],
     extra: tuple[tuple[str, int], ...] = (),
-) -> Handle:
+) -> Value:
     """Add up parts of the batch in parallel, then the parts."""
     pixels = window.out_height * window.out_width
     part = max(1, min(window.batch, -(-_PIXELS_PER_PART // pixels)))
     parts = -(-window.batch // part)
     numbers = (*extra, ("batchSize", window.batch), ("partSize", part))
-    if name == "conv2d_filter_gradient" and transposed_tiles_fit(backend, window):
-        x, dy = (operand.storage.handle for operand in inputs)
-        result = filter_gradient_in_tiles(backend, x, dy, window, parts, part)
+    if name == "conv2d_filter_gradient" and transposed_tiles_fit(draws, window):
+        x, dy = inputs
+        result = filter_gradient_in_tiles(draws, x, dy, window, parts, part)
     else:
-        result = _run(backend, name, inputs, parts * size, window, form, body, lanes, numbers)
+        result = _run(draws, name, inputs, parts * size, window, form, body, lanes, numbers)
     if parts == 1:
         return result
-    try:
-        return reduce_texture(backend, result, float32, "sum", (1, parts, size))
-    finally:
-        backend.release(result)
+    return reduce_texture(draws, result, float32, "sum", (1, parts, size))
 
 
 @kernel("depthwise_conv2d", "fused_depthwise_conv2d")
-def depthwise_conv2d(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    window: Window,
-    *details: Any,
-) -> Handle:
+def depthwise_conv2d(draws: Draws, window: Window, *details: Any) -> Value:
     """Multiply each window by each channel's own filters."""
     size = window.batch * window.out_height * window.out_width * window.out_channels
     multiplier = window.out_channels // window.in_channels
     lanes = (4, 4, 4) if multiplier == 1 and window.in_channels % 4 == 0 else (1, 1, 1)
     return _run(
-        backend,
+        draws,
         "depthwise_conv2d",
-        inputs,
+        draws.inputs,
         size,
         window,
         _FORWARD,
         _DEPTHWISE_FORWARD,
         lanes,
         (("multiplier", multiplier),),
-        epilogue_of(inputs, *details),
+        epilogue_of(draws.inputs, *details),
     )
 
 
 @kernel("depthwise_conv2d_input_gradient")
-def depthwise_conv2d_input_gradient(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def depthwise_conv2d_input_gradient(draws: Draws, window: Window) -> Value:
     """Transpose of ``depthwise_conv2d`` with respect to its input."""
     size = window.batch * window.in_height * window.in_width * window.in_channels
     multiplier = window.out_channels // window.in_channels
     lanes = (4, 4, 4) if multiplier == 1 and window.in_channels % 4 == 0 else (1, 1, 1)
     return _run(
-        backend,
+        draws,
         "depthwise_conv2d_input_gradient",
-        inputs,
+        draws.inputs,
         size,
         window,
         _TO_INPUT,
@@ -383,9 +359,7 @@ def depthwise_conv2d_input_gradient(
 
 
 @kernel("depthwise_conv2d_filter_gradient")
-def depthwise_conv2d_filter_gradient(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def depthwise_conv2d_filter_gradient(draws: Draws, window: Window) -> Value:
     """Transpose of ``depthwise_conv2d`` with respect to its filter."""
     multiplier = window.out_channels // window.in_channels
     size = window.filter_height * window.filter_width * window.out_channels
@@ -397,4 +371,4 @@ def depthwise_conv2d_filter_gradient(
         form = _to_filter(middle="inChannels", channels="multiplier")
         body, lanes = _DEPTHWISE_TO_FILTER, (1, 1, 1)
     extra = (("multiplier", multiplier),)
-    return _filter_gradient(backend, name, inputs, size, window, form, body, lanes, extra)
+    return _filter_gradient(draws, name, draws.inputs, size, window, form, body, lanes, extra)

@@ -6,11 +6,10 @@ image are read as zeros.
 
 from __future__ import annotations
 
-from webtensor.backends.webgl.backend import WebGLBackend
 from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.backends.webgl.epilogue import NO_EPILOGUE, Epilogue
 from webtensor.backends.webgl.row_padding import whole, widened
-from webtensor.backends.webgl.textures import Texture
 from webtensor.backends.webgl.tiles import (
     MOST_ELEMENTS,
     WORTH_TILING,
@@ -32,7 +31,7 @@ __all__ = [
 ]
 
 
-def tiles_fit(backend: WebGLBackend, window: Window) -> bool:
+def tiles_fit(draws: Draws, window: Window) -> bool:
     """Whether a convolution is large, and its result's channels consist of whole texels."""
     work = window.batch * window.out_height * window.out_width * window.out_channels
     work *= window.in_channels * window.filter_height * window.filter_width
@@ -44,13 +43,13 @@ def tiles_fit(backend: WebGLBackend, window: Window) -> bool:
         window.out_channels % 4 == 0
         and work >= WORTH_TILING
         and pixels * channels <= MOST_ELEMENTS
-        and tile_rows(backend) > 0
+        and tile_rows(draws) > 0
     )
 
 
-def transposed_tiles_fit(backend: WebGLBackend, window: Window) -> bool:
+def transposed_tiles_fit(draws: Draws, window: Window) -> bool:
     """Whether ``tiles_fit``, and the input's channels consist of whole texels as well."""
-    return window.in_channels % 4 == 0 and tiles_fit(backend, window)
+    return window.in_channels % 4 == 0 and tiles_fit(draws, window)
 
 
 def _pixel_tile(
@@ -192,13 +191,13 @@ def _filter_gradient(rows: int) -> str:
 
 
 def filter_gradient_in_tiles(
-    backend: WebGLBackend, x: Texture, dy: Texture, window: Window, parts: int, part: int
-) -> Texture:
+    draws: Draws, x: Value, dy: Value, window: Window, parts: int, part: int
+) -> Value:
     """Transpose of the convolution with respect to its filter, for each of ``parts`` of the batch.
 
     A part is ``part`` images. See ``transposed_tiles_fit``.
     """
-    rows = tile_rows(backend)
+    rows = tile_rows(draws)
     extra = {
         "columns": window.out_channels >> 2,
         "along": window.in_channels >> 2,
@@ -213,11 +212,11 @@ def filter_gradient_in_tiles(
         name = "conv2d_filter_gradient"
         return Shader(name, sources, float32, 4, uniforms, _filter_gradient(rows), rows)
 
-    program = backend.program(("conv2d_filter_gradient", "tiles", rows), shader)
+    program = Program(("conv2d_filter_gradient", "tiles", rows), shader)
     cells = parts * window.filter_height * window.filter_width
     numbers = (*window_numbers(window), *extra.values())
     return draw_tiles(
-        backend,
+        draws,
         program,
         [x, dy],
         cells,
@@ -229,16 +228,16 @@ def filter_gradient_in_tiles(
 
 
 def _draw(
-    backend: WebGLBackend,
+    draws: Draws,
     name: str,
-    x: Texture,
-    filter: Texture,
+    x: Value,
+    filter: Value,
     window: Window,
     pixels: int,
     channels: int,
     epilogue: Epilogue,
-) -> Texture:
-    rows = tile_rows(backend)
+) -> Value:
+    rows = tile_rows(draws)
     is_forward = name == "conv2d"
     summed = window.in_channels if is_forward else window.out_channels
     along = -(-summed // 4)
@@ -252,16 +251,16 @@ def _draw(
         tile = Shader(name, sources, float32, 4, uniforms, code, rows)
         return epilogue.added_to_tile(tile, "channel", offsets)
 
-    program = backend.program((name, "tiles", rows, taps, paced(along), epilogue.key), shader)
+    program = Program((name, "tiles", rows, taps, paced(along), epilogue.key), shader)
     blocks = -(-pixels // rows)
     numbers = (*window_numbers(window), channels >> 2, along, blocks, *epilogue.parameters)
     inputs = [x, filter, *epilogue.textures]
-    return draw_tiles(backend, program, inputs, 1, pixels, channels, False, *numbers)
+    return draw_tiles(draws, program, inputs, 1, pixels, channels, False, *numbers)
 
 
 def convolve_in_tiles(
-    backend: WebGLBackend, x: Texture, filter: Texture, window: Window, epilogue: Epilogue
-) -> Texture:
+    draws: Draws, x: Value, filter: Value, window: Window, epilogue: Epilogue
+) -> Value:
     """Convolve images; see ``tiles_fit``.
 
     Channels that are no multiple of four are padded with zeros first: reading single elements takes
@@ -270,24 +269,18 @@ def convolve_in_tiles(
     pixels = window.batch * window.out_height * window.out_width
     channels, columns = window.in_channels, window.out_channels
     if channels % 4 == 0:
-        return _draw(backend, "conv2d", x, filter, window, pixels, columns, epilogue)
+        return _draw(draws, "conv2d", x, filter, window, pixels, columns, epilogue)
     image_pixels = window.batch * window.in_height * window.in_width
-    wide = [widened(backend, x, image_pixels, channels)]
-    try:
-        if channels > 4:
-            cells = window.filter_height * window.filter_width
-            wide.append(widened(backend, filter, cells, channels, columns))
-            filter, window = wide[1], window._replace(in_channels=whole(channels))
-        return _draw(backend, "conv2d", wide[0], filter, window, pixels, columns, epilogue)
-    finally:
-        for texture in wide:
-            backend.release(texture)
+    wide = [widened(draws, x, image_pixels, channels)]
+    if channels > 4:
+        cells = window.filter_height * window.filter_width
+        wide.append(widened(draws, filter, cells, channels, columns))
+        filter, window = wide[1], window._replace(in_channels=whole(channels))
+    return _draw(draws, "conv2d", wide[0], filter, window, pixels, columns, epilogue)
 
 
-def convolve_transposed_in_tiles(
-    backend: WebGLBackend, dy: Texture, filter: Texture, window: Window
-) -> Texture:
+def convolve_transposed_in_tiles(draws: Draws, dy: Value, filter: Value, window: Window) -> Value:
     """Transpose of the convolution with respect to its input; see ``transposed_tiles_fit``."""
     pixels = window.batch * window.in_height * window.in_width
     name = "conv2d_input_gradient"
-    return _draw(backend, name, dy, filter, window, pixels, window.in_channels, NO_EPILOGUE)
+    return _draw(draws, name, dy, filter, window, pixels, window.in_channels, NO_EPILOGUE)

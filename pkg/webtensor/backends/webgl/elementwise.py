@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
-from webtensor.backends.api import Elementwise, Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.api import Elementwise
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader, array_uniform, vector_type
+from webtensor.backends.webgl.draws import Draws, Value
 from webtensor.dtypes import DType, bool_, float32, int32
 from webtensor.shapes import Shape
 from webtensor.views import broadcast_strides, collapse
@@ -134,23 +135,13 @@ def _plan(
 
 
 @kernel("unary", "binary", "ternary", "joint")
-def elementwise(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    row: Elementwise,
-    *parameters: float,
-) -> Handle:
+def elementwise(draws: Draws, row: Elementwise, *parameters: float) -> Value:
     """Evaluate a row's GLSL expression with broadcasting."""
-    modes, rank, uniforms = _plan(shape, tuple([operand.shape for operand in inputs]))
-    dtypes = tuple([operand.dtype for operand in inputs])
-    return backend.run(
+    modes, rank, uniforms = _plan(draws.shape, tuple([operand.shape for operand in draws.inputs]))
+    dtypes = tuple([operand.dtype for operand in draws.inputs])
+    return draws.result(
         (row.name, dtypes, modes, rank),
-        lambda: row_shader(row, dtypes, dtype, modes, rank),
-        inputs,
-        prod(shape),
-        dtype,
+        lambda: row_shader(row, dtypes, draws.dtype, modes, rank),
         *parameters,
         *uniforms,
     )
@@ -167,34 +158,33 @@ _CASTS = {
 
 
 @kernel("cast")
-def cast(backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType) -> Handle:
-    """Convert to another dtype; float to int32 saturates, and NaN becomes 0."""
-    source = inputs[0].dtype
+def cast(draws: Draws) -> Value:
+    """Convert to another draws.dtype; float to int32 saturates, and NaN becomes 0."""
+    source = draws.inputs[0].dtype
 
     def shader() -> Shader:
         element = (
-            f"{vector_type(dtype, 1)} element({vector_type(source, 1)} x) "
-            f"{{ return {_CASTS[source, dtype]}; }}"
+            f"{vector_type(draws.dtype, 1)} element({vector_type(source, 1)} x) "
+            f"{{ return {_CASTS[source, draws.dtype]}; }}"
         )
         code = (
             f"{element}\nV compute(int t) {{\n"
-            f"  {vector_type(source, 4)} a0 = getXHere();\n  return {_by_lane([_SAME], dtype)};\n}}"
+            f"  {vector_type(source, 4)} a0 = getXHere();\n"
+            f"  return {_by_lane([_SAME], draws.dtype)};\n}}"
         )
-        return Shader("cast", [Input("x", source, 4)], dtype, 4, [], code)
+        return Shader("cast", [Input("x", source, 4)], draws.dtype, 4, [], code)
 
-    return backend.run(("cast", source, dtype), shader, inputs, prod(shape), dtype)
+    return draws.result(("cast", source, draws.dtype), shader)
 
 
 @kernel("fill")
-def fill(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, value: float
-) -> Handle:
+def fill(draws: Draws, value: float) -> Value:
     """Repeat one value."""
-    kind = "float" if dtype is float32 else "int"
+    kind = "float" if draws.dtype is float32 else "int"
 
     def shader() -> Shader:
-        cell = "value != 0" if dtype is bool_ else "value"
+        cell = "value != 0" if draws.dtype is bool_ else "value"
         code = f"V compute(int t) {{ return V({cell}); }}"
-        return Shader("fill", [], dtype, 4, [("value", kind)], code)
+        return Shader("fill", [], draws.dtype, 4, [("value", kind)], code)
 
-    return backend.run(("fill", dtype), shader, inputs, prod(shape), dtype, value)
+    return draws.result(("fill", draws.dtype), shader, value)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from webtensor.backends.api import Elementwise, Operand
+from webtensor.backends.api import Elementwise
 from webtensor.backends.fused_activations import epilogue_operands
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.textures import Texture
+from webtensor.backends.webgl.draws import Value
 from webtensor.dtypes import float32
 
 __all__ = ["NO_EPILOGUE", "Epilogue", "epilogue_of"]
@@ -27,11 +27,11 @@ class Epilogue(NamedTuple):
     ``slopes`` are the row's second operand, one for each column; ``residual`` is added.
     """
 
-    bias: Texture | None = None
+    bias: Value | None = None
     row: Elementwise | None = None
     parameters: tuple[float, ...] = ()
-    slopes: Texture | None = None
-    residual: Texture | None = None
+    slopes: Value | None = None
+    residual: Value | None = None
 
     @property
     def key(self) -> Hashable:
@@ -41,7 +41,7 @@ class Epilogue(NamedTuple):
         return self.row.name if self.row else "bias", self.residual is not None
 
     @property
-    def textures(self) -> list[Texture]:
+    def textures(self) -> list[Value]:
         """The operands that a draw reads after the product's."""
         textures = self.bias, self.slopes, self.residual
         return [texture for texture in textures if texture is not None]
@@ -111,11 +111,10 @@ NO_EPILOGUE = Epilogue()
 
 
 def epilogue_of(
-    inputs: Sequence[Operand], row: Elementwise | None = None, *parameters: float
+    inputs: Sequence[Value], row: Elementwise | None = None, *parameters: float
 ) -> Epilogue:
     """Return the epilogue of a kernel: its operands are those after the product's two, if any."""
     if len(inputs) < 3:
         return NO_EPILOGUE
-    textures = [operand.storage.handle for operand in inputs[2:]]
-    bias, slopes, residual = epilogue_operands(textures, row)
+    bias, slopes, residual = epilogue_operands(inputs[2:], row)
     return Epilogue(bias, row, parameters, slopes, residual)

@@ -10,15 +10,11 @@ convolution (Bluestein), whose length is a power of two.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
-from functools import partial
 
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.textures import Texture
-from webtensor.dtypes import DType, float32
-from webtensor.shapes import Shape
+from webtensor.backends.webgl.draws import Draws, Program, Value
+from webtensor.dtypes import float32
 
 __all__: list[str] = []
 
@@ -155,66 +151,50 @@ def _radices(length: int) -> list[int] | None:
 
 
 def _stages(
-    backend: WebGLBackend, x: Texture, rows: int, length: int, radices: list[int], turn: float
-) -> Texture:
+    draws: Draws, x: Value, rows: int, length: int, radices: list[int], turn: float
+) -> Value:
     """Transform rows of a length that has these radices."""
     source = x
     joined = 1
     for radix in radices or [1]:
         joined *= radix
-        program = backend.program(
+        program = Program(
             ("fft", radix),
             lambda radix=radix: _shader(  # type: ignore[misc]
                 "fft", _STAGE.replace("RADIX", str(radix)), ["x"], ["n", "next"]
             ),
         )
-        try:
-            result = backend.draw(
-                program, [source], 2 * rows * length, float32, length, joined, turn
-            )
-        finally:
-            if source is not x:
-                backend.release(source)
+        result = draws.draw(program, [source], 2 * rows * length, float32, length, joined, turn)
         source = result
     return source
 
 
-def _convolved(backend: WebGLBackend, x: Texture, rows: int, length: int, turn: float) -> Texture:
+def _convolved(draws: Draws, x: Value, rows: int, length: int, turn: float) -> Value:
     """Bluestein: j k = (j j + k k - (k - j)**2) / 2 makes the transform a convolution."""
     over = 1 << (2 * length - 2).bit_length()
     radices = _radices(over)
     assert radices is not None
 
-    def draw(name: str, code: str, inputs: dict[str, Texture], size: int, angle: float) -> Texture:
-        program = backend.program(name, lambda: _shader(name, code, list(inputs), ["n", "m"]))
-        return backend.draw(program, list(inputs.values()), 2 * size, float32, length, over, angle)
+    def draw(name: str, code: str, inputs: dict[str, Value], size: int, angle: float) -> Value:
+        program = Program(name, lambda: _shader(name, code, list(inputs), ["n", "m"]))
+        return draws.draw(program, list(inputs.values()), 2 * size, float32, length, over, angle)
 
-    with ExitStack() as temporary:
-        released_later = partial(backend.released_with, temporary)
-        spread = released_later(draw("fft_spread", _SPREAD, {"x": x}, rows * over, turn))
-        circle = released_later(draw("fft_circle", _CIRCLE, {}, over, -turn))
-        spectrum = released_later(_stages(backend, circle, 1, over, radices, -1.0))
-        transformed = released_later(_stages(backend, spread, rows, over, radices, -1.0))
-        sources = {"x": transformed, "spectrum": spectrum}
-        filtered = released_later(draw("fft_filter", _FILTER, sources, rows * over, turn))
-        back = released_later(_stages(backend, filtered, rows, over, radices, 1.0))
-        return draw("fft_gather", _GATHER, {"x": back}, rows * length, turn)
+    spread = draw("fft_spread", _SPREAD, {"x": x}, rows * over, turn)
+    circle = draw("fft_circle", _CIRCLE, {}, over, -turn)
+    spectrum = _stages(draws, circle, 1, over, radices, -1.0)
+    transformed = _stages(draws, spread, rows, over, radices, -1.0)
+    sources = {"x": transformed, "spectrum": spectrum}
+    filtered = draw("fft_filter", _FILTER, sources, rows * over, turn)
+    back = _stages(draws, filtered, rows, over, radices, 1.0)
+    return draw("fft_gather", _GATHER, {"x": back}, rows * length, turn)
 
 
 @kernel("fft")
-def fft(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    rows: int,
-    length: int,
-    inverse: bool,
-) -> Handle:
+def fft(draws: Draws, rows: int, length: int, inverse: bool) -> Value:
     """Transform rows of complex numbers, without a factor."""
-    x = inputs[0].storage.handle
+    x = draws.inputs[0]
     turn = 1.0 if inverse else -1.0
     radices = _radices(length)
     if radices is None:
-        return _convolved(backend, x, rows, length, turn)
-    return _stages(backend, x, rows, length, radices, turn)
+        return _convolved(draws, x, rows, length, turn)
+    return _stages(draws, x, rows, length, radices, turn)

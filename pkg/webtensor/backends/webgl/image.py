@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.dtypes import DType, float32, int32
+from webtensor.backends.webgl.draws import Draws, Value
+from webtensor.dtypes import float32, int32
 from webtensor.geometry import Resize, Sampling
 from webtensor.shapes import Shape, prod
 
@@ -192,47 +192,32 @@ _BILINEAR_WEIGHT = (
 _NEAREST_WEIGHT = "inputIndex == clamp(low_, 0, inputSize - 1) ? 1.0 : 0.0"
 
 
-def _resize(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    name: str,
-    code: str,
-    sizes: Resize,
-) -> Handle:
+def _resize(draws: Draws, name: str, code: str, sizes: Resize) -> Value:
     form, lanes, filled = _over_outputs(code, sizes.channels)
 
     def shader() -> Shader:
-        return Shader(name, [Input("x", dtype, lanes)], dtype, 4, _RESIZE_UNIFORMS, filled)
+        return Shader(
+            name, [Input("x", draws.dtype, lanes)], draws.dtype, 4, _RESIZE_UNIFORMS, filled
+        )
 
-    return backend.run((name, dtype, form), shader, inputs, prod(shape), dtype, *sizes[1:])
+    return draws.result((name, draws.dtype, form), shader, *sizes[1:])
 
 
 @kernel("resize_bilinear")
-def resize_bilinear(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Resize
-) -> Handle:
+def resize_bilinear(draws: Draws, sizes: Resize) -> Value:
     """Interpolate along the width, then along the height."""
-    return _resize(backend, inputs, shape, dtype, "resize_bilinear", _BILINEAR, sizes)
+    return _resize(draws, "resize_bilinear", _BILINEAR, sizes)
 
 
 @kernel("resize_nearest")
-def resize_nearest(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Resize
-) -> Handle:
+def resize_nearest(draws: Draws, sizes: Resize) -> Value:
     """Pick the nearest pixels."""
-    return _resize(backend, inputs, shape, dtype, "resize_nearest", _NEAREST, sizes)
+    return _resize(draws, "resize_nearest", _NEAREST, sizes)
 
 
 def _resize_gradient(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    name: str,
-    weight: str,
-    sizes: Resize,
-) -> Handle:
+    draws: Draws, inputs: Sequence[Value], shape: Shape, name: str, weight: str, sizes: Resize
+) -> Value:
     lanes = 4 if sizes.channels % 4 == 0 else 1
 
     def shader() -> Shader:
@@ -240,25 +225,21 @@ def _resize_gradient(
         sources = [Input("dy", float32, lanes)]
         return Shader(name, sources, float32, lanes, _RESIZE_UNIFORMS, code)
 
-    return backend.run((name, lanes), shader, inputs, prod(shape), float32, *sizes[1:])
+    return draws.run((name, lanes), shader, inputs, prod(shape), float32, *sizes[1:])
 
 
 @kernel("resize_bilinear_gradient")
-def resize_bilinear_gradient(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Resize
-) -> Handle:
+def resize_bilinear_gradient(draws: Draws, sizes: Resize) -> Value:
     """Transpose of ``resize_bilinear``."""
     name = "resize_bilinear_gradient"
-    return _resize_gradient(backend, inputs, shape, name, _BILINEAR_WEIGHT, sizes)
+    return _resize_gradient(draws, draws.inputs, draws.shape, name, _BILINEAR_WEIGHT, sizes)
 
 
 @kernel("resize_nearest_gradient")
-def resize_nearest_gradient(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Resize
-) -> Handle:
+def resize_nearest_gradient(draws: Draws, sizes: Resize) -> Value:
     """Transpose of ``resize_nearest``."""
     name = "resize_nearest_gradient"
-    return _resize_gradient(backend, inputs, shape, name, _NEAREST_WEIGHT, sizes)
+    return _resize_gradient(draws, draws.inputs, draws.shape, name, _NEAREST_WEIGHT, sizes)
 
 
 # -- projective sampling ------------------------------------------------------------------------
@@ -411,17 +392,10 @@ def _sampling_code(mode: int, bilinear: bool, is_half: bool) -> str:
 
 
 @kernel("sample")
-def sample(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    sizes: Sampling,
-    fill: float,
-) -> Handle:
+def sample(draws: Draws, sizes: Sampling, fill: float) -> Value:
     """Read images at projected coordinates; see ``wasm_build/source/image.c``."""
     mode, bilinear = sizes.fill_mode, bool(sizes.bilinear)
-    code = _sampling_code(mode, bilinear, backend.mode.is_half)
+    code = _sampling_code(mode, bilinear, draws.device.is_half)
     form, lanes, code = _over_outputs(code, sizes.channels)
 
     def shader() -> Shader:
@@ -434,4 +408,4 @@ def sample(
 
     key = ("sample", form, mode, bilinear)
     numbers = (*sizes[:4], sizes.out_height, sizes.out_width)
-    return backend.run(key, shader, inputs, prod(shape), dtype, *numbers, fill)
+    return draws.result(key, shader, *numbers, fill)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader, array_uniform
-from webtensor.dtypes import DType, int32
+from webtensor.backends.webgl.draws import Draws, Value
+from webtensor.dtypes import int32
 from webtensor.shapes import Shape, prod
 
 __all__: list[str] = []
@@ -42,38 +40,27 @@ V compute(int t) {
 
 
 @kernel("gather")
-def gather(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    length: int,
-    inner: int,
-    count: int,
-) -> Handle:
+def gather(draws: Draws, outer: int, length: int, inner: int, count: int) -> Value:
     """Pick slices by index; out of range picks zeros."""
     fours = inner == 1 and (count % 4 == 0 or outer == 1)
     lanes = 4 if fours or inner % 4 == 0 else 1
 
     def shader() -> Shader:
-        source = Input("x", dtype, 1 if fours else lanes)
+        source = Input("x", draws.dtype, 1 if fours else lanes)
         indices = Input("indices", int32, 4 if fours else 1)
         uniforms = [("length_", "int"), ("inner", "int"), ("count", "int")]
-        code = (_GATHER_FOURS if fours else _GATHER).replace("ZERO", _ZERO[dtype])
-        return Shader("gather", [source, indices], dtype, lanes, uniforms, code)
+        code = (_GATHER_FOURS if fours else _GATHER).replace("ZERO", _ZERO[draws.dtype])
+        return Shader("gather", [source, indices], draws.dtype, lanes, uniforms, code)
 
     size = outer * count * inner
     inner = inner // 4 if inner % 4 == 0 else inner
     count = -(-count // 4) if fours else count
-    key = ("gather", dtype, lanes, fours)
-    return backend.run(key, shader, inputs, size, dtype, length, inner, count)
+    key = ("gather", draws.dtype, lanes, fours)
+    return draws.run(key, shader, draws.inputs, size, draws.dtype, length, inner, count)
 
 
 @kernel("flat_indices")
-def flat_indices(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
-) -> Handle:
+def flat_indices(draws: Draws, sizes: Shape) -> Value:
     """Return the flat indices of rows of coordinates; one past the last for those outside."""
     depth = len(sizes)
 
@@ -93,13 +80,11 @@ def flat_indices(
         return Shader("flat_indices", [Input("x", int32, 4)], int32, 4, uniforms, "\n".join(lines))
 
     numbers = (prod(sizes), *sizes)
-    return backend.run(("flat_indices", depth), shader, inputs, prod(shape), int32, *numbers)
+    return draws.run(("flat_indices", depth), shader, draws.inputs, draws.size, int32, *numbers)
 
 
 @kernel("coordinates")
-def coordinates(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
-) -> Handle:
+def coordinates(draws: Draws, sizes: Shape) -> Value:
     """Return the coordinates of flat indices in row-major order."""
     depth = len(sizes)
 
@@ -114,4 +99,4 @@ def coordinates(
         code = "\n".join(lines)
         return Shader("coordinates", [Input("x", int32, 1)], int32, 1, uniforms, code)
 
-    return backend.run(("coordinates", depth), shader, inputs, prod(shape), int32, *sizes)
+    return draws.run(("coordinates", depth), shader, draws.inputs, draws.size, int32, *sizes)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from typing import Any
 
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader, array_uniform
-from webtensor.backends.webgl.textures import Texture
+from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.dtypes import DType
-from webtensor.shapes import Shape, prod
+from webtensor.shapes import Shape
 from webtensor.views import collapse
 
 __all__ = ["RUN", "SHORT_ROW", "SINGLE", "TEXEL"]
@@ -107,17 +105,9 @@ def _is_aligned(sizes: Sequence[int], steps: Sequence[int], offset: int) -> bool
 
 
 @kernel("strided")
-def strided(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    strides: Shape,
-    offset: int,
-    *details: Any,
-) -> Handle:
+def strided(draws: Draws, strides: Shape, offset: int, *details: Any) -> Value:
     """Copy a strided view out."""
-    sizes, (steps,) = collapse(shape, strides)
+    sizes, (steps,) = collapse(draws.shape, strides)
     step = steps[-1] if steps[-1] in (1, -1) else 0
     if step and _is_aligned(sizes, steps, offset):
         way = TEXEL
@@ -130,12 +120,9 @@ def strided(
         way, step = SINGLE, 0
     rank = len(sizes)
     whole = way == RUN and sizes[-1] % 4 == 0
-    return backend.run(
-        ("strided", dtype, way, step, whole, rank),
-        lambda: _strided_shader(dtype, rank, way, step, whole),
-        inputs,
-        prod(shape),
-        dtype,
+    return draws.result(
+        ("strided", draws.dtype, way, step, whole, rank),
+        lambda: _strided_shader(draws.dtype, rank, way, step, whole),
         offset,
         *sizes,
         *steps,
@@ -143,35 +130,22 @@ def strided(
 
 
 @kernel("concat")
-def concat(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    row_sizes: tuple[int, ...],
-) -> Handle:
+def concat(draws: Draws, outer: int, row_sizes: tuple[int, ...]) -> Value:
     """Join rows side by side."""
-    parts = [
-        (operand.storage.handle, length) for operand, length in zip(inputs, row_sizes, strict=True)
-    ]
-    with ExitStack() as temporary:
-        while len(parts) > _MOST_INPUTS:
-            joined = []
-            for start in range(0, len(parts), _MOST_INPUTS):
-                some = parts[start : start + _MOST_INPUTS]
-                if len(some) > 1:
-                    texture = _join(backend, some, outer, dtype)
-                    temporary.callback(backend.release, texture)
-                    some = [(texture, sum(length for _, length in some))]
-                joined += some
-            parts = joined
-        return _join(backend, parts, outer, dtype)
+    parts = [*zip(draws.inputs, row_sizes, strict=True)]
+    while len(parts) > _MOST_INPUTS:
+        joined = []
+        for start in range(0, len(parts), _MOST_INPUTS):
+            some = parts[start : start + _MOST_INPUTS]
+            if len(some) > 1:
+                texture = _join(draws, some, outer, draws.dtype)
+                some = [(texture, sum(length for _, length in some))]
+            joined += some
+        parts = joined
+    return _join(draws, parts, outer, draws.dtype)
 
 
-def _join(
-    backend: WebGLBackend, parts: list[tuple[Texture, int]], outer: int, dtype: DType
-) -> Texture:
+def _join(draws: Draws, parts: list[tuple[Value, int]], outer: int, dtype: DType) -> Value:
     """Join the rows of a few textures in one draw; each comes with the size of its rows."""
     sizes = [length for _, length in parts]
     total = outer * sum(sizes)
@@ -192,6 +166,6 @@ def _join(
         uniforms = [("total", "int"), *array_uniform("sizes", count)]
         return Shader("concat", inputs, dtype, lanes, uniforms, "\n".join(lines))
 
-    program = backend.program(("concat", dtype, lanes, count), shader)
+    program = Program(("concat", dtype, lanes, count), shader)
     textures = [texture for texture, _ in parts]
-    return backend.draw(program, textures, total, dtype, sum(sizes), *sizes)
+    return draws.draw(program, textures, total, dtype, sum(sizes), *sizes)

@@ -5,16 +5,13 @@ A softmax finds the maximum, the sum of exponentials, then the quotients.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
-from functools import partial
+from collections.abc import Callable, Sequence
 
-from webtensor.backends.api import Handle, Kernel, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.backends.webgl.reduction import reduce_texture
-from webtensor.dtypes import DType, float32
-from webtensor.shapes import Shape
+from webtensor.dtypes import float32
 
 __all__: list[str] = []
 
@@ -60,10 +57,8 @@ V compute(int t) {
 _RESULT = {"softmax": "exp_(shifted) / total", "log_softmax": "shifted - log_(total)"}
 
 
-def _normalize(
-    backend: WebGLBackend, inputs: Sequence[Operand], kind: str, outer: int, length: int
-) -> Handle:
-    x = inputs[0].storage.handle
+def _normalize(draws: Draws, kind: str, outer: int, length: int) -> Value:
+    (x,) = draws.inputs
     size = outer * length
     uniforms = [("length_", "int")]
     lanes = 4 if length > _SHORT and length % 4 == 0 else 1
@@ -76,39 +71,29 @@ def _normalize(
 
     if length <= _SHORT:
         code = _IN_ONE_DRAW.replace("RESULT", _RESULT[kind])
-        program = backend.program((kind, "short"), lambda: shader(["x"], code))
-        return backend.draw(program, [x], size, float32, length)
+        program = Program((kind, "short"), lambda: shader(["x"], code))
+        return draws.draw(program, [x], size, float32, length)
     row = length // lanes
-    with ExitStack() as temporary:
-        released_later = partial(backend.released_with, temporary)
-        greatest = released_later(reduce_texture(backend, x, float32, "max", (outer, length, 1)))
-        program = backend.program(
-            ("exponentials", lanes), lambda: shader(["x", "greatest"], _EXPONENTIALS[lanes])
-        )
-        exponentials = released_later(backend.draw(program, [x, greatest], size, float32, row))
-        total = released_later(
-            reduce_texture(backend, exponentials, float32, "sum", (outer, length, 1))
-        )
-        if kind == "softmax":
-            names, textures = ["exponentials", "total"], [exponentials, total]
-        else:
-            names, textures = ["x", "greatest", "total"], [x, greatest, total]
-        program = backend.program((kind, "long", lanes), lambda: shader(names, _LAST_DRAW[kind]))
-        return backend.draw(program, textures, size, float32, row)
+    greatest = reduce_texture(draws, x, float32, "max", (outer, length, 1))
+    program = Program(
+        ("exponentials", lanes), lambda: shader(["x", "greatest"], _EXPONENTIALS[lanes])
+    )
+    exponentials = draws.draw(program, [x, greatest], size, float32, row)
+    total = reduce_texture(draws, exponentials, float32, "sum", (outer, length, 1))
+
+    if kind == "softmax":
+        names, textures = ["exponentials", "total"], [exponentials, total]
+    else:
+        names, textures = ["x", "greatest", "total"], [x, greatest, total]
+    program = Program((kind, "long", lanes), lambda: shader(names, _LAST_DRAW[kind]))
+    return draws.draw(program, textures, size, float32, row)
 
 
-def _softmax(kind: str) -> Kernel:
+def _softmax(kind: str) -> Callable[..., Value]:
     """Make the kernel of the softmax of rows, or of its logarithm."""
 
-    def softmax(
-        backend: WebGLBackend,
-        inputs: Sequence[Operand],
-        shape: Shape,
-        dtype: DType,
-        outer: int,
-        length: int,
-    ) -> Handle:
-        return _normalize(backend, inputs, kind, outer, length)
+    def softmax(draws: Draws, outer: int, length: int) -> Value:
+        return _normalize(draws, kind, outer, length)
 
     return softmax
 
@@ -148,15 +133,7 @@ vec4 compute(int t) {
 
 
 @kernel("window_sum")
-def window_sum(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    length: int,
-    radius: int,
-) -> Handle:
+def window_sum(draws: Draws, outer: int, length: int, radius: int) -> Value:
     """Sum of each element and of up to ``radius`` neighbours on either side."""
     lanes, code = (4, _WINDOW_SUM_BY_FOURS) if length % 4 == 0 else (1, _WINDOW_SUM)
 
@@ -166,7 +143,7 @@ def window_sum(
         return Shader("window_sum", sources, float32, lanes, uniforms, code)
 
     key = ("window_sum", lanes)
-    return backend.run(key, shader, inputs, outer * length, float32, length, radius)
+    return draws.run(key, shader, draws.inputs, outer * length, float32, length, radius)
 
 
 _NORMALIZE = """
@@ -178,14 +155,7 @@ V compute(int t) {
 
 
 @kernel("normalize")
-def normalize(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    channels: int,
-) -> Handle:
+def normalize(draws: Draws, outer: int, channels: int) -> Value:
     """``(x - mean) * factor + offset``, with a number per channel for each."""
     lanes = 4 if channels % 4 == 0 else 1
 
@@ -194,4 +164,4 @@ def normalize(
         return Shader("normalize", sources, float32, lanes, [("channels", "int")], _NORMALIZE)
 
     key = ("normalize", lanes)
-    return backend.run(key, shader, inputs, outer * channels, float32, channels // lanes)
+    return draws.run(key, shader, draws.inputs, outer * channels, float32, channels // lanes)

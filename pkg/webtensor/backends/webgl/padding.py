@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader, Uniform, array_uniform
+from webtensor.backends.webgl.draws import Draws, Value
 from webtensor.backends.webgl.movement import RUN, SHORT_ROW, SINGLE, TEXEL
 from webtensor.dtypes import DType, bool_, float32
 from webtensor.shapes import Shape, contiguous_strides, prod
@@ -105,14 +103,8 @@ def _pad_shader(
 
 
 def _pad(
-    backend: WebGLBackend,
-    x: Operand,
-    shape: Shape,
-    low: Shape,
-    step: Shape,
-    value: float,
-    skipped: int | None,
-) -> Handle:
+    draws: Draws, x: Value, shape: Shape, low: Shape, step: Shape, value: float, skipped: int | None
+) -> Value:
     """Pad with a value, or with mirror images that skip ``skipped`` elements at the edge."""
     mirrors = skipped is not None
     axes = _collapse_padding(shape, x.shape, low, step, mirrors)
@@ -130,7 +122,7 @@ def _pad(
     lanes = 1 if way == SINGLE else 4
     spread = tuple(axis[3] != 1 for axis in axes)
     own_strides = contiguous_strides(tuple(axis[1] for axis in axes))
-    return backend.run(
+    return draws.run(
         ("pad", x.dtype, way, spread, mirrors),
         lambda: _pad_shader(x.dtype, lanes, way, spread, mirrors),
         [x],
@@ -144,27 +136,12 @@ def _pad(
 
 
 @kernel("pad")
-def pad(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    low: Shape,
-    step: Shape,
-    value: float,
-) -> Handle:
+def pad(draws: Draws, low: Shape, step: Shape, value: float) -> Value:
     """Write elements over a constant, ``step`` apart from ``low`` on."""
-    return _pad(backend, inputs[0], shape, low, step, value, None)
+    return _pad(draws, draws.inputs[0], draws.shape, low, step, value, None)
 
 
 @kernel("mirror_pad")
-def mirror_pad(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    low: Shape,
-    skipped: int,
-) -> Handle:
+def mirror_pad(draws: Draws, low: Shape, skipped: int) -> Value:
     """Pad with mirror images of the elements; the ``skipped`` outermost ones are not repeated."""
-    return _pad(backend, inputs[0], shape, low, (1,) * len(shape), 0, skipped)
+    return _pad(draws, draws.inputs[0], draws.shape, low, (1,) * len(draws.shape), 0, skipped)

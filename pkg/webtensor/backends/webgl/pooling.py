@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.textures import Texture
+from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.backends.webgl.window_walk import (
     WINDOW_UNIFORMS,
     over_cells,
     unrolled,
     window_numbers,
 )
-from webtensor.dtypes import DType, float32
+from webtensor.dtypes import float32
 from webtensor.geometry import Window
-from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
@@ -112,15 +110,15 @@ _SHARE = """
 
 
 def _pool(
-    backend: WebGLBackend,
+    draws: Draws,
     name: str,
     names: Sequence[str],
-    textures: Sequence[Texture],
+    textures: Sequence[Value],
     size: int,
     window: Window,
     form: str,
     body: str,
-) -> Texture:
+) -> Value:
     """Draw a shader whose ``form`` walks over pixels, with ``body`` at each."""
     lanes = 4 if window.in_channels % 4 == 0 else 1
     cells = unrolled(window, lanes) if "CELLS" in form else None
@@ -131,12 +129,8 @@ def _pool(
         sources = [Input(name, float32, lanes) for name in names]
         return Shader(name, sources, float32, lanes, WINDOW_UNIFORMS, code)
 
-    program = backend.program((name, lanes, cells), shader)
-    return backend.draw(program, textures, size, float32, *window_numbers(window))
-
-
-def _textures(inputs: Sequence[Operand]) -> list[Texture]:
-    return [operand.storage.handle for operand in inputs]
+    program = Program((name, lanes, cells), shader)
+    return draws.draw(program, textures, size, float32, *window_numbers(window))
 
 
 def _over_window(start: str, result: str) -> str:
@@ -152,20 +146,14 @@ def _in_size(window: Window) -> int:
 
 
 @kernel("max_pool")
-def max_pool(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def max_pool(draws: Draws, window: Window) -> Value:
     """Return the maximum of each window."""
     form = _over_window(_NO_BEST, "best")
-    return _pool(
-        backend, "max_pool", ["x"], _textures(inputs), _out_size(window), window, form, _BEST
-    )
+    return _pool(draws, "max_pool", ["x"], draws.inputs, _out_size(window), window, form, _BEST)
 
 
 @kernel("max_pool_pick")
-def max_pool_pick(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def max_pool_pick(draws: Draws, window: Window) -> Value:
     """Pick from the first operand at the maximum of each window of the second."""
     form = _over_window(f"{_NO_BEST} V picked = V(0.0);", "picked")
     body = (
@@ -173,55 +161,40 @@ def max_pool_pick(
         + "\n      picked = choose(better, getValues(pixelIndex * channels + channel), picked);"
     )
     names, size = ["values", "x"], _out_size(window)
-    return _pool(backend, "max_pool_pick", names, _textures(inputs), size, window, form, body)
+    return _pool(draws, "max_pool_pick", names, draws.inputs, size, window, form, body)
 
 
 @kernel("max_pool_scatter")
-def max_pool_scatter(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def max_pool_scatter(draws: Draws, window: Window) -> Value:
     """Add the first operand at the maximum of each window of the second."""
-    dy, x = _textures(inputs)
+    dy, x = draws.inputs
     form = _over_window(f"{_NO_BEST} V winner = V(0.0);", "winner")
     body = _BEST + "\n      winner = choose(better, V(float(cell)), winner);"
     size = _out_size(window)
-    winners = _pool(backend, "max_pool_winners", ["x"], [x], size, window, form, body)
-    try:
-        names, size = ["dy", "winners"], _in_size(window)
-        textures = [dy, winners]
-        return _pool(backend, "max_pool_scatter", names, textures, size, window, _OUTPUTS, _IF_WON)
-    finally:
-        backend.release(winners)
+    winners = _pool(draws, "max_pool_winners", ["x"], [x], size, window, form, body)
+    names, size = ["dy", "winners"], _in_size(window)
+    textures = [dy, winners]
+    return _pool(draws, "max_pool_scatter", names, textures, size, window, _OUTPUTS, _IF_WON)
 
 
 @kernel("avg_pool")
-def avg_pool(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def avg_pool(draws: Draws, window: Window) -> Value:
     """Return the mean of each window, not counting padding."""
     form = _over_window("V total = V(0.0); int count = 0;", "total / float(count)")
     body = "total += within(getX(pixelIndex * channels + channel), inside); count += int(inside);"
-    return _pool(
-        backend, "avg_pool", ["x"], _textures(inputs), _out_size(window), window, form, body
-    )
+    return _pool(draws, "avg_pool", ["x"], draws.inputs, _out_size(window), window, form, body)
 
 
 @kernel("avg_pool_gradient")
-def avg_pool_gradient(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def avg_pool_gradient(draws: Draws, window: Window) -> Value:
     """Spread each element evenly over its window."""
     size = _in_size(window)
-    return _pool(
-        backend, "avg_pool_gradient", ["dy"], _textures(inputs), size, window, _OUTPUTS, _SHARE
-    )
+    return _pool(draws, "avg_pool_gradient", ["dy"], draws.inputs, size, window, _OUTPUTS, _SHARE)
 
 
 @kernel("dilation2d")
-def dilation2d(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
-) -> Handle:
+def dilation2d(draws: Draws, window: Window) -> Value:
     """Return the maximum sum of each window and the filter."""
     body = _BEST.replace("channel);", "channel) + getFilter_(cell * channels + channel);", 1)
     form, names, size = _over_window(_NO_BEST, "best"), ["x", "filter_"], _out_size(window)
-    return _pool(backend, "dilation2d", names, _textures(inputs), size, window, form, body)
+    return _pool(draws, "dilation2d", names, draws.inputs, size, window, form, body)

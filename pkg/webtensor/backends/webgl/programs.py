@@ -10,10 +10,10 @@ from webtensor.backends.webgl.compiler import Shader
 from webtensor.errors import BackendError
 from webtensor.transfer import javascript_text
 
-__all__ = ["Program", "ProgramCache"]
+__all__ = ["LinkedProgram", "ProgramCache"]
 
 
-class Program:
+class LinkedProgram:
     """A program's number on the device and the layout of its draw record."""
 
     __slots__ = ("id", "key", "name", "record", "source")
@@ -40,13 +40,13 @@ class ProgramCache:
         self._device = device
         self._source_of = source_of
         self._lost = lost
-        self._programs: dict[Hashable, Program] = {}
-        self.pending: list[Program] = []
+        self._programs: dict[Hashable, LinkedProgram] = {}
+        self.pending: list[LinkedProgram] = []
 
     def __len__(self) -> int:
         return len(self._programs)
 
-    def get(self, key: Hashable, make: Callable[[], Shader]) -> Program:
+    def get(self, key: Hashable, make: Callable[[], Shader]) -> LinkedProgram:
         """Return the program for ``key``, which ``make`` describes the first time."""
         program = self._programs.get(key)
         if program is None:
@@ -67,7 +67,7 @@ class ProgramCache:
                 del self._programs[program.key]
                 raise BackendError(_explained(program, failure))
 
-    def _compile(self, key: Hashable, shader: Shader) -> Program:
+    def _compile(self, key: Hashable, shader: Shader) -> LinkedProgram:
         source = self._source_of(shader)
         id = self._device.compile(
             javascript_text(source),
@@ -83,10 +83,10 @@ class ProgramCache:
             + "".join(kind[0] for _, kind in shader.uniforms)
             + "i"
         )
-        return Program(id, key, shader.name, source, Struct(f"={words}"))
+        return LinkedProgram(id, key, shader.name, source, Struct(f"={words}"))
 
 
-def _explained(program: Program, failure: str) -> str:
+def _explained(program: LinkedProgram, failure: str) -> str:
     """Return an error that names the failure and the op; a shader's has its numbered source."""
     what, _, log = failure.partition("\n")
     message = f"webgl: {what} of {program.name} failed: {log}"

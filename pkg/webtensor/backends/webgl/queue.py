@@ -25,11 +25,7 @@ class DrawQueue:
     """
 
     def __init__(
-        self,
-        device: Any,
-        pending: Sized,
-        on_wait: Callable[[], None],
-        lost: Callable[[], NoReturn],
+        self, device: Any, pending: Sized, on_wait: Callable[[], None], lost: Callable[[], NoReturn]
     ) -> None:
         from pyodide.ffi import create_proxy
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Shader
-from webtensor.dtypes import DType, int32
-from webtensor.shapes import Shape, prod
+from webtensor.backends.webgl.draws import Draws, Value
+from webtensor.dtypes import int32
 
 __all__: list[str] = []
 
@@ -40,9 +37,7 @@ def _threefry() -> str:
 
 
 @kernel("random_bits")
-def random_bits(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, *keys: int
-) -> Handle:
+def random_bits(draws: Draws, *keys: int) -> Value:
     """Element ``i`` is word ``i & 1`` of the block whose counter is ``i >> 1``."""
 
     def shader() -> Shader:
@@ -50,4 +45,4 @@ def random_bits(
         return Shader("random_bits", [], int32, 4, uniforms, _threefry())
 
     signed = [key - (1 << 32) if key >= 1 << 31 else key for key in keys]
-    return backend.run("random_bits", shader, inputs, prod(shape), int32, *signed)
+    return draws.run("random_bits", shader, draws.inputs, draws.size, int32, *signed)

@@ -7,15 +7,12 @@ fragments work at once. Reads are four lanes wide where the innermost axis allow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader, vector_type
-from webtensor.backends.webgl.textures import Texture
+from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.dtypes import DType, bool_, float32, int32
-from webtensor.shapes import Shape
 
 __all__ = ["reduce_texture"]
 
@@ -98,15 +95,15 @@ V compute(int t) {
 
 
 def _stage(
-    backend: WebGLBackend,
-    x: Texture,
+    draws: Draws,
+    x: Value,
     dtype: DType,
     kind: str,
     group: tuple[int, int, int],
     parts: int,
     part: int,
     scale: float,
-) -> Texture:
+) -> Value:
     """Reduce each part of the middle axis; ``scale`` is the factor that turns sums into means."""
     outer, reduced, inner = group
     if inner % 4 == 0:
@@ -128,18 +125,18 @@ def _stage(
         code = _combine(kind, dtype, read_lanes) + code
         return Shader(kind, [Input("x", dtype, read_lanes)], dtype, lanes, uniforms, code)
 
-    program = backend.program(("reduce", kind, dtype, lanes, read_lanes), shader)
+    program = Program(("reduce", kind, dtype, lanes, read_lanes), shader)
     numbers: list[float] = [reduced, parts, part]
     if form is _ALONG_INNER:
         numbers.append(inner // 4 if lanes == 4 else inner)
     if kind == "mean":
         numbers.append(scale)
-    return backend.draw(program, [x], outer * parts * inner, dtype, *numbers)
+    return draws.draw(program, [x], outer * parts * inner, dtype, *numbers)
 
 
 def reduce_texture(
-    backend: WebGLBackend, x: Texture, dtype: DType, kind: str, group: tuple[int, int, int]
-) -> Texture:
+    draws: Draws, x: Value, dtype: DType, kind: str, group: tuple[int, int, int]
+) -> Value:
     """Reduce the middle axis of a texture's elements, viewed as (outer, reduced, inner)."""
     outer, reduced, inner = group
     source = x
@@ -152,32 +149,17 @@ def reduce_texture(
         part = (part + 3) & ~3
         scale = left if parts == 1 else 1.0 / part
         left /= scale
-        try:
-            result = _stage(
-                backend, source, dtype, kind, (outer, reduced, inner), parts, part, scale
-            )
-        finally:
-            if source is not x:
-                backend.release(source)
+        result = _stage(draws, source, dtype, kind, (outer, reduced, inner), parts, part, scale)
         if parts == 1:
             return result
         source, reduced = result, parts
 
 
 @kernel("reduce")
-def reduce(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    kind: str,
-    outer: int,
-    reduced: int,
-    inner: int,
-) -> Handle:
+def reduce(draws: Draws, kind: str, outer: int, reduced: int, inner: int) -> Value:
     """Reduce the middle axis."""
-    x: Texture = inputs[0].storage.handle
-    return reduce_texture(backend, x, dtype, kind, (outer, reduced, inner))
+    x: Value = draws.inputs[0]
+    return reduce_texture(draws, x, draws.dtype, kind, (outer, reduced, inner))
 
 
 # The extremum is searched among the candidates of the previous stage, or along the whole axis at
@@ -243,20 +225,11 @@ def _arg_shader(kind: str, source: DType, first: bool, fours: bool) -> Shader:
 
 
 @kernel("arg_reduce")
-def arg_reduce(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    kind: str,
-    outer: int,
-    reduced: int,
-    inner: int,
-) -> Handle:
+def arg_reduce(draws: Draws, kind: str, outer: int, reduced: int, inner: int) -> Value:
     """Find the index of the first extremum along the middle axis; NaN precedes all else."""
-    x = inputs[0].storage.handle
-    source = inputs[0].dtype
-    best: Texture | None = None
+    x = draws.inputs[0]
+    source = draws.inputs[0].dtype
+    best: Value | None = None
     candidates = reduced
     while True:
         parts = 1
@@ -265,16 +238,12 @@ def arg_reduce(
         part = candidates if parts == 1 else _PART
         first = best is None
         fours = first and inner == 1 and reduced % 4 == 0
-        program = backend.program(
+        program = Program(
             (kind, source, first, fours), partial(_arg_shader, kind, source, first, fours)
         )
         textures = [x] if best is None else [x, best]
         numbers = (reduced, candidates, parts, part, inner)
-        try:
-            result = backend.draw(program, textures, outer * parts * inner, int32, *numbers)
-        finally:
-            if best is not None:
-                backend.release(best)
+        result = draws.draw(program, textures, outer * parts * inner, int32, *numbers)
         if parts == 1:
             return result
         best, candidates = result, parts

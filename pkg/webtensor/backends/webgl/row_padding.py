@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from webtensor.backends.webgl.backend import WebGLBackend
 from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.backends.webgl.epilogue import Epilogue
-from webtensor.backends.webgl.textures import Texture
 from webtensor.dtypes import float32
 
 __all__ = ["narrowed", "whole", "widened"]
@@ -35,7 +34,7 @@ def whole(count: int) -> int:
     return (count + 3) & ~3
 
 
-def widened(backend: WebGLBackend, x: Texture, outer: int, rows: int, inner: int = 1) -> Texture:
+def widened(draws: Draws, x: Value, outer: int, rows: int, inner: int = 1) -> Value:
     """Put zeros behind the rows of (outer, rows, inner), up to a multiple of four."""
     numbers = {
         "rows": rows,
@@ -48,13 +47,11 @@ def widened(backend: WebGLBackend, x: Texture, outer: int, rows: int, inner: int
         uniforms = [(name, "int") for name in numbers]
         return Shader("widen", [Input("x", float32, 1)], float32, 4, uniforms, _WIDEN)
 
-    program = backend.program(("widen",), shader)
-    return backend.draw(program, [x], outer * whole(rows) * inner, float32, *numbers.values())
+    program = Program(("widen",), shader)
+    return draws.draw(program, [x], outer * whole(rows) * inner, float32, *numbers.values())
 
 
-def narrowed(
-    backend: WebGLBackend, x: Texture, outer: int, columns: int, epilogue: Epilogue
-) -> Texture:
+def narrowed(draws: Draws, x: Value, outer: int, columns: int, epilogue: Epilogue) -> Value:
     """Remove the elements behind the columns, and apply the epilogue to the rest."""
 
     def shader() -> Shader:
@@ -62,6 +59,6 @@ def narrowed(
         source = Input("x", float32, 1)
         return epilogue.added_to(Shader("narrow", [source], float32, 1, uniforms, _NARROW))
 
-    program = backend.program(("narrow", epilogue.key), shader)
+    program = Program(("narrow", epilogue.key), shader)
     numbers = (columns, whole(columns), *epilogue.numbers(columns))
-    return backend.draw(program, [x, *epilogue.textures], outer * columns, float32, *numbers)
+    return draws.draw(program, [x, *epilogue.textures], outer * columns, float32, *numbers)

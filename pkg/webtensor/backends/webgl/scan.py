@@ -10,15 +10,12 @@ the four elements of a texel are scanned together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from typing import NamedTuple
 
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.textures import Texture
+from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.dtypes import DType, float32
-from webtensor.shapes import Shape
 
 __all__ = ["cumsum_texture"]
 
@@ -115,29 +112,23 @@ class _Level(NamedTuple):
 
 
 class _Scan:
-    """A scan of one kind, with the data that its levels share; its textures live until it ends."""
+    """A scan of one kind, with the data that its levels share."""
 
-    def __init__(
-        self, backend: WebGLBackend, dtype: DType, outer: int, inner: int, temporary: ExitStack
-    ) -> None:
-        self.backend = backend
+    def __init__(self, draws: Draws, dtype: DType, outer: int, inner: int) -> None:
+        self.draws = draws
         self.dtype = dtype
         self.outer = outer
         self.inner = inner
-        self.temporary = temporary
-
-    def _temporary(self, texture: Texture) -> Texture:
-        return self.backend.released_with(self.temporary, texture)
 
     def _draw(
         self,
         name: str,
         code: str,
         lanes: int,
-        sources: Sequence[tuple[str, Texture, int]],
+        sources: Sequence[tuple[str, Value, int]],
         level: _Level,
         **numbers: int,
-    ) -> Texture:
+    ) -> Value:
         """Draw the elements of a level from sources (name, texture, lanes)."""
         dtype = self.dtype
 
@@ -146,10 +137,10 @@ class _Scan:
             return Shader(name, inputs, dtype, lanes, [(number, "int") for number in numbers], code)
 
         wides = tuple(wide for _, _, wide in sources)
-        program = self.backend.program((name, dtype, lanes, *wides), shader)
+        program = Program((name, dtype, lanes, *wides), shader)
         size = self.outer * level.length * self.inner
         textures = [texture for _, texture, _ in sources]
-        return self.backend.draw(program, textures, size, dtype, *numbers.values())
+        return self.draws.draw(program, textures, size, dtype, *numbers.values())
 
     def _texels_are_whole(self, level: _Level) -> bool:
         """Whether the four elements of a texel follow each other along the axis."""
@@ -158,8 +149,8 @@ class _Scan:
         return level.length % 4 == 0 or (self.outer == 1 and not level.turned)
 
     def _within_blocks(
-        self, kind: str, sources: Sequence[Texture], level: _Level, block: int
-    ) -> Texture:
+        self, kind: str, sources: Sequence[Value], level: _Level, block: int
+    ) -> Value:
         neutral = _NEUTRAL[kind, self.dtype]
         names = ("x", "a")[: len(sources)]
         if self._texels_are_whole(level):
@@ -190,7 +181,7 @@ class _Scan:
         wide = [(name, texture, lanes) for name, texture in zip(names, sources, strict=True)]
         return self._draw(f"{kind} within blocks", code, lanes, wide, level, **numbers)
 
-    def run(self, kind: str, sources: Sequence[Texture], level: _Level) -> Texture:
+    def run(self, kind: str, sources: Sequence[Value], level: _Level) -> Value:
         """Scan a level; the sources are ``x`` and, for a recurrence, its coefficients ``a``."""
         length = level.length
         whole = self._texels_are_whole(level)
@@ -198,13 +189,11 @@ class _Scan:
         blocks = -(-length // block)
         if blocks == 1:
             return self._within_blocks(kind, sources, level, block)
-        parts = [self._temporary(self._within_blocks(kind, sources, level, block))]
+        parts = [self._within_blocks(kind, sources, level, block)]
         if kind == "recurrence":
-            parts.append(
-                self._temporary(self._within_blocks("cumprod", [sources[1]], level, block))
-            )
+            parts.append(self._within_blocks("cumprod", [sources[1]], level, block))
         totals = _Level(blocks, length, block, 0, 0, level.turned)
-        carries = self._temporary(self.run(kind, parts, totals))
+        carries = self.run(kind, parts, totals)
         lanes = 4 if whole or self.inner % 4 == 0 else 1
         code = _INTO_BLOCKS.replace("STEP", _STEP[kind].replace("a *", "getA(t) *"))
         code = code.replace("PER_TEXEL", "4" if whole else "1")
@@ -227,58 +216,38 @@ class _Scan:
 
 
 def _run(
-    backend: WebGLBackend,
+    draws: Draws,
     kind: str,
-    inputs: Sequence[Operand],
+    inputs: Sequence[Value],
     dtype: DType,
     exclusive: bool,
     reverse: bool,
     group: tuple[int, int, int],
-) -> Handle:
+) -> Value:
     outer, length, inner = group
     turned = int(reverse)
     level = _Level(length, length, 1, int(exclusive), turned, turned)
-    with ExitStack() as temporary:
-        scanner = _Scan(backend, dtype, outer, inner, temporary)
-        return scanner.run(kind, [operand.storage.handle for operand in inputs], level)
+    scanner = _Scan(draws, dtype, outer, inner)
+    return scanner.run(kind, inputs, level)
 
 
-def cumsum_texture(
-    backend: WebGLBackend, x: Texture, dtype: DType, group: tuple[int, int, int]
-) -> Texture:
+def cumsum_texture(draws: Draws, x: Value, dtype: DType, group: tuple[int, int, int]) -> Value:
     """Running sums along the middle axis of a texture, viewed as (outer, length, inner)."""
     outer, length, inner = group
-    with ExitStack() as temporary:
-        scanner = _Scan(backend, dtype, outer, inner, temporary)
-        return scanner.run("cumsum", [x], _Level(length, length, 1, 0, 0, 0))
+    scanner = _Scan(draws, dtype, outer, inner)
+    return scanner.run("cumsum", [x], _Level(length, length, 1, 0, 0, 0))
 
 
 @kernel("scan")
-def scan(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    kind: str,
-    exclusive: bool,
-    reverse: bool,
-    *group: int,
-) -> Handle:
+def scan(draws: Draws, kind: str, exclusive: bool, reverse: bool, *group: int) -> Value:
     """Combine each element with all before it, or leave itself out where exclusive."""
     outer, length, inner = group
-    return _run(backend, kind, inputs, dtype, exclusive, reverse, (outer, length, inner))
+    return _run(draws, kind, draws.inputs, draws.dtype, exclusive, reverse, (outer, length, inner))
 
 
 @kernel("recurrence")
-def recurrence(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    reverse: bool,
-    *group: int,
-) -> Handle:
+def recurrence(draws: Draws, reverse: bool, *group: int) -> Value:
     """``y[k] = a[k] * y[k - 1] + b[k]``, from the other end where reverse."""
-    a, b = inputs
+    a, b = draws.inputs
     outer, length, inner = group
-    return _run(backend, "recurrence", (b, a), float32, False, reverse, (outer, length, inner))
+    return _run(draws, "recurrence", (b, a), float32, False, reverse, (outer, length, inner))

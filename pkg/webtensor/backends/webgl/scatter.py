@@ -8,17 +8,12 @@ the device busy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
-
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.backends.webgl.reduction import reduce_texture
 from webtensor.backends.webgl.sorting import argsort_texture
-from webtensor.backends.webgl.textures import Texture
 from webtensor.dtypes import DType, float32, int32
-from webtensor.shapes import Shape, prod
 
 __all__: list[str] = []
 
@@ -60,18 +55,14 @@ int find(int place) {
 """
 
 
-def _sorted_indices(
-    backend: WebGLBackend, indices: Texture, length: int, count: int, temporary: ExitStack
-) -> list[Texture]:
+def _sorted_indices(draws: Draws, indices: Value, length: int, count: int) -> list[Value]:
     """The indices counted from the front, those out of range as ``length``, and their order."""
 
     def shader() -> Shader:
         return Shader("wrap", [Input("indices", int32, 1)], int32, 1, [("length_", "int")], _WRAP)
 
-    wrapped = backend.draw(backend.program("wrap", shader), [indices], count, int32, length)
-    temporary.callback(backend.release, wrapped)
-    order = argsort_texture(backend, wrapped, int32, False, 1, count)
-    temporary.callback(backend.release, order)
+    wrapped = draws.draw(Program("wrap", shader), [indices], count, int32, length)
+    order = argsort_texture(draws, wrapped, int32, False, 1, count)
     return [wrapped, order]
 
 
@@ -97,40 +88,34 @@ V compute(int t) {
 
 
 @kernel("scatter_set")
-def scatter_set(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    length: int,
-    inner: int,
-    count: int,
-) -> Handle:
+def scatter_set(draws: Draws, length: int, inner: int, count: int) -> Value:
     """Replace slices of a copy; the last of equal indices wins, others out of range are ignored."""
-    x, indices, updates = (operand.storage.handle for operand in inputs)
+    x, indices, updates = draws.inputs
     lanes = 4 if inner % 4 == 0 else 1
     size = length * inner
     inner //= lanes
     must_sort = _must_sort(length * inner, count)
-    is_scalar = inputs[0].size < size
+    is_scalar = draws.inputs[0].size < size
 
     def shader() -> Shader:
         names = ["wrapped", "order"] if must_sort else ["indices"]
         code = _FIND.replace("COMPARED", "<=") + _SET_SORTED if must_sort else _SET
         code = code.replace("KEPT", "V(getX(0))" if is_scalar else "getX(t)")
-        sources = [Input("x", dtype, 1 if is_scalar else lanes), Input("updates", dtype, lanes)]
+        sources = [
+            Input("x", draws.dtype, 1 if is_scalar else lanes),
+            Input("updates", draws.dtype, lanes),
+        ]
         sources += [Input(name, int32, 1) for name in names]
         uniforms = [(name, "int") for name in ("length_", "inner", "count")]
-        return Shader("scatter_set", sources, dtype, lanes, uniforms, code)
+        return Shader("scatter_set", sources, draws.dtype, lanes, uniforms, code)
 
-    program = backend.program(("scatter_set", dtype, lanes, must_sort, is_scalar), shader)
-    with ExitStack() as temporary:
-        index_textures = [indices]
-        if must_sort:
-            index_textures = _sorted_indices(backend, indices, length, count, temporary)
-        return backend.draw(
-            program, [x, updates, *index_textures], size, dtype, length, inner, count
-        )
+    program = Program(("scatter_set", draws.dtype, lanes, must_sort, is_scalar), shader)
+    index_textures = [indices]
+    if must_sort:
+        index_textures = _sorted_indices(draws, indices, length, count)
+    return draws.draw(
+        program, [x, updates, *index_textures], size, draws.dtype, length, inner, count
+    )
 
 
 _ADD = """
@@ -167,43 +152,22 @@ _ROW = {False: "(start + c)", True: "getPicked(c)"}
 
 
 @kernel("scatter_add")
-def scatter_add(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    length: int,
-    inner: int,
-    count: int,
-) -> Handle:
+def scatter_add(draws: Draws, outer: int, length: int, inner: int, count: int) -> Value:
     """Add slices up at their indices; those out of range are left out."""
-    x, indices = (operand.storage.handle for operand in inputs)
-    return _add(backend, [x], indices, dtype, (outer, length, inner, count))
+    x, indices = draws.inputs
+    return _add(draws, [x], indices, draws.dtype, (outer, length, inner, count))
 
 
 @kernel("sum_picked")
-def sum_picked(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    length: int,
-    inner: int,
-    count: int,
-) -> Handle:
+def sum_picked(draws: Draws, length: int, inner: int, count: int) -> Value:
     """Pick slices at the second operand's indices, and add them up at the third's."""
-    x, indices, segments = (operand.storage.handle for operand in inputs)
-    return _add(backend, [x, indices], segments, dtype, (1, length, inner, count))
+    x, indices, segments = draws.inputs
+    return _add(draws, [x, indices], segments, draws.dtype, (1, length, inner, count))
 
 
 def _add(
-    backend: WebGLBackend,
-    rows: list[Texture],
-    indices: Texture,
-    dtype: DType,
-    group: tuple[int, int, int, int],
-) -> Texture:
+    draws: Draws, rows: list[Value], indices: Value, dtype: DType, group: tuple[int, int, int, int]
+) -> Value:
     """Add rows up, those of a texture or, where there are two, those that the second picks."""
     outer, length, inner, count = group
     lanes = 4 if inner % 4 == 0 else 1
@@ -221,38 +185,26 @@ def _add(
         numbers = ["length_", "inner", "count"] + ([] if must_sort else ["parts", "part"])
         return Shader("scatter_add", sources, dtype, lanes, [(n, "int") for n in numbers], code)
 
-    program = backend.program(("scatter_add", dtype, lanes, must_sort, picks), shader)
-    with ExitStack() as temporary:
-        if must_sort:
-            index_textures = _sorted_indices(backend, indices, length, count, temporary)
-            return backend.draw(
-                program, [*rows, *index_textures], size, dtype, length, inner, count
-            )
-        parts = max(1, min(count // _PART, _BUSY // size))
-        part = -(-count // parts)
-        numbers = (length, inner, count, parts, part)
-        total = backend.draw(program, [*rows, indices], size * parts, dtype, *numbers)
-        if parts == 1:
-            return total
-        temporary.callback(backend.release, total)
-        parted = (outer, parts, length * inner * lanes)
-        return reduce_texture(backend, total, dtype, "sum", parted)
+    program = Program(("scatter_add", dtype, lanes, must_sort, picks), shader)
+    if must_sort:
+        index_textures = _sorted_indices(draws, indices, length, count)
+        return draws.draw(program, [*rows, *index_textures], size, dtype, length, inner, count)
+    parts = max(1, min(count // _PART, _BUSY // size))
+    part = -(-count // parts)
+    numbers = (length, inner, count, parts, part)
+    total = draws.draw(program, [*rows, indices], size * parts, dtype, *numbers)
+    if parts == 1:
+        return total
+    parted = (outer, parts, length * inner * lanes)
+    return reduce_texture(draws, total, dtype, "sum", parted)
 
 
 @kernel("one_hot")
-def one_hot(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    depth: int,
-    on: float,
-    off: float,
-) -> Handle:
+def one_hot(draws: Draws, depth: int, on: float, off: float) -> Value:
     """Rows of one number, with another at each row's index."""
 
     def shader() -> Shader:
-        kind = "float" if dtype is float32 else "int"
+        kind = "float" if draws.dtype is float32 else "int"
         code = """
 V compute(int i) {
   int column = split(i, depth);
@@ -260,6 +212,6 @@ V compute(int i) {
 }
 """
         uniforms = [("depth", "int"), ("on", kind), ("off", kind)]
-        return Shader("one_hot", [Input("indices", int32, 1)], dtype, 1, uniforms, code)
+        return Shader("one_hot", [Input("indices", int32, 1)], draws.dtype, 1, uniforms, code)
 
-    return backend.run(("one_hot", dtype), shader, inputs, prod(shape), dtype, depth, on, off)
+    return draws.result(("one_hot", draws.dtype), shader, depth, on, off)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Shader
-from webtensor.dtypes import DType, float32
-from webtensor.shapes import Shape, prod
+from webtensor.backends.webgl.draws import Draws, Value
+from webtensor.dtypes import float32
 
 __all__: list[str] = []
 
@@ -21,24 +18,18 @@ V compute(int t) {
 
 
 @kernel("sequence")
-def sequence(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    start: float,
-    step: float,
-    last: float,
-) -> Handle:
+def sequence(draws: Draws, start: float, step: float, last: float) -> Value:
     """Element ``i`` is ``start + i * step``; the last one is ``last``."""
-    kind = "float" if dtype is float32 else "int"
+    kind = "float" if draws.dtype is float32 else "int"
 
     def shader() -> Shader:
         uniforms = [*((name, kind) for name in ("start", "step_", "last")), ("count", "int")]
-        return Shader("sequence", [], dtype, 4, uniforms, _SEQUENCE)
+        return Shader("sequence", [], draws.dtype, 4, uniforms, _SEQUENCE)
 
-    size = prod(shape)
-    return backend.run(("sequence", dtype), shader, inputs, size, dtype, start, step, last, size)
+    size = draws.size
+    return draws.run(
+        ("sequence", draws.dtype), shader, draws.inputs, size, draws.dtype, start, step, last, size
+    )
 
 
 _EYE = """
@@ -60,12 +51,10 @@ V compute(int t) {
 
 
 @kernel("eye")
-def eye(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, k: int
-) -> Handle:
+def eye(draws: Draws, k: int) -> Value:
     """Ones at (row, row + k), else zeros."""
 
     def shader() -> Shader:
-        return Shader("eye", [], dtype, 4, [("columns", "int"), ("k", "int")], _EYE)
+        return Shader("eye", [], draws.dtype, 4, [("columns", "int"), ("k", "int")], _EYE)
 
-    return backend.run(("eye", dtype), shader, inputs, prod(shape), dtype, shape[1], k)
+    return draws.result(("eye", draws.dtype), shader, draws.shape[1], k)

@@ -11,14 +11,11 @@ elements of a row are found without sorting it, by repeatedly keeping the k larg
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 
-from webtensor.backends.api import Handle, Operand
-from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.textures import Texture
+from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.dtypes import DType, float32, int32
-from webtensor.shapes import Shape
 
 __all__ = ["argsort_texture"]
 
@@ -101,11 +98,11 @@ VALUE compute(int t) { return getX(t - t % length_ + getPlaces(t)); }
 
 
 #: Name, texture and dtype of a shader's input.
-_Source = tuple[str, Texture, DType]
+_Source = tuple[str, Value, DType]
 
 
 def _draw(
-    backend: WebGLBackend,
+    draws: Draws,
     name: str,
     code: str,
     order: tuple[DType, bool],
@@ -113,7 +110,7 @@ def _draw(
     size: int,
     output: DType = int32,
     **numbers: int,
-) -> Texture:
+) -> Value:
     """Draw with code that may call ``before``, for an order (dtype, descending)."""
 
     def shader() -> Shader:
@@ -121,56 +118,39 @@ def _draw(
         inputs = [Input(source, dtype, 1) for source, _, dtype in sources]
         return Shader(name, inputs, output, 1, [(number, "int") for number in numbers], full)
 
-    program = backend.program((name, *order), shader)
+    program = Program((name, *order), shader)
     textures = [texture for _, texture, _ in sources]
-    return backend.draw(program, textures, size, output, *numbers.values())
+    return draws.draw(program, textures, size, output, *numbers.values())
 
 
 def argsort_texture(
-    backend: WebGLBackend, x: Texture, dtype: DType, descending: bool, outer: int, length: int
-) -> Texture:
+    draws: Draws, x: Value, dtype: DType, descending: bool, outer: int, length: int
+) -> Value:
     """Places of the elements of each row of a texture, viewed as (outer, length), in order."""
     size = outer * length
     order = dtype, descending
     run = min(length, _BLOCK)
-    with ExitStack() as temporary:
-        sources = [("x", x, dtype)]
-        ranks = _draw(backend, "rank", _RANK, order, sources, size, length_=length, block=run)
-        temporary.callback(backend.release, ranks)
-        sources = [("ranks", ranks, int32)]
-        order_texture = _draw(
-            backend, "order", _ORDER, order, sources, size, length_=length, block=run
-        )
+    sources = [("x", x, dtype)]
+    ranks = _draw(draws, "rank", _RANK, order, sources, size, length_=length, block=run)
+    sources = [("ranks", ranks, int32)]
+    order_texture = _draw(draws, "order", _ORDER, order, sources, size, length_=length, block=run)
     while run < length:
-        with ExitStack() as temporary:
-            temporary.callback(backend.release, order_texture)
-            order_source = ("places", order_texture, int32)
-            sources = [("x", x, dtype), order_source]
-            values = _draw(
-                backend, "ordered values", _VALUES, order, sources, size, dtype, length_=length
-            )
-            temporary.callback(backend.release, values)
-            sources = [("values", values, dtype), order_source]
-            order_texture = _draw(
-                backend, "merge", _MERGE, order, sources, size, length_=length, run=run
-            )
+        order_source = ("places", order_texture, int32)
+        sources = [("x", x, dtype), order_source]
+        values = _draw(
+            draws, "ordered values", _VALUES, order, sources, size, dtype, length_=length
+        )
+        sources = [("values", values, dtype), order_source]
+        order_texture = _draw(draws, "merge", _MERGE, order, sources, size, length_=length, run=run)
         run *= 2
     return order_texture
 
 
 @kernel("argsort")
-def argsort(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    descending: bool,
-    outer: int,
-    length: int,
-) -> Handle:
+def argsort(draws: Draws, descending: bool, outer: int, length: int) -> Value:
     """Places of the elements of each row in order; equal ones stay as they were."""
-    (x,) = inputs
-    return argsort_texture(backend, x.storage.handle, x.dtype, descending, outer, length)
+    (x,) = draws.inputs
+    return argsort_texture(draws, x, x.dtype, descending, outer, length)
 
 
 # -- the largest elements -------------------------------------------------------------------------
@@ -211,50 +191,45 @@ int compute(int t) {
 """
 
 
-def _select(
-    backend: WebGLBackend, x: Texture, dtype: DType, outer: int, length: int, k: int
-) -> Texture:
+def _select(draws: Draws, x: Value, dtype: DType, outer: int, length: int, k: int) -> Value:
     """Return the indices of the k largest of each row, by rounds that keep those of each block."""
     order = dtype, True
     # At least twice k, so that each round leaves at most half.
     block = max(16, 1 << (2 * k - 1).bit_length())
-    previous: Texture | None = None
+    previous: Value | None = None
     candidates = length
     while True:
         blocks = -(-candidates // block)
-        with ExitStack() as temporary:
-            macro, previous_sources, suffix = (
-                "#define CANDIDATE(row, c) (c)\n",
-                list[_Source](),
-                "first",
-            )
-            if previous is not None:
-                temporary.callback(backend.release, previous)
-                macro = "#define CANDIDATE(row, c) getPlaces((row) * candidates + (c))\n"
-                previous_sources, suffix = [("places", previous, int32)], "further"
-            ranks = _draw(
-                backend,
-                f"candidate rank {suffix}",
-                macro + _CANDIDATE_RANK,
-                order,
-                [("x", x, dtype), *previous_sources],
-                outer * candidates,
-                candidates=candidates,
-                block=block,
-                length_=length,
-            )
-            temporary.callback(backend.release, ranks)
-            previous = _draw(
-                backend,
-                f"select {suffix}",
-                macro + _SELECT,
-                order,
-                [("ranks", ranks, int32), *previous_sources],
-                outer * blocks * k,
-                candidates=candidates,
-                block=block,
-                k=k,
-            )
+        macro, previous_sources, suffix = (
+            "#define CANDIDATE(row, c) (c)\n",
+            list[_Source](),
+            "first",
+        )
+        if previous is not None:
+            macro = "#define CANDIDATE(row, c) getPlaces((row) * candidates + (c))\n"
+            previous_sources, suffix = [("places", previous, int32)], "further"
+        ranks = _draw(
+            draws,
+            f"candidate rank {suffix}",
+            macro + _CANDIDATE_RANK,
+            order,
+            [("x", x, dtype), *previous_sources],
+            outer * candidates,
+            candidates=candidates,
+            block=block,
+            length_=length,
+        )
+        previous = _draw(
+            draws,
+            f"select {suffix}",
+            macro + _SELECT,
+            order,
+            [("ranks", ranks, int32), *previous_sources],
+            outer * blocks * k,
+            candidates=candidates,
+            block=block,
+            k=k,
+        )
         if blocks == 1:
             return previous
         candidates = blocks * k
@@ -266,26 +241,15 @@ int compute(int t) { return getPlaces((t / k) * length_ + t % k); }
 
 
 @kernel("topk")
-def topk(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    length: int,
-    k: int,
-) -> Handle:
+def topk(draws: Draws, outer: int, length: int, k: int) -> Value:
     """Return the indices of the k largest elements of each row, in descending order."""
-    order = inputs[0].dtype, True
-    x: Texture = inputs[0].storage.handle
+    order = draws.inputs[0].dtype, True
+    x: Value = draws.inputs[0]
     if k <= _MOST_SELECTED:
-        return _select(backend, x, order[0], outer, length, k)
-    order_texture = argsort_texture(backend, x, *order, outer, length)
-    try:
-        sources = [("places", order_texture, int32)]
-        return _draw(backend, "cut", _CUT, order, sources, outer * k, length_=length, k=k)
-    finally:
-        backend.release(order_texture)
+        return _select(draws, x, order[0], outer, length, k)
+    order_texture = argsort_texture(draws, x, *order, outer, length)
+    sources = [("places", order_texture, int32)]
+    return _draw(draws, "cut", _CUT, order, sources, outer * k, length_=length, k=k)
 
 
 # -- searching ------------------------------------------------------------------------------------
@@ -308,21 +272,12 @@ int compute(int t) {
 
 
 @kernel("search_sorted")
-def search_sorted(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    right: bool,
-    outer: int,
-    length: int,
-    count: int,
-) -> Handle:
+def search_sorted(draws: Draws, right: bool, outer: int, length: int, count: int) -> Value:
     """Return the index at which each value would be inserted into its sorted row."""
-    kind = inputs[0].dtype
-    rows, values = (operand.storage.handle for operand in inputs)
+    kind = draws.inputs[0].dtype
+    rows, values = draws.inputs
     return _draw(
-        backend,
+        draws,
         "search_sorted",
         _SEARCH,
         (kind, False),

@@ -10,7 +10,7 @@ from webtensor.dtypes import DType, bool_, float32, int32
 from webtensor.environment import env
 from webtensor.errors import KernelNotFoundError, OutOfMemoryError
 
-__all__ = ["Texture", "TextureManager", "texel_count"]
+__all__ = ["Layout", "Texture", "TextureManager", "texel_count"]
 
 #: The minimum width of textures that have as many texels: the logarithm.
 _NARROW = 6
@@ -67,6 +67,10 @@ class Texture:
         return self.id < 0
 
 
+#: The pool of textures of one physical size and kind, their width and height, and the kind.
+Layout = tuple[list[Texture], int, int, int]
+
+
 class TextureManager:
     """Allocates textures, and keeps freed ones for reuse by tensors of the same physical size."""
 
@@ -79,7 +83,7 @@ class TextureManager:
         #: All textures on the device, by their numbers.
         self._all: dict[int, Texture] = {}
         self._pools: dict[tuple[int, int, int], list[Texture]] = {}
-        self._by_size: dict[tuple[int, DType], tuple[list[Texture], int, int, int]] = {}
+        self._by_size: dict[tuple[int, DType], Layout] = {}
         self._largest = largest
         #: How many elements fit the largest texture whose width is a power of two, and have indices
         #: that WebGL 1, which computes them as floats, can distinguish.
@@ -104,14 +108,23 @@ class TextureManager:
             KernelNotFoundError: the tensor does not fit the largest texture of this device.
             OutOfMemoryError: the device has no memory for it.
         """
-        layout = self._by_size.get((size, dtype))
-        if layout is None:
-            layout = self._plan(size, dtype)
+        return self.take(self.layout(size, dtype))
+
+    def layout(self, size: int, dtype: DType) -> Layout:
+        """Return where textures for ``size`` elements are kept for reuse, and how they are made.
+
+        Raises:
+            KernelNotFoundError: the tensor does not fit the largest texture of this device.
+        """
+        return self._by_size.get((size, dtype)) or self._plan(size, dtype)
+
+    def take(self, layout: Layout) -> Texture:
+        """Return a texture of a layout, recycled where one is free."""
         return self._recycle(layout[0]) if layout[0] else self._make(*layout)
 
     def allocate_new(self, size: int, dtype: DType) -> Texture:
         """Return a texture that no draw has used."""
-        return self._make(*(self._by_size.get((size, dtype)) or self._plan(size, dtype)))
+        return self._make(*self.layout(size, dtype))
 
     def allocate_wide(self, size: int, width: int) -> Texture:
         """Return a texture for ``size`` float32 elements with ``width`` texels in a row."""
@@ -212,7 +225,7 @@ class TextureManager:
         self.compare_with_threshold()
         return texture
 
-    def _plan(self, size: int, dtype: DType) -> tuple[list[Texture], int, int, int]:
+    def _plan(self, size: int, dtype: DType) -> Layout:
         """Work out the physical size for ``size`` elements; the width is a power of two."""
         if size > self.most_elements:
             raise KernelNotFoundError(

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webtensor.backends.webgl.backend import WebGLBackend
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.programs import Program
-from webtensor.backends.webgl.textures import Texture
+from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.dtypes import float32
 
 __all__ = [
@@ -70,9 +68,9 @@ def paced(count: int) -> int:
     return 0 if count == 1 else 2 - count % 2
 
 
-def tile_rows(backend: WebGLBackend) -> int:
+def tile_rows(draws: Draws) -> int:
     """Return the rows of a tile on this device, or 0 if it has fewer than four render targets."""
-    return min(TILE_ROWS, backend.most_targets & ~3)
+    return min(TILE_ROWS, draws.device.most_targets & ~3)
 
 
 def _choice(first: int, count: int) -> str:
@@ -85,15 +83,15 @@ def _choice(first: int, count: int) -> str:
 
 
 def draw_tiles(
-    backend: WebGLBackend,
+    draws: Draws,
     program: Program,
-    inputs: Sequence[Texture],
+    inputs: Sequence[Value],
     batch: int,
     rows: int,
     columns: int,
     are_neighbours: bool,
     *uniforms: float,
-) -> Texture:
+) -> Value:
     """Draw ``batch`` matrices of (rows, columns) by a program that computes tiles.
 
     The program's texel ``t`` is ``(batch, block, columns / 4)``; it sets one result for each row of
@@ -101,13 +99,13 @@ def draw_tiles(
     otherwise they are every ``blocks``-th row from ``block`` on. Results past the last row are not
     used.
     """
-    tile = tile_rows(backend)
+    tile = tile_rows(draws)
     blocks = -(-rows // tile)
     size = batch * rows * columns
     part = batch * blocks * columns
-    if batch == 1 and not are_neighbours and backend.can_copy:
-        return backend.draw_parts(program, tile, inputs, part, size, *uniforms)
-    parts = backend.draw_several(program, tile, inputs, part, float32, *uniforms)
+    if batch == 1 and not are_neighbours and draws.device.can_copy:
+        return draws.draw_parts(program, tile, inputs, part, size, *uniforms)
+    parts = draws.draw_several(program, tile, inputs, part, float32, *uniforms)
 
     def join() -> Shader:
         part = f"split(block, {tile})" if are_neighbours else _PART
@@ -116,9 +114,5 @@ def draw_tiles(
         uniforms = [(name, "int") for name in ("rows", "columns", "blocks")]
         return Shader("join_tiles", sources, float32, 4, uniforms, code)
 
-    try:
-        joining = backend.program(("join_tiles", tile, are_neighbours), join)
-        return backend.draw(joining, parts, size, float32, rows, columns >> 2, blocks)
-    finally:
-        for texture in parts:
-            backend.release(texture)
+    joining = Program(("join_tiles", tile, are_neighbours), join)
+    return draws.draw(joining, parts, size, float32, rows, columns >> 2, blocks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from webtensor.backends.webgl.programs import Program
+from webtensor.backends.webgl.programs import LinkedProgram
 from webtensor.backends.webgl.textures import Texture
 
 __all__ = ["Draw", "Layout", "copied", "traced"]
@@ -47,7 +47,7 @@ class Draw(NamedTuple):
 
 
 def traced(
-    program: Program,
+    program: LinkedProgram,
     inputs: Sequence[Texture],
     outputs: Sequence[Texture],
     uniforms: tuple[float, ...],

@@ -3,7 +3,7 @@
 import pytest
 
 from webtensor.backends.wasm.backend import WasmBackend
-from webtensor.backends.wasm.parameters import broadcast_parameters, strided_parameters
+from webtensor.backends.wasm.geometries import broadcast_geometry, strided_geometry
 from webtensor.dtypes import int32
 from webtensor.errors import BackendError
 from webtensor.views import collapse
@@ -24,24 +24,24 @@ def test_axes_join_only_where_every_operand_allows() -> None:
 
 
 def test_broadcast_of_a_row_of_a_column_and_of_a_scalar() -> None:
-    assert broadcast_parameters((2, 3), (2, 3), (3,)) == [2, 2, 3, 3, 1, 0, 1]
-    assert broadcast_parameters((2, 3), (2, 3), (2, 1)) == [2, 2, 3, 3, 1, 1, 0]
-    assert broadcast_parameters((2, 3), (2, 3), ()) == [1, 6, 1, 0]
+    assert broadcast_geometry((2, 3), (2, 3), (3,)).integers == (2, 2, 3, 3, 1, 0, 1)
+    assert broadcast_geometry((2, 3), (2, 3), (2, 1)).integers == (2, 2, 3, 3, 1, 1, 0)
+    assert broadcast_geometry((2, 3), (2, 3), ()).integers == (1, 6, 1, 0)
 
 
-def test_strided_parameters_of_a_transpose() -> None:
-    assert strided_parameters((3, 2), (1, 3), 0) == [0, 2, 3, 2, 1, 3]
+def test_strided_geometry_of_a_transpose() -> None:
+    assert strided_geometry((3, 2), (1, 3), 0).integers == (0, 2, 3, 2, 1, 3)
 
 
 def test_slots_are_found_again(fresh_wasm: WasmBackend) -> None:
-    slots = fresh_wasm.parameters
-    assert slots.integers((1, 2)) == slots.integers((1, 2))
+    slots = fresh_wasm.geometries
+    assert slots.address((1, 2)) == slots.address((1, 2))
     for value in range(2000):
-        address = slots.integers((value, value + 1))
+        address = slots.address((value, value + 1))
         assert fresh_wasm.read(address, int32, 2).tolist() == [value, value + 1]
-    assert fresh_wasm.read(slots.integers((1, 2)), int32, 2).tolist() == [1, 2]
+    assert fresh_wasm.read(slots.address((1, 2)), int32, 2).tolist() == [1, 2]
 
 
 def test_too_many_axes_are_refused(fresh_wasm: WasmBackend) -> None:
     with pytest.raises(BackendError, match="too many axes"):
-        fresh_wasm.parameters.integers(tuple(range(200)))
+        fresh_wasm.geometries.address(tuple(range(200)))

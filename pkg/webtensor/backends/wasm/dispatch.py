@@ -1,0 +1,240 @@
+"""Dispatching descriptions: a kernel's call for operands of fixed shapes, worked out once.
+
+Most kernels allocate a block and call one export. What is called with operands does only that; the
+most frequent forms, which queue a call with one operand or two, have functions of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from webtensor.backends.api import Handle, Operand, PreparedKernel
+from webtensor.backends.wasm.descriptions import (
+    RESULT,
+    Address,
+    Call,
+    Description,
+    Found,
+    Geometry,
+    operands,
+)
+from webtensor.backends.wasm.host import MOST_WORDS
+
+if TYPE_CHECKING:
+    from webtensor.backends.signatures import Signature
+    from webtensor.backends.wasm.backend import WasmBackend
+
+__all__ = ["dispatched"]
+
+#: Takes the operands and the addresses of all blocks, and does a call.
+_Step = Callable[[Sequence[Operand], list[int]], object]
+
+
+def dispatched(backend: WasmBackend, of: Signature, description: Description) -> PreparedKernel:
+    """Return what computes a kernel for operands of its signature."""
+    first, *others = description.calls
+    finds = any(isinstance(part, Found) for call in description.calls for part in call.arguments)
+    if finds or description.scratch or not all(_waits(backend, call) for call in description.calls):
+        if others or description.scratch:
+            return _several(backend, description)
+        return _one(backend, first, description.bytes)
+    places = tuple(part for part in first.arguments if isinstance(part, Address))
+    is_plain = first.arguments[: len(places)] == places == (*operands(of), RESULT)
+    if is_plain and not others and len(of.inputs) in _OF_FEW:
+        numbers = first.arguments[len(places) :]
+        return _OF_FEW[len(of.inputs)](backend, first, description.bytes, numbers)
+    return _queued(backend, description)
+
+
+def _waits(backend: WasmBackend, call: Call) -> bool:
+    """Whether a call is queued."""
+    return 0 < call.work < backend.threads.waiting_work
+
+
+# -- single calls --------------------------------------------------------------------------------
+
+
+def _one(backend: WasmBackend, call: Call, count: int) -> PreparedKernel:
+    allocate, step = backend.allocate, _step(backend, call)
+
+    def run(inputs: Sequence[Operand]) -> Handle:
+        out = allocate(count)
+        step(inputs, [*[x.storage.handle for x in inputs], out])
+        return out
+
+    return run
+
+
+def _of_one(
+    backend: WasmBackend, call: Call, count: int, numbers: tuple[Any, ...]
+) -> PreparedKernel:
+    """Queue a call with one operand."""
+    allocate, run_waiting = backend.allocate, backend.host.run_waiting
+    parked, waiting = backend.pool.parked(count), backend.host.waiting
+    number, length = backend.numbers[call.export], 2 + len(numbers)
+    plain = tuple(_number(backend, argument) for argument in numbers)
+
+    def run(inputs: Sequence[Operand]) -> Handle:
+        out = parked.pop() if parked else allocate(count)
+        waiting.extend((number, length, inputs[0].storage.handle, out))
+        waiting.extend(plain)
+        if len(waiting) > MOST_WORDS:
+            run_waiting()
+        return out
+
+    return run
+
+
+def _of_two(
+    backend: WasmBackend, call: Call, count: int, numbers: tuple[Any, ...]
+) -> PreparedKernel:
+    """Queue a call with two operands."""
+    allocate, run_waiting = backend.allocate, backend.host.run_waiting
+    parked, waiting = backend.pool.parked(count), backend.host.waiting
+    number, length = backend.numbers[call.export], 3 + len(numbers)
+    plain = tuple(_number(backend, argument) for argument in numbers)
+
+    def run(inputs: Sequence[Operand]) -> Handle:
+        out = parked.pop() if parked else allocate(count)
+        x, y = inputs
+        waiting.extend((number, length, x.storage.handle, y.storage.handle, out))
+        waiting.extend(plain)
+        if len(waiting) > MOST_WORDS:
+            run_waiting()
+        return out
+
+    return run
+
+
+_OF_FEW = {1: _of_one, 2: _of_two}
+
+
+def _queued(backend: WasmBackend, description: Description) -> PreparedKernel:
+    """Queue calls, all at once."""
+    allocate, run_waiting = backend.allocate, backend.host.run_waiting
+    count, waiting = description.bytes, backend.host.waiting
+    words: list[float] = []
+    places: list[tuple[int, int, int]] = []
+    for call in description.calls:
+        words += (backend.numbers[call.export], len(call.arguments))
+        for argument in call.arguments:
+            if isinstance(argument, Address):
+                places.append((len(words), *argument))
+                words.append(0)
+            else:
+                words.append(_number(backend, argument))
+
+    def run(inputs: Sequence[Operand]) -> Handle:
+        out = allocate(count)
+        blocks = [*[x.storage.handle for x in inputs], out]
+        start = len(waiting)
+        waiting.extend(words)
+        for place, block, offset in places:
+            waiting[start + place] = blocks[block] + offset
+        if len(waiting) > MOST_WORDS:
+            run_waiting()
+        return out
+
+    return run
+
+
+# -- several calls -------------------------------------------------------------------------------
+
+
+def _several(backend: WasmBackend, description: Description) -> PreparedKernel:
+    """Return what does several calls, or uses scratch memory."""
+    allocate, release = backend.allocate, backend.release
+    steps = [_step(backend, call) for call in description.calls]
+    sizes = (*reversed(description.scratch), description.bytes)
+
+    def run(inputs: Sequence[Operand]) -> Handle:
+        blocks: list[int] = []
+        try:
+            for size in sizes:
+                blocks.append(allocate(size))  # noqa: PERF401  (released where others have no room)
+            addresses = [*[x.storage.handle for x in inputs], *blocks]
+            for step in steps:
+                step(inputs, addresses)
+        except BaseException:
+            for block in blocks:
+                release(block)
+            raise
+        out = blocks.pop()
+        for block in blocks:
+            release(block)
+        return out
+
+    return run
+
+
+# -- calls ---------------------------------------------------------------------------------------
+
+
+def _step(backend: WasmBackend, call: Call) -> _Step:
+    """Return what does a call."""
+    fill, run = _filling(backend, call.arguments), _running(backend, call)
+    return lambda inputs, blocks: run(*fill(inputs, blocks))
+
+
+def _running(backend: WasmBackend, call: Call) -> Callable[..., object]:
+    """Return what takes the arguments of a call: the export, the queue, or the threads."""
+    if _waits(backend, call):
+        return _queueing(backend, call)
+    function = backend.functions[call.export]
+    if call.is_shared and call.work >= backend.threads.least_work:
+        return partial(backend.threads.run, call.export, call.work)
+    return function
+
+
+def _queueing(backend: WasmBackend, call: Call) -> Callable[..., object]:
+    waiting, run_waiting = backend.host.waiting, backend.host.run_waiting
+    head = backend.numbers[call.export], len(call.arguments)
+
+    def queue(*arguments: float) -> None:
+        waiting.extend(head)
+        waiting.extend(arguments)
+        if len(waiting) > MOST_WORDS:
+            run_waiting()
+
+    return queue
+
+
+def _filling(
+    backend: WasmBackend, arguments: tuple[Any, ...]
+) -> Callable[[Sequence[Operand], list[int]], Sequence[float]]:
+    """Return what puts addresses into the arguments of a call."""
+    order = sorted(range(len(arguments)), key=lambda index: _kind(arguments[index]))
+    places = [argument for argument in arguments if isinstance(argument, Address)]
+    found = [argument for argument in arguments if isinstance(argument, Found)]
+    numbers = [_number(backend, arguments[index]) for index in order[len(places) + len(found) :]]
+
+    def fill_in_order(inputs: Sequence[Operand], blocks: list[int]) -> Sequence[float]:
+        return [*[blocks[block] + offset for block, offset in places], *numbers]
+
+    if not found and order == [*range(len(arguments))]:
+        return fill_in_order
+    pick = itemgetter(*map(order.index, range(len(arguments))))
+
+    def fill(inputs: Sequence[Operand], blocks: list[int]) -> Sequence[float]:
+        addresses = [blocks[block] + offset for block, offset in places]
+        return pick(  # type: ignore[no-any-return]
+            [*addresses, *[argument.find(backend, inputs) for argument in found], *numbers]
+        )
+
+    return fill
+
+
+def _kind(argument: Any) -> int:
+    """Return the place of an argument among those that are filled in, by what it is."""
+    return 0 if isinstance(argument, Address) else 1 if isinstance(argument, Found) else 2
+
+
+def _number(backend: WasmBackend, argument: Any) -> float:
+    """Return a number, or the address of integers."""
+    if isinstance(argument, Geometry):
+        return backend.geometries.address(argument.integers)
+    number: float = argument
+    return number
