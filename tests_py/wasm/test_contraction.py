@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import webtensor as wt
 from tests_py.wasm.kernels import Array, call
 from tests_py.wasm.windows import WINDOWS, make, patches
 from webtensor.backends.wasm import packed_weights
@@ -218,3 +219,26 @@ def test_products_end_with_a_bias_and_an_activation(
                 wasm, f"fused_{op}", arrays, x.shape, "float32", window, row, 0.25, times=times
             )
             np.testing.assert_allclose(got, want, rtol=1e-4, atol=2e-5)
+
+
+# Each SMALL is lost that is added to LARGE.
+LARGE, SMALL = 2.0**24, 1.0
+
+
+@pytest.mark.parametrize("rows", [2, 6, 13])
+@pytest.mark.parametrize("depth", [300, 1500])
+def test_only_the_first_terms_are_rounded_beside_a_large_one(
+    wasm: WasmBackend, rows: int, depth: int
+) -> None:
+    a, b = np.full((1, rows, depth), SMALL, np.float32), np.ones((1, depth, 9), np.float32)
+    a[:, :, 0] = LARGE
+    sizes = MatmulSizes(1, rows, depth, 9, False, False, True, True)
+    got = call(wasm, "matmul", [a, b], (1, rows, 9), "float32", sizes)
+    assert np.all(np.abs(got - (LARGE + depth - 1)) <= 128)
+
+
+def test_a_large_bias_is_added_last() -> None:
+    wt.set_backend("wasm")
+    x, filter = wt.ones((1, 4, 4, 10)), wt.ones((1, 1, 10, 8))
+    y = wt.fused.conv2d(x, filter, 1, "valid", bias=wt.full((8,), LARGE), activation="relu")
+    assert np.all(y.numpy() == LARGE + 10)

@@ -5,6 +5,7 @@ import pytest
 
 from tests_py.wasm.kernels import Array, Operand
 from webtensor.backends.wasm.backend import WasmBackend
+from webtensor.backends.wasm.fourier import work_bytes
 from webtensor.dtypes import float32
 
 
@@ -42,6 +43,12 @@ def test_every_length(wasm: WasmBackend, inverse: bool) -> None:
         want = np.fft.ifft(wide, norm="forward") if inverse else np.fft.fft(wide)
         error = np.linalg.norm(transform(wasm, x, inverse) - want) / np.linalg.norm(want)
         assert error < 3 * 2.0**-23, f"length {length}"
+
+
+def test_the_work_area_is_as_large_as_the_module_says(wasm: WasmBackend) -> None:
+    wanted = wasm.functions["fft", "work", "bytes"]
+    for length in LENGTHS:
+        assert work_bytes(length) == wanted(length)
 
 
 def test_a_wave_is_one_frequency(wasm: WasmBackend) -> None:

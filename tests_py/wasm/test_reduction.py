@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import webtensor as wt
 from tests_py.wasm.kernels import Array, call
 from webtensor.backends.wasm.backend import WasmBackend
 
@@ -109,3 +110,11 @@ def test_softmax_of_special_rows(wasm: WasmBackend) -> None:
     got = call(wasm, "softmax", [x], x.shape, "float32", *x.shape)
     np.testing.assert_array_equal(np.isnan(got), np.array([[1], [1], [0], [1]]) * np.ones((4, 3)))
     np.testing.assert_array_equal(got[2], [0, 0.5, 0.5])
+
+
+def test_average_pooling_of_a_whole_image_adds_pairwise() -> None:
+    wt.set_backend("wasm")
+    x = np.ones((1, 128, 128, 16), np.float32)
+    x[:, 0, 0] = 2.0**24  # added to which each of the others is lost
+    mean = wt.avg_pool(wt.tensor(x), 128).numpy()
+    np.testing.assert_allclose(mean, x.mean(axis=(1, 2), keepdims=True, dtype=float), rtol=1e-5)

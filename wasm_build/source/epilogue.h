@@ -18,7 +18,7 @@ typedef struct {
   const float *result;   /* the start of the result; the residual has the same layout */
 } Epilogue;
 
-/* An epilogue that costs nothing where the product is still in registers: sums start from the bias,
+/* An epilogue that costs nothing where the product is still in registers: the bias is added to sums,
  * and are clipped to an interval when they are stored. */
 typedef struct {
   const float *bias; /* 0 for zeros */

@@ -29,11 +29,12 @@ const float zeros[BLOCK_DEPTH + 4] = {0};
 #endif
 
 /* How a tile is computed: tiles one below the other, `tiles` of them, each of all the rows that the
- * function is for. Row i of the first reads a[i * a_stride …], `segments` times k elements with
- * `skip` others between; sums start from row i of `from`. */
+ * function is for. Row i of the first reads a[i * a_stride …], `depth` elements of which k at a time
+ * lie together, with `skip` others between. `bias` is added to all rows, and so is what `out` has if
+ * `accumulates`. */
 typedef struct {
-  int tiles, segments, skip, k, a_stride, from_stride, stride;
-  const float *a, *b, *from;
+  int tiles, depth, k, skip, a_stride, stride, accumulates;
+  const float *a, *b, *bias;
   float *out, low, high;
 } Strip;
 
@@ -49,16 +50,29 @@ typedef struct {
   ADD_PRODUCT(c##ROW##0, x, b0);                                                                   \
   ADD_PRODUCT(c##ROW##1, x, b1);
 
-#define START_ROW(ROW, ...)                                                                        \
-  vf c##ROW##0 = load(from), c##ROW##1 = load(from + 4);                                           \
-  from += from_stride;
+#define START_ROW(ROW, ...) vf c##ROW##0 = vset(0), c##ROW##1 = c##ROW##0;
 
 #define LIMITED(X)                                                                                 \
   (vf)wasm_f32x4_pmax(wasm_f32x4_pmin((v128_t)(X), (v128_t)high), (v128_t)low)
 
+/* Rounding errors grow with the number of terms that are added one after another, and with the
+ * largest of the sums on the way: CHAIN terms are a sum of their own, which is added to the result,
+ * and a bias is added last. The chains begin at the same terms however the product is cut into
+ * blocks, so that its elements do not depend on that. */
+#define ADD_ROW(ROW, ...)                                                                          \
+  c##ROW##0 = c##ROW##0 + load((const float *)sums);                                               \
+  c##ROW##1 = c##ROW##1 + load((const float *)sums + 4);                                           \
+  sums += stride;
+
+#define END_CHAIN_OF_ROW(ROW, ...)                                                                 \
+  store(sums, c##ROW##0);                                                                          \
+  store(sums + 4, c##ROW##1);                                                                      \
+  c##ROW##0 = c##ROW##1 = vset(0);                                                                 \
+  sums += stride;
+
 #define STORE_ROW(ROW, ...)                                                                        \
-  store(out, LIMITED(c##ROW##0));                                                                  \
-  store(out + 4, LIMITED(c##ROW##1));                                                              \
+  store(out, LIMITED(c##ROW##0 + bias0));                                                          \
+  store(out + 4, LIMITED(c##ROW##1 + bias1));                                                      \
   out += stride;
 
 /* -- tiles that read rows of A -- */
@@ -76,17 +90,20 @@ typedef struct {
  * often, and do not replace one that is running. */
 #define DEFINE_ROWS_STRIP(ROWS)                                                                    \
   static void NOINLINE rows_strip_##ROWS(const Strip *strip) {                                     \
-    int a_stride = strip->a_stride, from_stride = strip->from_stride, stride = strip->stride;      \
-    int skip = strip->skip;                                                                        \
-    const float *a = strip->a, *from = strip->from;                                                \
-    float *out = strip->out;                                                                       \
+    int a_stride = strip->a_stride, stride = strip->stride, skip = strip->skip;                    \
+    const float *a = strip->a;                                                                     \
+    float *out = strip->out, *sums;                                                                \
     for (int tiles = strip->tiles; tiles > 0; tiles--, a += ROWS * a_stride) {                     \
       const float *b = strip->b;                                                                   \
+      int together = strip->k, chain = CHAIN, accumulates = strip->accumulates;                    \
       EACH_OF_##ROWS(ROW_POINTER, )                                                                \
       EACH_OF_##ROWS(START_ROW, )                                                                  \
       vf x, b0, b1;                                                                                \
-      for (int segments = strip->segments;;) {                                                     \
-        int k = strip->k;                                                                          \
+      for (int depth = strip->depth;;) {                                                           \
+        int k = smaller(depth, smaller(together, chain));                                          \
+        depth -= k;                                                                                \
+        together -= k;                                                                             \
+        chain -= k;                                                                                \
         for (; k >= 4; k -= 4) {                                                                   \
           ROWS_STEP(EACH_OF_##ROWS, 0, 0, 16)                                                      \
           ROWS_STEP(EACH_OF_##ROWS, 4, 32, 48)                                                     \
@@ -100,10 +117,24 @@ typedef struct {
           EACH_OF_##ROWS(ADVANCE_ROW, 1)                                                           \
           b += TILE_COLUMNS;                                                                       \
         }                                                                                          \
-        if (--segments == 0) break;                                                                \
-        EACH_OF_##ROWS(ADVANCE_ROW, skip)                                                          \
+        if (depth == 0) break;                                                                     \
+        if (together == 0) {                                                                       \
+          EACH_OF_##ROWS(ADVANCE_ROW, skip)                                                        \
+          together = strip->k;                                                                     \
+        }                                                                                          \
+        if (chain == 0) {                                                                          \
+          sums = out;                                                                              \
+          if (accumulates) { EACH_OF_##ROWS(ADD_ROW, ) }                                           \
+          sums = out;                                                                              \
+          EACH_OF_##ROWS(END_CHAIN_OF_ROW, )                                                       \
+          accumulates = 1;                                                                         \
+          chain = CHAIN;                                                                           \
+        }                                                                                          \
       }                                                                                            \
+      sums = out;                                                                                  \
+      if (accumulates) { EACH_OF_##ROWS(ADD_ROW, ) }                                               \
       vf low = vset(strip->low), high = vset(strip->high);                                         \
+      vf bias0 = load(strip->bias), bias1 = load(strip->bias + 4);                                 \
       EACH_OF_##ROWS(STORE_ROW, )                                                                  \
     }                                                                                              \
   }
@@ -143,14 +174,14 @@ static void rows_strip(const Strip *strip, int height) {
   MULTIPLY_ROW(3, a, A3) MULTIPLY_ROW(4, a, A4) MULTIPLY_ROW(5, a, A5)
 
 static void NOINLINE panels_strip(const Strip *strip) {
-  int from_stride = strip->from_stride, stride = strip->stride;
-  const float *a = strip->a, *from = strip->from;
-  float *out = strip->out;
+  int stride = strip->stride;
+  const float *a = strip->a;
+  float *out = strip->out, *sums;
   for (int tiles = strip->tiles; tiles > 0; tiles--) {
     const float *b = strip->b;
     EACH_OF_6(START_ROW, )
     vf x, b0, b1;
-    int k = strip->k;
+    int k = strip->depth;
     for (; k >= 4; k -= 4, a += 4 * TILE_ROWS, b += 4 * TILE_COLUMNS) {
       PANEL_STEP(0, 4, 8, 12, 16, 20, 0, 16)
       PANEL_STEP(24, 28, 32, 36, 40, 44, 32, 48)
@@ -160,7 +191,10 @@ static void NOINLINE panels_strip(const Strip *strip) {
     for (; k > 0; k--, a += TILE_ROWS, b += TILE_COLUMNS) {
       PANEL_STEP(0, 4, 8, 12, 16, 20, 0, 16)
     }
+    sums = out;
+    if (strip->accumulates) { EACH_OF_6(ADD_ROW, ) }
     vf low = vset(strip->low), high = vset(strip->high);
+    vf bias0 = load(strip->bias), bias1 = load(strip->bias + 4);
     EACH_OF_6(STORE_ROW, )
   }
 }
@@ -217,8 +251,6 @@ static void NOINLINE buffered_tiles(const Block *block, const Panel *panel, Stri
       const float *begun = row_of(block, panel, i);
       for (int c = 0; c < columns; c += 4) store(kept + c, load(begun + c));
     }
-    strip.from = buffer;
-    strip.from_stride = TILE_COLUMNS;
   }
   compute(&strip, height);
   kept = buffer;
@@ -235,22 +267,19 @@ static void NOINLINE buffered_tiles(const Block *block, const Panel *panel, Stri
 static void multiply_tiles(const Block *block, const Panel *panel, int row, int tiles, int height) {
   int a_step = block->a_stride ? block->a_stride : block->depth; /* from a row to the next */
   Strip strip = {.tiles = tiles,
-                 .segments = block->segments,
-                 .skip = block->skip,
+                 .depth = block->depth,
                  .k = block->depth / block->segments,
+                 .skip = block->skip,
                  .a_stride = block->a_stride,
                  .stride = block->stride,
+                 .accumulates = block->accumulates,
+                 .bias = zeros,
                  .a = block->a + row * a_step,
                  .b = panel->b,
                  .out = panel->out + row * block->stride,
                  .low = block->ends ? block->clipping.low : -VINF,
                  .high = block->ends ? block->clipping.high : VINF};
-  if (block->accumulates) {
-    strip.from = strip.out;
-    strip.from_stride = block->stride;
-  } else {
-    strip.from = block->clipping.bias ? block->clipping.bias + panel->column : zeros;
-  }
+  if (block->clipping.bias && block->ends) strip.bias = block->clipping.bias + panel->column;
   if (panel->columns == TILE_COLUMNS && !block->offsets && row + tiles * height <= block->rows) {
     compute(&strip, height);
     if (block->ends && needs_epilogue(block->epilogue))

@@ -25,6 +25,9 @@
 #define BLOCK_DEPTH_IN_PLACE 1024
 #define BLOCK_COLUMNS 1024
 
+/* How many products are added one after another before their sum is added to the result. */
+#define CHAIN 128
+
 INLINE int smaller(int a, int b) { return a < b ? a : b; }
 
 /* Writes rows (of A) or columns (of B) first … first + count - 1 and k_first … of the operand. */
