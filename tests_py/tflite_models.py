@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
@@ -19,9 +20,23 @@ import tensorflow as tf
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 import webtensor as wt
+from tests_py.convert.node import NodeProcess
 from tests_py.tflite.cases import CASES as OUR_CASES, Case as OurCase
 from tests_py.tflite.test_flows import detector
-from tests_py.tflite.test_recurrent import BATCH, NUMBERS, TIME, filters, sequence_of_lstm
+from tests_py.tflite.test_recurrent import (
+    BATCH,
+    BIDIRECTIONAL_VARIANTS,
+    NUMBERS,
+    OTHERS,
+    TIME,
+    UNITS,
+    basic_lstm,
+    bidirectional_lstm,
+    bidirectional_network,
+    filters,
+    in_8_bits,
+    sequence_of_lstm,
+)
 from webtensor.formats.tflite import Model, read_tflite
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -456,6 +471,68 @@ def test_sequences_of_lstms(variant: str):
     np.testing.assert_allclose(result.numpy(), expected, atol=1e-5)
 
 
+# LiteRT takes the states of wrong places where outputs are merged and the batch comes first, and
+# in simple networks of 8 bits where time comes first.
+
+
+@pytest.mark.parametrize("others", OTHERS)
+@pytest.mark.parametrize("is_time_major, merges", [(False, False), (True, False), (True, True)])
+@pytest.mark.parametrize("variant", BIDIRECTIONAL_VARIANTS)
+def test_bidirectional_lstms(variant: str, others: str, is_time_major: bool, merges: bool):
+    data, given, _ = bidirectional_lstm(variant, others, is_time_major, merges)
+    check_directions(data, given)
+
+
+@pytest.mark.parametrize(
+    "others, is_time_major, merges",
+    [
+        # The backward cell of LiteRT ignores its own input where the batch comes first.
+        *(("none", False, False), ("weighted", False, False)),
+        *((others, True, merges) for others in OTHERS for merges in (False, True)),
+    ],
+)
+def test_bidirectional_networks(others: str, is_time_major: bool, merges: bool):
+    data, given, _ = bidirectional_network(others, is_time_major, merges)
+    check_directions(data, given)
+
+
+def check_directions(data: bytes, given: list[Array]) -> None:
+    model = wt.load_tflite(data)
+    results = model.execute([*map(wt.tensor, given)], model.output_nodes)
+    for result, expected in zip(results, invoked(data, *given), strict=True):
+        np.testing.assert_allclose(result.numpy(), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("others", OTHERS)
+def test_bidirectional_lstms_with_weights_of_8_bits(others: str):
+    check_weights_of_8_bits(*bidirectional_lstm("plain", others, True, True, in_8_bits))
+
+
+@pytest.mark.parametrize("others", ["none", "weighted"])
+def test_bidirectional_networks_with_weights_of_8_bits(others: str):
+    check_weights_of_8_bits(*bidirectional_network(others, False, False, in_8_bits))
+
+
+def check_weights_of_8_bits(data: bytes, given: list[Array], wanted: list[Array]) -> None:
+    """LiteRT rounds inputs to 8 bits, too: ours must be as near to the results of floats."""
+    model = wt.load_tflite(data)
+    results = model.execute([*map(wt.tensor, given)], model.output_nodes)
+    for result, theirs, exact in zip(results, invoked(data, *given), wanted, strict=True):
+        ours, other = (np.abs(y - exact).max() for y in (result.numpy(), theirs))
+        assert ours <= max(other, 0.02)
+
+
+@pytest.mark.parametrize("are_variables", [True, False])
+def test_basic_lstms(are_variables: bool):
+    x = normal(BATCH, NUMBERS, seed=3)
+    data, _ = basic_lstm(x, are_variables)
+    zeros = np.zeros((BATCH, UNITS), np.float32)
+    given = [x] if are_variables else [x, zeros, zeros]
+    results = wt.load_tflite(data).execute([*map(wt.tensor, given)], ["y", "new_cell"])
+    for result, expected in zip(results, invoked(data, *given), strict=True):
+        np.testing.assert_allclose(result.numpy(), expected, atol=1e-5)
+
+
 @pytest.mark.parametrize("rank", [1, 2])
 def test_filters(rank: int):
     steps = normal(5, BATCH, NUMBERS, seed=8)
@@ -650,13 +727,15 @@ def test_models_of_quantized_weights(make: Callable[[], Any]):
 STEPS = {upscaling: 3}
 
 
-@pytest.mark.parametrize("make", VISION, ids=lambda make: make.__name__)
-def test_models_of_integers(make: Callable[[], Any]):
+@cache
+def integer_model(make: Callable[[], Any]) -> bytes:
+    """The bytes of a model of 8-bit integers, whose inputs and outputs are such, too."""
+
     def samples() -> Iterator[list[Array]]:
         for seed in range(5):
             yield [input_of(make, seed)]
 
-    data = lite(
+    return lite(
         make,
         **OPTIMIZED,
         representative_dataset=samples,
@@ -664,12 +743,36 @@ def test_models_of_integers(make: Callable[[], Any]):
         inference_input_type=tf.int8,
         inference_output_type=tf.int8,
     )
+
+
+@pytest.mark.parametrize("make", VISION, ids=lambda make: make.__name__)
+def test_models_of_integers(make: Callable[[], Any]):
+    data = integer_model(make)
     shape = input_of(make).shape
     for seed in range(3):
         x = np.random.default_rng(seed).integers(-128, 128, shape).astype("int8")
         for value, expected in results(data, x):
             difference = np.abs(value.astype(int) - expected)
             assert difference.max() <= STEPS.get(make, 1)
+
+
+@pytest.mark.parametrize("make", VISION, ids=lambda make: make.__name__)
+def test_models_of_integers_become_graphs(make: Callable[[], Any], tmp_path: Path):
+    (tmp_path / "model.tflite").write_bytes(integer_model(make))
+    wt.convert_model(tmp_path / "model.tflite", tmp_path / "web")
+    graph: Any = wt.load_graph_model(tmp_path / "web")
+    (name,) = (value.name.removesuffix(":0") for value in graph.inputs)
+    x = np.random.default_rng(1).integers(-128, 128, input_of(make).shape).astype("int8")
+    expected = litert(integer_model(make), {name: x})
+    integers = x.astype("int32")
+    predicted = graph.execute({name: integers}, [*expected])
+    with NodeProcess() as node:
+        theirs = node.run(tmp_path / "web", {name: integers})
+    by_shape = {value.shape: value for value in theirs}
+    for value, wanted in zip(predicted, expected.values(), strict=True):
+        for actual in (value.numpy(), by_shape[wanted.shape]):
+            assert np.abs(actual - wanted.astype(int)).max() <= STEPS.get(make, 1)
+    graph.dispose()
 
 
 @pytest.mark.parametrize("make", [mobilenet_v1, mobilenet_v2], ids=lambda make: make.__name__)

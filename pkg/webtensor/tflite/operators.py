@@ -324,10 +324,12 @@ OPERATORS: dict[str, Operator] = {
     # Fourier transforms
     "RFFT2D": to("RFFT2D"),
     # recurrent networks
-    "LSTM": activated(recurrent_calls.full_lstm),
+    "BIDIRECTIONAL_SEQUENCE_LSTM": activated(recurrent_calls.bidirectional_lstm),
+    "BIDIRECTIONAL_SEQUENCE_RNN": activated(recurrent_calls.bidirectional_network),
+    "LSTM": activated(recurrent_calls.lstm),
     "RNN": activated(partial(recurrent_calls.network, False)),
     "SVDF": activated(recurrent_calls.filters),
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": activated(partial(recurrent_calls.lstm_of, True)),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": activated(recurrent_calls.sequence_lstm),
     "UNIDIRECTIONAL_SEQUENCE_RNN": activated(partial(recurrent_calls.network, True)),
     # control flow
     "CALL": moving(compositions.call_subgraph),

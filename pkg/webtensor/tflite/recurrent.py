@@ -42,6 +42,7 @@ class _Settings:
         self.states: list[str] = attributes["states"]
         self.activation = ACTIVATIONS[attributes["activation"]]
         self.is_time_major: bool = attributes.get("time_major", False)
+        self.is_backwards: bool = attributes.get("is_backwards", False)
         self.is_sequence: bool = attributes["is_sequence"]
         self.cell_clip: float = attributes.get("cell_clip", 0.0)
         self.projection_clip: float = attributes.get("proj_clip", 0.0)
@@ -52,15 +53,18 @@ class _Settings:
         return dict(zip(self.names, values, strict=True))
 
     def steps(self, x: Tensor) -> Tensor:
-        """Return inputs as (time, batch, numbers)."""
+        """Return inputs as (time, batch, numbers), in the order in which the cell takes them."""
         if not self.is_sequence:
             return ops.expand_dims(x, 0)
-        return x if self.is_time_major else ops.permute_dims(x, (1, 0, 2))
+        steps = x if self.is_time_major else ops.permute_dims(x, (1, 0, 2))
+        return ops.flip(steps, 0) if self.is_backwards else steps
 
     def joined(self, outputs: list[Tensor]) -> Tensor:
         """Return the outputs of all steps in the order of the inputs."""
         if not self.is_sequence:
             return outputs[0]
+        if self.is_backwards:
+            outputs = outputs[::-1]
         return ops.stack(outputs, 0 if self.is_time_major else 1)
 
 
@@ -78,7 +82,7 @@ def recurrent_rows(states: States) -> dict[str, Row]:
     def network(values: Sequence[Tensor], settings: _Settings) -> Tensor:
         return _network(settings.named(values), settings, states)
 
-    def memory(values: Sequence[Tensor], settings: _Settings) -> Tensor:
+    def memory(values: Sequence[Tensor], settings: _Settings) -> tuple[Tensor, Tensor]:
         return _memory(settings.named(values), settings, states)
 
     def filters(values: Sequence[Tensor], settings: _Settings, rank: int) -> Tensor:
@@ -149,13 +153,19 @@ class _Gates:
         return ops.add(ops.multiply(scaled, norm), self._weights[f"{gate}_bias"])
 
 
-def _memory(named: dict[str, Tensor], settings: _Settings, states: States) -> Tensor:
-    """Return the outputs of a long short-term memory."""
+def _memory(named: dict[str, Tensor], settings: _Settings, states: States) -> tuple[Tensor, Tensor]:
+    """Return the outputs of a long short-term memory, and its cell after the last step.
+
+    What the step before returned is among the inputs, or kept in states.
+    """
     recurrent = named["recurrent"]
     steps = _weighted(settings.steps(named["x"]), named["kernel"], named.get("bias"))
     batch, units = steps.shape[1], recurrent.shape[1] // len(settings.gates)
-    output = states.value(settings.states[0], (batch, recurrent.shape[0]))
-    cell = states.value(settings.states[1], (batch, units))
+    if settings.states:
+        output = states.value(settings.states[0], (batch, recurrent.shape[0]))
+        cell = states.value(settings.states[1], (batch, units))
+    else:
+        output, cell = named["output_state"], named["cell_state"]
     outputs = []
     for step in ops.unstack(steps, 0):
         gates = _Gates(ops.add(step, ops.matmul(output, recurrent)), settings.gates, named)
@@ -171,9 +181,10 @@ def _memory(named: dict[str, Tensor], settings: _Settings, states: States) -> Te
         output = ops.multiply(leave, settings.activation(cell))
         output = _projected(output, named, settings)
         outputs.append(output)
-    states.keep(settings.states[0], output)
-    states.keep(settings.states[1], cell)
-    return settings.joined(outputs)
+    if settings.states:
+        states.keep(settings.states[0], output)
+        states.keep(settings.states[1], cell)
+    return settings.joined(outputs), cell
 
 
 def _projected(output: Tensor, named: dict[str, Tensor], settings: _Settings) -> Tensor:

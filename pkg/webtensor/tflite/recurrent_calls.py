@@ -2,16 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 from webtensor.tflite.calls import Call
 
-__all__ = ["filters", "full_lstm", "lstm_of", "network"]
+__all__ = [
+    "bidirectional_lstm",
+    "bidirectional_network",
+    "filters",
+    "lstm",
+    "network",
+    "sequence_lstm",
+]
 
 _GATES = ("input", "forget", "cell", "output")
-_KERNELS, _RECURRENTS, _PEEPHOLES, _BIASES, _NORMS = range(1, 5), range(5, 9), 9, range(12, 16), 20
-_PROJECTION, _PROJECTION_BIAS, _OUTPUT_STATE, _CELL_STATE = 16, 17, 18, 19
+
+
+class _LstmInputs(NamedTuple):
+    """The indices of an LSTM's inputs; of those in groups, that of the first one.
+
+    Attributes:
+        kernels: the weights of the input for each gate.
+        recurrents: the weights of the outputs of the step before.
+        peepholes: the weights of the cell for the gates that see it.
+        biases: the biases.
+        projection: the weights of the projection, which its bias follows.
+        states: the outputs of the step before, which the cell follows.
+        norms: the weights of layer normalization; 0 if there are none.
+        others: the weights of the other input; 0 if there is none.
+    """
+
+    kernels: int
+    recurrents: int
+    peepholes: int
+    biases: int
+    projection: int
+    states: int
+    norms: int = 0
+    others: int = 0
+
+
+_SINGLE = _LstmInputs(1, 5, 9, 12, 16, 18, norms=20)
+_FORWARD = _LstmInputs(1, 5, 9, 12, 16, 35, others=40)
+_BACKWARD = _LstmInputs(18, 22, 26, 29, 33, 37, others=44)
+#: The index of the other input of a bidirectional LSTM.
+_OTHER_INPUT = 39
+
+
+class _NetworkInputs(NamedTuple):
+    """The indices of a simple network's inputs; ``others`` are the weights of the other input."""
+
+    kernel: int
+    recurrent: int
+    bias: int
+    state: int
+    others: int = 0
+
+
+_SINGLE_NETWORK = _NetworkInputs(1, 2, 3, 4)
+_FORWARD_NETWORK = _NetworkInputs(1, 2, 3, 4, others=10)
+_BACKWARD_NETWORK = _NetworkInputs(5, 6, 7, 8, others=11)
+_OTHER_NETWORK_INPUT = 9
 
 
 def _state(call: Call, index: int) -> str:
@@ -38,10 +91,15 @@ def _joined(call: Call, indices: Sequence[int]) -> str:
     return call.node("ConcatV2", *references, call.constant(0))
 
 
-def _node(
-    call: Call, op: str, named: dict[str, str], states: list[str], **attributes: Any
-) -> list[str]:
-    name = call.node(
+def _beside(call: Call, *references: str) -> str:
+    """Return tensors side by side along their last axis."""
+    if len(references) == 1:
+        return references[0]
+    return call.node("ConcatV2", *references, call.constant(-1))
+
+
+def _node(call: Call, op: str, named: dict[str, str], states: list[str], **attributes: Any) -> str:
+    return call.node(
         op,
         *named.values(),
         inputs=[*named],
@@ -49,76 +107,174 @@ def _node(
         activation=call.option("fused_activation_function"),
         **attributes,
     )
-    return [name]
 
 
-def lstm_of(is_sequence: bool, call: Call) -> list[str]:
-    """Return the outputs of a long short-term memory."""
-    if len(call.operator.outputs) != 1:
-        raise call.broken(f"it has {len(call.operator.outputs)} outputs, which is not supported")
-    if call.operator.options.get("diagonal_recurrent_tensors"):
-        raise call.broken("diagonal recurrent weights are not supported")
-    first = 0 if call.has(_KERNELS[0]) else 1
+# -- long short-term memories ------------------------------------------------------------------
+
+
+def _lstm(call: Call, at: _LstmInputs, inputs: Sequence[str], **attributes: Any) -> str:
+    """Return the node of an LSTM, whose kernels are for one input or for two."""
+    first = 0 if call.has(at.kernels) else 1
     present = range(first, 4)
-    kernel = _joined(call, [_KERNELS[gate] for gate in present])
-    recurrent = _joined(call, [_RECURRENTS[gate] for gate in present])
+    kernels = [_joined(call, [at.kernels + gate for gate in present])]
+    if len(inputs) > 1:
+        kernels.append(_joined(call, [at.others + gate for gate in present]))
+    recurrent = _joined(call, [at.recurrents + gate for gate in present])
     named = {
-        "x": call.input(0),
-        "kernel": call.transposed(kernel, (1, 0)),
+        "x": _beside(call, *inputs),
+        "kernel": call.transposed(_beside(call, *kernels), (1, 0)),
         "recurrent": call.transposed(recurrent, (1, 0)),
     }
-    if call.has(_NORMS + 1):
+    if at.norms and call.has(at.norms + 1):
         for gate in present:
-            named[f"{_GATES[gate]}_norm"] = call.input(_NORMS + gate)
-            named[f"{_GATES[gate]}_bias"] = call.input(_BIASES[gate])
-    elif call.has(_BIASES[1]):
-        named["bias"] = _joined(call, [_BIASES[gate] for gate in present])
+            named[f"{_GATES[gate]}_norm"] = call.input(at.norms + gate)
+            named[f"{_GATES[gate]}_bias"] = call.input(at.biases + gate)
+    elif call.has(at.biases + 1):
+        named["bias"] = _joined(call, [at.biases + gate for gate in present])
     for place, name in enumerate(("input", "forget", "output")):
-        if call.has(_PEEPHOLES + place):
-            named[f"{name}_peephole"] = call.input(_PEEPHOLES + place)
-    if call.has(_PROJECTION):
-        named["projection"] = call.transposed(call.input(_PROJECTION), (1, 0))
-        if call.has(_PROJECTION_BIAS):
-            named["projection_bias"] = call.input(_PROJECTION_BIAS)
-    states = [_state(call, index) for index in (_OUTPUT_STATE, _CELL_STATE)]
+        if call.has(at.peepholes + place):
+            named[f"{name}_peephole"] = call.input(at.peepholes + place)
+    if call.has(at.projection):
+        named["projection"] = call.transposed(call.input(at.projection), (1, 0))
+        if call.has(at.projection + 1):
+            named["projection_bias"] = call.input(at.projection + 1)
     return _node(
         call,
         "LSTM",
         named,
-        states,
+        [_state(call, index) for index in (at.states, at.states + 1)],
         gates=[_GATES[gate] for gate in present],
-        is_sequence=is_sequence,
-        time_major=call.operator.options.get("time_major", False),
         cell_clip=call.option("cell_clip"),
         proj_clip=call.option("proj_clip"),
-        **_grids(call, output=_OUTPUT_STATE, cell=_CELL_STATE),
+        **_grids(call, output=at.states, cell=at.states + 1),
+        **attributes,
     )
 
 
-def full_lstm(call: Call) -> list[str]:
-    """Return the outputs of one step; the simpler kernel has no states of its own."""
-    if call.option("kernel_type") != "FULL":
-        raise call.broken("the kernel BASIC is not supported")
-    return lstm_of(False, call)
+def sequence_lstm(call: Call) -> list[str]:
+    """Return the outputs of an LSTM for a sequence."""
+    _check_single_output(call)
+    if call.operator.options.get("diagonal_recurrent_tensors"):
+        raise call.broken("diagonal recurrent weights are not supported")
+    is_time_major = call.option("time_major")
+    return [_lstm(call, _SINGLE, [call.input(0)], is_sequence=True, time_major=is_time_major)]
+
+
+def lstm(call: Call) -> list[str]:
+    """Return the outputs of one step of an LSTM."""
+    kernel = call.option("kernel_type")
+    return _KERNELS[kernel](call)
+
+
+def _full_lstm(call: Call) -> list[str]:
+    _check_single_output(call)
+    return [_lstm(call, _SINGLE, [call.input(0)], is_sequence=False)]
+
+
+def _check_single_output(call: Call) -> None:
+    if len(call.operator.outputs) != 1:
+        raise call.broken(f"it has {len(call.operator.outputs)} outputs, which is not supported")
+
+
+def _basic_lstm(call: Call) -> list[str]:
+    """Return the outputs and the cell of a step, whose weights are one matrix.
+
+    What the step before returned is an input, which may be a variable.
+    """
+    if call.grid(call.tensor(0)) is not None:
+        raise call.broken("the kernel BASIC of quantized numbers is not supported")
+    weights = call.transposed(call.input(2), (1, 0))
+    units = call.size(3, 0) // 4
+    sizes = call.constant([call.size(2, 1) - units, units])
+    split = call.node("SplitV", weights, sizes, call.constant(0), num_split=2)
+    named = {"x": call.input(0), "kernel": split, "recurrent": f"{split}:1", "bias": call.input(3)}
+    states = [1, 4]
+    tensors = [call.graph.subgraph.tensors[call.operator.inputs[index]] for index in states]
+    are_variables = all(tensor.is_variable for tensor in tensors)
+    if not are_variables:
+        named |= {"output_state": call.input(1), "cell_state": call.input(4)}
+    name = _node(
+        call,
+        "LSTM",
+        named,
+        [_state(call, index) for index in states] if are_variables else [],
+        gates=["input", "cell", "forget", "output"],
+        is_sequence=False,
+    )
+    return [name, f"{name}:1"]
+
+
+_KERNELS = {"BASIC": _basic_lstm, "FULL": _full_lstm}
+
+
+# -- simple networks ---------------------------------------------------------------------------
+
+
+def _network(call: Call, at: _NetworkInputs, inputs: Sequence[str], **attributes: Any) -> str:
+    kernels = [call.input(at.kernel)]
+    if len(inputs) > 1:
+        kernels.append(call.input(at.others))
+    named = {
+        "x": _beside(call, *inputs),
+        "kernel": call.transposed(_beside(call, *kernels), (1, 0)),
+        "recurrent": call.transposed(call.input(at.recurrent), (1, 0)),
+        "bias": call.input(at.bias),
+    }
+    states = [_state(call, at.state)]
+    return _node(call, "RNN", named, states, **_grids(call, output=at.state), **attributes)
 
 
 def network(is_sequence: bool, call: Call) -> list[str]:
     """Return the outputs of a simple recurrent network."""
-    named = {
-        "x": call.input(0),
-        "kernel": call.transposed(call.input(1), (1, 0)),
-        "recurrent": call.transposed(call.input(2), (1, 0)),
-        "bias": call.input(3),
-    }
-    return _node(
-        call,
-        "RNN",
-        named,
-        [_state(call, 4)],
-        is_sequence=is_sequence,
-        time_major=call.operator.options.get("time_major", False),
-        **_grids(call, output=4),
+    is_time_major = call.operator.options.get("time_major", False)
+    attributes = {"is_sequence": is_sequence, "time_major": is_time_major}
+    return [_network(call, _SINGLE_NETWORK, [call.input(0)], **attributes)]
+
+
+# -- both directions ---------------------------------------------------------------------------
+
+
+def bidirectional_lstm(call: Call) -> list[str]:
+    """Return the outputs of two LSTMs, of which one goes through a sequence from its end."""
+    inputs = _inputs_of_directions(call, _OTHER_INPUT, _FORWARD.others + _GATES.index("output"))
+    return _directions(
+        call, partial(_lstm, call, _FORWARD), partial(_lstm, call, _BACKWARD), inputs
     )
+
+
+def bidirectional_network(call: Call) -> list[str]:
+    """Return the outputs of two simple networks, as ``bidirectional_lstm`` does."""
+    forward, backward = _FORWARD_NETWORK, _BACKWARD_NETWORK
+    inputs = _inputs_of_directions(call, _OTHER_NETWORK_INPUT, forward.others)
+    return _directions(
+        call, partial(_network, call, forward), partial(_network, call, backward), inputs
+    )
+
+
+def _inputs_of_directions(call: Call, other: int, weights: int) -> tuple[list[str], list[str]]:
+    """Return what the forward and the backward cell read.
+
+    Both read the other input if there are weights for it; else only the backward one does.
+    """
+    inputs = [call.input(index) for index in (0, other) if call.has(index)]
+    return (inputs, inputs) if call.has(weights) else (inputs[:1], inputs[-1:])
+
+
+def _directions(
+    call: Call,
+    forward: Callable[..., str],
+    backward: Callable[..., str],
+    inputs: tuple[list[str], list[str]],
+) -> list[str]:
+    attributes = {"is_sequence": True, "time_major": call.option("time_major")}
+    outputs = [
+        forward(inputs[0], **attributes),
+        backward(inputs[1], is_backwards=True, **attributes),
+    ]
+    return [_beside(call, *outputs)] if call.option("merge_outputs") else outputs
+
+
+# -- filters -----------------------------------------------------------------------------------
 
 
 def filters(call: Call) -> list[str]:
@@ -130,7 +286,7 @@ def filters(call: Call) -> list[str]:
     }
     if call.has(3):
         named["bias"] = call.input(3)
-    return _node(
+    name = _node(
         call,
         "SVDF",
         named,
@@ -139,3 +295,4 @@ def filters(call: Call) -> list[str]:
         is_sequence=False,
         **_grids(call, output=4),
     )
+    return [name]
