@@ -4,6 +4,7 @@ import json
 import math
 import os
 from array import array
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -347,6 +348,18 @@ def test_json_as_other_writers_have_it():
     assert message["int64_field"] == 3
     assert message["color"] == 300
     assert "inner" not in message
+
+
+def test_equal_messages_of_maps_are_counted_once():
+    def read(numbers: Sequence[int]) -> Any:
+        value = {"byName": {f"key{key}": {"color": color} for key, color in enumerate(numbers)}}
+        budget = Budget("file.json", floor=1 << 16)
+        return from_json(SCHEMA, "Everything", value, "file.json", budget)["by_name"]
+
+    for numbers in ([1] * 300, [*range(100)] * 2):
+        assert [message["color"] for message in read(numbers).values()] == numbers
+    with pytest.raises(ModelFormatError, match="only 0 are stored"):
+        read(range(300))
 
 
 def test_json_nested_too_deeply():

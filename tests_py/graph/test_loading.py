@@ -94,6 +94,39 @@ def test_models_load_and_compute_without_blocking(address: str):
     np.testing.assert_allclose(positive, np.maximum(X @ WEIGHTS, 0))
 
 
+def test_graphs_are_read_before_weights_have_come():
+    broken = files(modelTopology={"node": [{"op": 3}]})
+    weights_asked = []
+
+    async def fetch(url: str, options: Any) -> bytes:
+        if url.endswith("json"):
+            return broken["model.json"]
+        weights_asked.append(url)
+        return await asyncio.get_running_loop().create_future()  # never comes
+
+    async def load() -> None:
+        handler = wt.io.http("far://m/model.json", fetch_func=fetch)
+        with pytest.raises(ModelFormatError, match=r"node\[0\].op must be a text"):
+            await asyncio.wait_for(wt.load_graph_model_async(handler), timeout=10)
+
+    asyncio.run(load())
+    assert weights_asked
+
+
+def test_nodes_with_equal_attributes_do_not_share_what_changes():
+    names = [f"n{index}" for index in range(3)]
+    nodes = [
+        placeholder("x", shape=(2, 2)),
+        *(node(name, "Sum", f"{previous} axis", keep_dims=True)
+          for previous, name in zip(["x", *names], names, strict=False)),
+        constant("axis", [1]),
+        node("whole", "Sum", "n2 axis", keep_dims=False),
+    ]  # fmt: skip
+    model = model_of(topology(nodes))
+    result = model.predict(np.array([[1, 2], [3, 4]], "float32"))
+    np.testing.assert_array_equal(result, [3, 7])
+
+
 def test_names_of_the_signature_and_of_the_graph():
     signature = {
         "inputs": {"image": tensor_info("x:0")},

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import errno
 import json
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
@@ -71,16 +70,14 @@ class Budget:
 
     def __init__(self, file: str, size: int = 0, *, floor: int = FLOOR) -> None:
         self.file = file
-        self._size, self._floor, self._spent = size, floor, 0
-
-    @property
-    def limit(self) -> int:
-        """The number of bytes that may be spent in all."""
-        return max(self._floor, EXPANSION * self._size)
+        self._size, self._floor, self._spent = 0, floor, 0
+        self.add_file(size)
 
     def add_file(self, size: int) -> None:
         """Raise the budget by that of a further file of the same model."""
         self._size += size
+        #: The number of bytes that may be spent in all.
+        self.limit = max(self._floor, EXPANSION * self._size)
 
     def spend(self, count: int, where: str = "") -> None:
         """Spend bytes; ``where`` is the part of the file that errors name.
@@ -97,7 +94,9 @@ class Budget:
 
     def spend_items(self, count: int, where: str = "") -> None:
         """Spend the bytes of a number of small Python objects."""
-        self.spend(count * _ITEM_BYTES, where)
+        self._spent += count * _ITEM_BYTES
+        if self._spent > self.limit:
+            self.spend(0, where)
 
     def size_of(self, shape: Sequence[int], where: str = "") -> int:
         """Return the number of elements of a shape.
@@ -159,9 +158,9 @@ def _reason(error: BaseException) -> str:
 # -- structures --------------------------------------------------------------------------------
 
 
-_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _BRACKETS = b"[]{}"
 _NO_BRACKETS = bytes(set(range(256)) - set(_BRACKETS))
+_NO_PUNCTUATION = bytes(set(range(256)) - set(_BRACKETS + b',:"'))
 _DEPTH_CHANGES = {**dict.fromkeys(b"[{", 1), **dict.fromkeys(b"]}", -1)}
 
 
@@ -178,13 +177,22 @@ def parse_json(data: bytes | str, where: str, budget: Budget | None = None) -> A
     with reading(where):
         encoded = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
         budget = budget or Budget(where, len(encoded))
-        without_strings = _STRING.sub(b"", encoded)
-        budget.spend_items(sum(map(without_strings.count, (b"[", b"{", b",", b":"))), where)
-        brackets = without_strings.translate(None, _NO_BRACKETS)
+        punctuation = _punctuation(encoded)
+        budget.spend_items(sum(map(punctuation.count, (b"[", b"{", b",", b":"))), where)
+        brackets = punctuation.translate(None, _NO_BRACKETS)
         depths = accumulate(map(_DEPTH_CHANGES.__getitem__, brackets))
         if max(depths, default=0) > MAX_DEPTH:
             raise ModelFormatError(f"{where}: it is nested more than {MAX_DEPTH} levels deep")
         return json.loads(encoded.decode("utf-8-sig"))
+
+
+def _punctuation(encoded: bytes) -> bytes:
+    """Return the brackets, commas and colons of JSON that are not in texts."""
+    if b"\\" in encoded:
+        encoded = encoded.replace(b"\\\\", b"").replace(b'\\"', b"")
+    quoted = encoded.translate(None, _NO_PUNCTUATION)
+    # Most texts are only a pair of quotes now. Of what quotes divide, every other piece is a text.
+    return b"".join(quoted.replace(b'""', b"").split(b'"')[::2])
 
 
 # -- streams -----------------------------------------------------------------------------------

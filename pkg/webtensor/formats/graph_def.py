@@ -324,6 +324,10 @@ def check_unique(names: Iterable[str], what: str) -> None:
 class _Reader:
     def __init__(self, where: str, budget: Budget) -> None:
         self.where, self.budget = where, budget
+        #: Attributes, and the values of single ones, by the identities of their messages, which
+        #: nodes may share.
+        self._attributes: dict[int, dict[str, AttributeValue]] = {}
+        self._values: dict[int, AttributeValue] = {}
 
     def function(self, message: Message) -> FunctionDef:
         signature = message["signature"]
@@ -357,23 +361,32 @@ class _Reader:
             message["op"],
             tuple(message["input"]),
             self.attributes(message["attr"], f"{where}node {name!r:.200}"),
-            message["device"],
+            message.get("device", ""),
         )
 
     # -- attributes ----------------------------------------------------------------------------
 
     def attributes(self, messages: Mapping[str, Message], where: str) -> dict[str, AttributeValue]:
-        attributes: dict[str, AttributeValue] = {}
+        if not messages:
+            return {}
+        if id(messages) in self._attributes:
+            return self._attributes[id(messages)]
+        attributes = self._attributes[id(messages)] = {}
         for name, message in messages.items():
+            identity = id(message)
+            if identity in self._values:
+                attributes[name] = self._values[identity]
+                continue
             kind = message.which("value")
             if kind:
                 try:
-                    attributes[name] = self.attribute(kind, message[kind], where)
+                    value = self.attribute(kind, message[kind], where)
                 except ModelFormatError:
                     raise
                 except (ValueError, OverflowError) as error:
                     label = f"{self.where}: {where}: attribute {name!r:.200}"
                     raise ModelFormatError(f"{label}: {error}") from None
+                attributes[name] = self._values[identity] = value
         return attributes
 
     def attribute(self, kind: str, value: Any, where: str) -> AttributeValue:

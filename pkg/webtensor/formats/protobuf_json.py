@@ -8,16 +8,18 @@ read, too. Fields that the schema does not have are skipped.
 from __future__ import annotations
 
 import base64
+import marshal
 import math
 import re
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from struct import pack, unpack
-from typing import Any
+from typing import Any, TypeAlias
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, reading
-from webtensor.formats.protobuf import MAX_DEPTH, Field, Message, MessageType, Schema
+from webtensor.formats.protobuf import MAX_DEPTH, Field, Message, MessageType, Number, Schema
 
 __all__ = ["from_json", "to_json"]
 
@@ -25,6 +27,15 @@ _INTEGER = re.compile(r"[-+]?\d{1,20}")
 _URL_SAFE = str.maketrans("-_", "+/")
 #: Kinds that JSON has as strings, because its numbers are often read as doubles.
 _LONG = frozenset({"int64", "uint64", "sint64", "fixed64", "sfixed64"})
+#: What JSON's objects are; asking for a dict first is quicker.
+_OBJECTS = (dict, Mapping)
+#: Values that take more bytes are read each time they occur.
+_LONGEST_SHARED = 1024
+#: The version of ``marshal`` in which equal values are equal bytes.
+_WITHOUT_REFERENCES = 2
+
+#: Returns what a decoded value of JSON stands for, in which so many levels of messages may be.
+_Read: TypeAlias = "Callable[[_Reader, Any, int], Any]"
 
 
 def from_json(
@@ -52,134 +63,225 @@ def from_json(
         {'size': -1, 'name_hint': 'batch'}
     """
     with reading(where):
-        reader = _Reader(budget or Budget(where))
-        return reader.message(schema.types[name], value, where, MAX_DEPTH)
+        reader = _Reader(where, budget or Budget(where))
+        try:
+            return reader.message(schema.types[name], value, MAX_DEPTH)
+        except _MisfitError as misfit:
+            raise ModelFormatError(f"{where}{misfit}") from None
+
+
+class _MisfitError(Exception):
+    """A value is not what its field takes; ``path`` leads from the value to the whole."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        self.path: list[str] = []
+
+    def __str__(self) -> str:
+        return f"{''.join(reversed(self.path))} {self.problem}"
+
+
+def _misfit(value: object, wanted: str) -> _MisfitError:
+    return _MisfitError(f"must be {wanted}, but is {value!r:.200}")
 
 
 class _Reader:
-    def __init__(self, budget: Budget) -> None:
-        self.budget = budget
-        self.names: dict[MessageType, dict[str, Field]] = {}
+    """Reads one file.
 
-    def broken(self, path: str, value: object, wanted: str) -> ModelFormatError:
-        return ModelFormatError(f"{path} must be {wanted}, but is {value!r:.200}")
+    Equal maps of messages become one, and so do equal messages in them: they are the attributes of
+    a graph's nodes, and most nodes have the same as others.
+    """
 
-    def fields(self, message_type: MessageType) -> dict[str, Field]:
-        """Return the fields of a type by all names that they have in JSON."""
-        if message_type not in self.names:
-            by_name = message_type.by_name
-            in_camel_case = {_camel_case(name): field for name, field in by_name.items()}
-            self.names[message_type] = {**in_camel_case, **by_name}
-        return self.names[message_type]
+    def __init__(self, where: str, budget: Budget) -> None:
+        self.where, self.budget = where, budget
+        self._shared: dict[tuple[_Read, int, bytes], Any] = {}
 
-    def message(self, message_type: MessageType, value: object, path: str, depth: int) -> Message:
-        if not isinstance(value, Mapping):
-            raise self.broken(path, value, "an object")
+    def message(self, message_type: MessageType, value: object, depth: int) -> Message:
+        if not isinstance(value, _OBJECTS):
+            raise _misfit(value, "an object")
         if not depth:
-            raise ModelFormatError(f"{path} is nested more than {MAX_DEPTH} levels deep")
-        self.budget.spend_items(1 + len(value), path)
+            raise _MisfitError(f"is nested more than {MAX_DEPTH} levels deep")
+        self.budget.spend_items(1 + len(value), self.where)
         message = Message(message_type)
-        fields = self.fields(message_type)
-        for name, item in value.items():
-            field = fields.get(name)
-            if field is not None and item is not None:
-                message.put(field, self.field(message_type, field, item, f"{path}.{name}", depth))
+        fields = _fields(message_type)
+        name = ""
+        try:
+            for name, item in value.items():
+                if item is not None and name in fields:
+                    field, read = fields[name]
+                    message.put(field, read(self, item, depth))
+        except _MisfitError as misfit:
+            misfit.path.append(f".{name}")
+            raise
         return message
 
-    def field(
-        self, message_type: MessageType, field: Field, value: Any, path: str, depth: int
-    ) -> Any:
-        if field.key:
-            if not isinstance(value, Mapping):
-                raise self.broken(path, value, "an object")
-            entry = message_type.entry(field)
-            key_field, value_field = entry.by_name["key"], entry.by_name["value"]
-            return {
-                self.key(entry, key_field, key, path): self.item(
-                    entry, value_field, item, f"{path}[{key!r:.200}]", depth
-                )
-                for key, item in value.items()
-            }
-        if not field.is_repeated:
-            return self.item(message_type, field, value, path, depth)
-        if not isinstance(value, list):
-            raise self.broken(path, value, "a list")
-        items = (
-            self.item(message_type, field, item, f"{path}[{index}]", depth)
-            for index, item in enumerate(value)
-        )
-        number = message_type.number(field)
-        return list(items) if number is None else array(number.format, items)
-
-    def key(self, entry: MessageType, field: Field, key: object, path: str) -> Any:
-        """Return a key of a map, which is a string in JSON."""
-        if field.kind == "bool":
-            key = {"true": True, "false": False}.get(str(key), key)
-        return self.item(entry, field, key, path, 1)
-
-    def item(
-        self, message_type: MessageType, field: Field, value: Any, path: str, depth: int
-    ) -> Any:
-        """Return a single value of a field, a list or a map."""
-        schema = message_type.schema
-        if field.kind in schema.types:
-            return self.message(schema.types[field.kind], value, path, depth - 1)
-        if field.kind in schema.enumerations:
-            names = schema.enumerations[field.kind]
-            if isinstance(value, str) and value not in names:
-                raise self.broken(path, value, f"a name of {field.kind}")
-            value = names.get(value, value) if isinstance(value, str) else value
-            return self.integer(message_type, field, value, path)
-        if field.kind == "string":
-            return self.text(value, path)
-        if field.kind == "bytes":
-            return self.bytes(value, path)
-        if field.kind == "bool":
-            if not isinstance(value, bool):
-                raise self.broken(path, value, "true or false")
-            return value
-        if field.kind in ("float", "double"):
-            return self.float(field, value, path)
-        return self.integer(message_type, field, value, path)
-
-    def text(self, value: object, path: str) -> str:
-        if not isinstance(value, str) or not _is_unicode(value):
-            raise self.broken(path, value, "a text")
-        return value
-
-    def bytes(self, value: object, path: str) -> memoryview:
-        """Return bytes, which are text in base64 of one of its two alphabets, or a list."""
+    def shared(self, read: _Read, value: Any, depth: int) -> Any:
+        """Return what an equal value became before, if there was one."""
         try:
-            if isinstance(value, list):
-                return memoryview(bytes(value))
-            if isinstance(value, str):
-                self.budget.spend(len(value), path)
-                padding = "=" * (-len(value) % 4)
-                text = value.translate(_URL_SAFE) + padding
-                return memoryview(base64.b64decode(text, validate=True))
-        except (TypeError, ValueError):
-            pass
-        raise self.broken(path, value, "bytes in base64")
+            # Of what compares values with their types, this is the quickest; nothing is loaded.
+            data = marshal.dumps(value, _WITHOUT_REFERENCES)
+        except ValueError:  # not only JSON's types
+            return read(self, value, depth)
+        if len(data) > _LONGEST_SHARED:
+            return read(self, value, depth)
+        key = (read, depth, data)
+        if key not in self._shared:
+            self._shared[key] = read(self, value, depth)
+        return self._shared[key]
 
-    def integer(self, message_type: MessageType, field: Field, value: object, path: str) -> int:
+
+# -- fields ------------------------------------------------------------------------------------
+
+
+@cache
+def _fields(message_type: MessageType) -> dict[str, tuple[Field, _Read]]:
+    """Return the fields of a type by all names that they have in JSON, and what reads each."""
+    by_name = {
+        name: (field, _field_reader(message_type, field))
+        for name, field in message_type.by_name.items()
+    }
+    return {**{_camel_case(name): pair for name, pair in by_name.items()}, **by_name}
+
+
+def _field_reader(message_type: MessageType, field: Field) -> _Read:
+    if field.key:
+        return _map_reader(message_type.entry(field))
+    read = _item_reader(message_type, field)
+    return _list_reader(read, message_type.number(field)) if field.is_repeated else read
+
+
+def _map_reader(entry: MessageType) -> _Read:
+    key_field, value_field = entry.by_name["key"], entry.by_name["value"]
+    read_value = _item_reader(entry, value_field)
+    has_messages = value_field.kind in entry.schema.types
+    if has_messages:
+        read_value = _shared_reader(read_value)
+    # JSON's keys are strings.
+    read_key = _truth_key if key_field.kind == "bool" else _item_reader(entry, key_field)
+
+    def read(reader: _Reader, value: Any, depth: int) -> dict[Any, Any]:
+        if not isinstance(value, _OBJECTS):
+            raise _misfit(value, "an object")
+        reader.budget.spend_items(len(value), reader.where)
+        entries: dict[Any, Any] = {}
+        key: Any = None
+        try:
+            for key, item in value.items():
+                entries[read_key(reader, key, depth)] = read_value(reader, item, depth)
+        except _MisfitError as misfit:
+            misfit.path.append(f"[{key!r:.200}]")
+            raise
+        return entries
+
+    return _shared_reader(read) if has_messages else read
+
+
+def _shared_reader(read: _Read) -> _Read:
+    return lambda reader, value, depth: reader.shared(read, value, depth)
+
+
+def _list_reader(read_item: _Read, number: Number | None) -> _Read:
+    def read(reader: _Reader, value: Any, depth: int) -> Any:
+        if not isinstance(value, list):
+            raise _misfit(value, "a list")
+        items: list[Any] = []
+        try:
+            # What was read before a misfit is in the list, and tells its index.
+            items.extend(read_item(reader, item, depth) for item in value)
+        except _MisfitError as misfit:
+            misfit.path.append(f"[{len(items)}]")
+            raise
+        return items if number is None else array(number.format, items)
+
+    return read
+
+
+def _item_reader(message_type: MessageType, field: Field) -> _Read:
+    """Return what reads a single value of a field, a list or a map."""
+    schema, kind = message_type.schema, field.kind
+    if kind in schema.types:
+        item_type = schema.types[kind]
+        return lambda reader, value, depth: reader.message(item_type, value, depth - 1)
+    if kind in _READERS:
+        return _READERS[kind]
+    number = message_type.number(field)
+    if kind in schema.enumerations:
+        return _enumeration_reader(kind, schema.enumerations[kind], number)
+    return lambda _, value, __: _integer(value, kind, number)
+
+
+def _enumeration_reader(kind: str, numbers: Mapping[str, int], number: Number | None) -> _Read:
+    def read(_: _Reader, value: Any, __: int) -> int:
         if isinstance(value, str):
-            value = int(value) if _INTEGER.fullmatch(value) else value
-        elif isinstance(value, float):
-            value = int(value) if value.is_integer() else value
-        number = message_type.number(field)
-        if type(value) is not int or number is None or not number.holds(value):
-            raise self.broken(path, value, f"an integer of kind {field.kind}")
-        return value
+            if value not in numbers:
+                raise _misfit(value, f"a name of {kind}")
+            return numbers[value]
+        return _integer(value, kind, number)
 
-    def float(self, field: Field, value: object, path: str) -> float:
+    return read
+
+
+def _integer(value: object, kind: str, number: Number | None) -> int:
+    if isinstance(value, str):
+        value = int(value) if _INTEGER.fullmatch(value) else value
+    elif isinstance(value, float):
+        value = int(value) if value.is_integer() else value
+    if type(value) is not int or number is None or not number.holds(value):
+        raise _misfit(value, f"an integer of kind {kind}")
+    return value
+
+
+def _text(_: _Reader, value: Any, __: int) -> str:
+    if isinstance(value, str) and (value.isascii() or _is_unicode(value)):
+        return value
+    raise _misfit(value, "a text")
+
+
+def _bytes(reader: _Reader, value: Any, _: int) -> memoryview:
+    """Return bytes, which are text in base64 of one of its two alphabets, or a list."""
+    try:
+        if isinstance(value, list):
+            return memoryview(bytes(value))
+        if isinstance(value, str):
+            reader.budget.spend(len(value), reader.where)
+            padding = "=" * (-len(value) % 4)
+            text = value.translate(_URL_SAFE) + padding
+            return memoryview(base64.b64decode(text, validate=True))
+    except (TypeError, ValueError):
+        pass
+    raise _misfit(value, "bytes in base64")
+
+
+def _truth(_: _Reader, value: Any, __: int) -> bool:
+    if not isinstance(value, bool):
+        raise _misfit(value, "true or false")
+    return value
+
+
+def _truth_key(reader: _Reader, value: Any, depth: int) -> bool:
+    return _truth(reader, {"true": True, "false": False}.get(value, value), depth)
+
+
+def _float_reader(kind: str, layout: str) -> _Read:
+    def read(_: _Reader, value: Any, __: int) -> float:
         try:
             if isinstance(value, (int, float, str)) and not isinstance(value, bool):
-                layout = "<f" if field.kind == "float" else "<d"
                 result: float = unpack(layout, pack(layout, float(value)))[0]
                 return result
         except (ValueError, OverflowError):
             pass
-        raise self.broken(path, value, f"a number of kind {field.kind}")
+        raise _misfit(value, f"a number of kind {kind}")
+
+    return read
+
+
+_READERS: dict[str, _Read] = {
+    "string": _text,
+    "bytes": _bytes,
+    "bool": _truth,
+    "float": _float_reader("float", "<f"),
+    "double": _float_reader("double", "<d"),
+}
 
 
 def _camel_case(name: str) -> str:

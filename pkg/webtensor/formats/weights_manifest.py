@@ -57,16 +57,8 @@ class WeightSpec(NamedTuple):
     group: str
     #: Number of elements.
     size: int
-
-    @property
-    def stored_dtype(self) -> str:
-        """The dtype of the elements in the file."""
-        return self.dtype if self.quantization is None else self.quantization.dtype
-
-    @property
-    def stored_bytes(self) -> int | None:
-        """The number of bytes in the file; None for text, whose length is in the file."""
-        return None if self.dtype == "string" else self.size * ITEM_SIZES[self.stored_dtype]
+    #: Number of bytes in the file; None for text, whose length is in the file.
+    stored_bytes: int | None
 
 
 class StoredWeight(NamedTuple):
@@ -88,12 +80,14 @@ def parse_specs(specs: object, where: str, budget: Budget) -> list[WeightSpec]:
 
 
 def _spec(fields: object, where: str, budget: Budget) -> WeightSpec:
-    if not isinstance(fields, Mapping) or not isinstance(fields.get("name"), str):
+    if not isinstance(fields, (dict, Mapping)) or not isinstance(fields.get("name"), str):
         raise ModelFormatError(f"{where}: a weight is malformed: {fields!r:.200}")
     name, shape = fields["name"], fields.get("shape")
     label = f"{where}: weight {name!r}"
-    if not isinstance(shape, (list, tuple)) or not all(
-        type(size) is int and size >= 0 for size in shape
+    if (
+        not isinstance(shape, (list, tuple))
+        or not {*map(type, shape)} <= {int}
+        or min(shape, default=0) < 0
     ):
         raise ModelFormatError(f"{label} has shape {shape!r:.200}")
     dtype = str(fields.get("dtype"))
@@ -103,18 +97,20 @@ def _spec(fields: object, where: str, budget: Budget) -> WeightSpec:
         stored = "" if quantization is None else f", stored as {quantization.dtype!r}"
         raise ModelFormatError(f"{label} has dtype {dtype!r}{stored}")
     size = budget.size_of(shape, label)
-    return WeightSpec(name, tuple(shape), dtype, quantization, str(fields.get("group", "")), size)
+    stored_dtype = dtype if quantization is None else quantization.dtype
+    stored_bytes = None if dtype == "string" else size * ITEM_SIZES[stored_dtype]
+    group = str(fields.get("group", ""))
+    return WeightSpec(name, tuple(shape), dtype, quantization, group, size, stored_bytes)
 
 
 def _quantization(fields: object, label: str) -> Quantization | None:
     if fields is None:
         return None
-    if not isinstance(fields, Mapping):
+    if not isinstance(fields, (dict, Mapping)):
         raise ModelFormatError(f"{label} is quantized in an unknown way")
     scale, minimum = fields.get("scale", 1), fields.get("min", 0)
-    for number in (scale, minimum):
-        if not _is_float(number):
-            raise ModelFormatError(f"{label} has scale {scale!r:.50} and min {minimum!r:.50}")
+    if not (_is_float(scale) and _is_float(minimum)):
+        raise ModelFormatError(f"{label} has scale {scale!r:.50} and min {minimum!r:.50}")
     return Quantization(str(fields.get("dtype")), float(scale), float(minimum))
 
 

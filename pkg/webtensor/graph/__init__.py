@@ -5,7 +5,8 @@
 turns what is wanted of a graph into a block of steps (``blocks``); ``frames`` makes loops of old
 graphs blocks of their own, and ``specialization`` computes only once what follows from shapes;
 ``execution`` keeps what they compile. ``resources`` are values that are no tensors. ``inputs``
-checks what is given, ``model`` is what users see, and ``loading`` where it comes from.
+checks what is given, ``model`` is what users see, ``loading`` where it comes from, and ``saving``
+what is written, with the ``default_attributes`` that other sources of graphs leave out.
 """
 
 from typing import TYPE_CHECKING

@@ -42,7 +42,6 @@ class Step(NamedTuple):
         outputs: where its results go.
         reads: the inputs whose elements the host must know.
         controls: what must not be dead, besides the inputs.
-        releases: what no later step needs.
         runs_blocks: whether it returns a generator, as ``run`` does.
         operands: all inputs of the node, of which ``inputs`` are some.
         node: the node.
@@ -54,7 +53,6 @@ class Step(NamedTuple):
     outputs: tuple[int, ...]
     reads: tuple[int, ...]
     controls: tuple[int, ...]
-    releases: tuple[int, ...]
     runs_blocks: bool
     operands: tuple[int, ...]
     node: Node
@@ -66,6 +64,7 @@ class Block(NamedTuple):
 
     Attributes:
         steps: the steps.
+        releases: for each step the slots that no later one needs.
         initial: the values of all slots before the first step: constants, and None.
         feeds: the slots of the arguments.
         fetches: the slots of the results.
@@ -75,6 +74,7 @@ class Block(NamedTuple):
     """
 
     steps: tuple[Step, ...]
+    releases: tuple[tuple[int, ...], ...]
     initial: list[Any]
     feeds: tuple[int, ...]
     fetches: tuple[int, ...]
@@ -88,13 +88,13 @@ def run(block: Block, arguments: Sequence[Any]) -> Reads:
     values = block.initial.copy()
     for slot, argument in zip(block.feeds, arguments, strict=True):
         values[slot] = argument
-    for step in block.steps:
+    for step, releases in zip(block.steps, block.releases, strict=True):
         if block.has_branches and _is_dead(step, values):
             for slot in step.outputs:
                 values[slot] = DEAD
             continue
         yield from compute(step, values, block.where)
-        for slot in step.releases:
+        for slot in releases:
             values[slot] = None
     return [values[slot] for slot in block.fetches]
 

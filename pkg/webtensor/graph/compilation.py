@@ -48,6 +48,10 @@ _STRUCTURE = (
     | _BRANCHES
     | {"Const", "IdentityN", LOOP}
 )
+#: Operations that hand a tensor on.
+_TRANSPARENT = _ALIASES | {"IdentityN"}
+#: Operations that nothing is computed for.
+_UNCOMPUTED = (_TRANSPARENT | _NOTHING) - _INPUTS
 #: Identities that belong to a branch by their control inputs.
 _CONTROLLED = "_ControlledIdentity"
 #: Functions may call functions to this depth.
@@ -76,12 +80,46 @@ class _Steps:
             self.initial.append(value)
         return self.slots[reference]
 
+    def add(
+        self,
+        node: Node,
+        call: _Call,
+        slots: Sequence[int],
+        controls: tuple[int, ...],
+        outputs: int,
+    ) -> None:
+        """Add the step of a node, whose inputs are in ``slots``; -1 stands for none."""
+        self.steps.append(
+            Step(
+                call.function,
+                tuple(slots if call.inputs is None else [slots[index] for index in call.inputs]),
+                tuple([self.slot(Reference(node.name, index)) for index in range(outputs)]),
+                tuple([slots[index] for index in call.reads]),
+                controls,
+                call.runs_blocks,
+                tuple([slot for slot in slots if slot >= 0]),
+                node,
+                call.row,
+            )
+        )
 
-class _Wanted(NamedTuple):
-    """The nodes that a block needs, in order, and how many outputs of each."""
 
-    order: list[Node]
-    outputs: dict[str, int]
+class _Wanted:
+    """The nodes that a block needs, in order, and how many outputs of each.
+
+    Their inputs are what the nodes behind aliases compute; ``waits`` are such tensors that must be
+    computed before, for the nodes that wait for any.
+    """
+
+    def __init__(self) -> None:
+        self.order: list[Node] = []
+        self.outputs: dict[str, int] = {}
+        self.waits: dict[str, list[Reference]] = {}
+
+    def use(self, reference: Reference) -> None:
+        """Count a tensor among the outputs of its node."""
+        if reference != MISSING and self.outputs.get(reference.node, 0) <= reference.output:
+            self.outputs[reference.node] = reference.output + 1
 
 
 class Compiler:
@@ -113,7 +151,6 @@ class Compiler:
         nodes: Nodes,
         feeds: Sequence[Reference],
         fetches: Sequence[Reference],
-        constants: Mapping[str, Tensor] | None = None,
     ) -> Block:
         """Return the block that computes tensors.
 
@@ -121,37 +158,84 @@ class Compiler:
             nodes: the nodes of the graph.
             feeds: the tensors that are given, which may be any of the graph.
             fetches: the tensors that are wanted.
-            constants: the values of constant nodes, where they are not those of the model.
 
         Raises:
             ModelFormatError: a tensor depends on itself or on something that is missing.
         """
         nodes, renamed = without_frames(_with_controlled_identities(nodes), self._where)
         fetches = [renamed.get(fetch, fetch) for fetch in fetches]
-        constant = self._constant if constants is None else lambda node: constants[node.name]
-        return self._block(nodes, feeds, fetches, constant)
+        return self._block(nodes, feeds, fetches)
 
-    def _block(
+    def compile_program(
         self,
         nodes: Nodes,
         feeds: Sequence[Reference],
         fetches: Sequence[Reference],
-        constant: Callable[[Node], Tensor],
+        constants: Mapping[str, Tensor],
+    ) -> Block:
+        """Return the block that computes tensors by nodes that are in order already.
+
+        Args:
+            nodes: nodes of a compiled block without branches, or what takes their place; each comes
+                after those that it needs, except that constants may be anywhere.
+            feeds: the tensors that are given.
+            fetches: the tensors that are wanted.
+            constants: the values of constant nodes.
+
+        Raises:
+            ModelFormatError: an attribute of a node is impossible.
+        """
+        wanted = _Wanted()
+        for fetch in fetches:
+            wanted.use(fetch)
+        for node in reversed(nodes.values()):
+            if node.op != "Const" and node.name in wanted.outputs:
+                wanted.order.append(node)
+                for reference in node.inputs:
+                    wanted.use(reference)
+        wanted.order += [
+            node for node in nodes.values() if node.op == "Const" and node.name in wanted.outputs
+        ]
+        wanted.order.reverse()
+        return self._assembled(wanted, feeds, fetches, lambda node: constants[node.name])
+
+    def _block(
+        self, nodes: Nodes, feeds: Sequence[Reference], fetches: Sequence[Reference]
     ) -> Block:
         fed = set(feeds)
         targets = [self._source(nodes, fetch, fed) for fetch in fetches]
         wanted = self._wanted(nodes, targets, fed)
+        return self._assembled(wanted, feeds, targets, self._constant)
+
+    def _assembled(
+        self,
+        wanted: _Wanted,
+        feeds: Sequence[Reference],
+        targets: Sequence[Reference],
+        constant: Callable[[Node], Tensor],
+    ) -> Block:
+        """Return the block of nodes in order."""
         has_branches = any(node.op in _BRANCHES for node in wanted.order)
         steps = _Steps()
         feed_slots = tuple(steps.slot(feed) for feed in feeds)
         for node in wanted.order:
-            value = constant(node) if node.op == "Const" else None
-            self._add(steps, nodes, node, value, wanted.outputs[node.name], fed, has_branches)
+            waits = wanted.waits.get(node.name, ()) if has_branches else ()
+            controls = tuple(steps.slots[wait] for wait in waits if wait in steps.slots)
+            if node.op == "Const":
+                self._add_constant(steps, node, constant(node), controls)
+            elif node.op in _INPUTS:
+                if Reference(node.name) not in steps.slots:
+                    raise ModelFormatError(
+                        f"{self._where}: the input {node.name!r:.200} is missing"
+                    )
+            elif node.op not in _UNCOMPUTED:
+                self._add(steps, node, controls, wanted.outputs[node.name])
         missing = [str(target) for target in targets if target not in steps.slots]
         if missing:
             raise ModelFormatError(f"{self._where}: nothing computes the tensor {missing[0]!r}")
         fetch_slots = tuple(steps.slots[target] for target in targets)
         return Block(
+            tuple(steps.steps),
             _released(steps.steps, {*fetch_slots}),
             steps.initial,
             feed_slots,
@@ -167,14 +251,11 @@ class Compiler:
         """Return the tensor that one is, behind operations that only hand it on."""
         for _ in range(len(nodes) + 1):
             node = nodes.get(reference.node)
-            if node is None or reference in fed:
+            if node is None or node.op not in _TRANSPARENT or reference in fed:
                 return reference
-            if node.op == "IdentityN":
-                index = reference.output
-            elif node.op in _ALIASES and not (node.op == "Enter" and not node.inputs):
-                index = 0
-            else:
+            if node.op == "Enter" and not node.inputs:
                 return reference
+            index = reference.output if node.op == "IdentityN" else 0
             if index >= len(node.inputs):
                 raise ModelFormatError(
                     f"{self._where}: node {node.name!r:.200} has no input {index}"
@@ -182,115 +263,76 @@ class Compiler:
             reference = node.inputs[index]
         raise ModelFormatError(f"{self._where}: node {reference.node!r:.200} depends on itself")
 
-    def _sources(
-        self, nodes: Nodes, node: Node, fed: set[Reference]
-    ) -> tuple[list[Reference], list[Reference]]:
-        """Return the tensors that a node computes with, and those that it waits for."""
-        if node.op == "Assert":
-            return [], []
-        inputs = [self._source(nodes, reference, fed) for reference in node.inputs]
-        controls = [self._source(nodes, Reference(name), fed) for name in node.controls]
-        return inputs, controls
-
     def _wanted(self, nodes: Nodes, targets: Sequence[Reference], fed: set[Reference]) -> _Wanted:
-        order: list[Node] = []
-        outputs: dict[str, int] = {}
-        states: dict[str, bool] = {}  # whether a node's inputs are all in order
-        stack = [(reference.node, False) for reference in reversed(targets) if reference not in fed]
-        for reference in targets:
-            outputs[reference.node] = max(outputs.get(reference.node, 0), reference.output + 1)
+        wanted = _Wanted()
+        is_ordered: dict[str, bool] = {}
+        #: Names of nodes, each with the node as soon as its inputs are in order.
+        stack: list[tuple[str, Node | None]] = []
+        for target in reversed(targets):
+            wanted.use(target)
+            if target not in fed:
+                stack.append((target.node, None))
         while stack:
-            name, is_ready = stack.pop()
-            if is_ready:
-                states[name] = True
-                order.append(nodes[name])
+            name, ready = stack.pop()
+            if ready is not None:
+                is_ordered[name] = True
+                wanted.order.append(ready)
                 continue
-            if name in states:
-                if not states[name]:
+            if name in is_ordered:
+                if not is_ordered[name]:
                     raise ModelFormatError(f"{self._where}: node {name!r:.200} depends on itself")
                 continue
             if name not in nodes:
                 raise ModelFormatError(f"{self._where}: there is no node {name!r:.200}")
-            states[name] = False
-            stack.append((name, True))
-            inputs, controls = self._sources(nodes, nodes[name], fed)
-            outputs.setdefault(name, 0)
-            sources = [source for source in (*inputs, *controls) if source != MISSING]
-            for reference in sources:
-                outputs[reference.node] = max(outputs.get(reference.node, 0), reference.output + 1)
-            stack += [
-                (reference.node, False)
-                for reference in sources
-                if reference not in fed and not states.get(reference.node, False)
-            ]
-        return _Wanted(order, outputs)
+            wanted.outputs.setdefault(name, 0)
+            node = nodes[name]
+            if node.op == "Assert" or not (node.inputs or node.controls):
+                is_ordered[name] = True
+                wanted.order.append(node)
+                continue
+            is_ordered[name] = False
+            inputs = [self._source(nodes, reference, fed) for reference in node.inputs]
+            waits = [self._source(nodes, Reference(other), fed) for other in node.controls]
+            if waits:
+                wanted.waits[name] = waits
+            stack.append((name, Node(name, node.op, tuple(inputs), (), node.attributes)))
+            for source in (*inputs, *waits):
+                wanted.use(source)
+                if source != MISSING and source not in fed and not is_ordered.get(source.node):
+                    stack.append((source.node, None))
+        return wanted
 
     # -- steps ---------------------------------------------------------------------------------
 
-    def _add(
-        self,
-        steps: _Steps,
-        nodes: Nodes,
-        node: Node,
-        value: Tensor | None,
-        outputs: int,
-        fed: set[Reference],
-        has_branches: bool,
+    def _add_constant(
+        self, steps: _Steps, node: Node, value: Tensor, controls: tuple[int, ...]
     ) -> None:
-        """Add what computes a node, which has a value if it is constant."""
-        references, waits = self._sources(nodes, node, fed)
-        if node.op in _NOTHING or node.op in _ALIASES - _INPUTS or node.op == "IdentityN":
-            return
-        if node.op in _INPUTS:
-            if Reference(node.name) not in fed:
-                raise ModelFormatError(f"{self._where}: the input {node.name!r:.200} is missing")
-            return
-        controls = tuple(
-            steps.slots[wait] for wait in waits if has_branches and wait in steps.slots
-        )
-        if value is not None:
-            if not controls:
-                steps.slot(Reference(node.name), value)
-                return
-            call = _Call(lambda: value)
+        """Add a constant, which is a step where it is on a branch."""
+        if controls:
+            steps.add(node, _Call(lambda: value), (), controls, 1)
         else:
-            constants = {
-                index: steps.initial[steps.slots[reference]]
-                for index, reference in enumerate(references)
-                if reference in steps.slots
-                and isinstance(steps.initial[steps.slots[reference]], Tensor)
-            }
-            call = self._call(node, constants)
-        inputs = tuple(range(len(references))) if call.inputs is None else call.inputs
-        for index in inputs:
-            if references[index] not in steps.slots:
+            steps.slot(Reference(node.name), value)
+
+    def _add(self, steps: _Steps, node: Node, controls: tuple[int, ...], outputs: int) -> None:
+        """Add what computes a node."""
+        slots = [steps.slots.get(reference, -1) for reference in node.inputs]
+        constants = {
+            index: steps.initial[slot]
+            for index, slot in enumerate(slots)
+            if slot >= 0 and isinstance(steps.initial[slot], Tensor)
+        }
+        call = self._call(node, constants)
+        for index in range(len(slots)) if call.inputs is None else call.inputs:
+            if slots[index] < 0:
                 raise ModelFormatError(
                     f"{self._where}: node {node.name!r:.200} needs the tensor "
-                    f"{str(references[index])!r}, which nothing computes"
+                    f"{str(node.inputs[index])!r}, which nothing computes"
                 )
-        if max(call.reads, default=-1) >= len(references):
+        if max(call.reads, default=-1) >= len(slots):
             raise ModelFormatError(
-                f"{self._where}: node {node.name!r:.200} has {len(references)} inputs"
+                f"{self._where}: node {node.name!r:.200} has {len(slots)} inputs"
             )
-        slots = [steps.slots.get(reference, -1) for reference in references]
-        steps.steps.append(
-            Step(
-                call.function,
-                tuple(slots[index] for index in inputs),
-                tuple(steps.slot(Reference(node.name, index)) for index in range(max(outputs, 1))),
-                tuple(slots[index] for index in call.reads),
-                controls,
-                (),
-                call.runs_blocks,
-                tuple(
-                    slot
-                    for slot, reference in zip(slots, references, strict=True)
-                    if reference != MISSING
-                ),
-                node._replace(inputs=tuple(references), controls=()),
-                call.row,
-            )
-        )
+        steps.add(node, call, slots, controls, max(outputs, 1))
 
     def _call(self, node: Node, constants: Mapping[int, Tensor]) -> _Call:
         op = node.op
@@ -357,7 +399,7 @@ class Compiler:
 
     def _frame(self, node: Node) -> _Call:
         frame: Any = node.attributes["loop"]
-        body = self._block(frame.nodes, frame.feeds, frame.fetches, self._constant)
+        body = self._block(frame.nodes, frame.feeds, frame.fetches)
         return _Call(frame_loop(frame, body), runs_blocks=True)
 
 
@@ -381,15 +423,17 @@ class _Call(NamedTuple):
     row: Row | None = None
 
 
-def _released(steps: list[Step], kept: set[int]) -> tuple[Step, ...]:
-    """Say for each step what no later one needs."""
+def _released(steps: list[Step], kept: set[int]) -> tuple[tuple[int, ...], ...]:
+    """Return for each step the slots that no later one needs."""
     needed = set(kept)
-    released: list[Step] = []
+    released = []
     for step in reversed(steps):
-        slots = {*step.inputs, *step.outputs}
-        released.append(step._replace(releases=tuple(slots - needed)))
-        needed |= {*step.inputs, *step.controls}
-    return tuple(reversed(released))
+        last = {*step.inputs, *step.outputs} - needed
+        released.append(tuple(last))
+        needed |= last
+        needed.update(step.controls)
+    released.reverse()
+    return tuple(released)
 
 
 # -- control flow ------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ class Executor:
         Raises:
             ModelFormatError: a tensor depends on itself or on something that is missing.
         """
-        self._block((tuple(feeds), tuple(fetches)))
+        self.block(feeds, fetches)
 
     def run(self, feeds: Mapping[Reference, Any], fetches: Sequence[Reference]) -> Reads:
         """Compute tensors, as a list; yield those that must be read before.
@@ -62,7 +62,7 @@ class Executor:
         """
         key, arguments = (tuple(feeds), tuple(fetches)), list(feeds.values())
         kinds = _kind_of(arguments)
-        block = self._specialized.get((key, kinds)) or self._block(key)
+        block = self._specialized.get((key, kinds)) or self.block(*key)
         if block.has_branches or (key, kinds) in self._specialized:
             return (yield from run(block, arguments))
         results, special = yield from specialize(self._compiler, block, arguments, self._fuse)
@@ -71,7 +71,13 @@ class Executor:
         self._specialized[key, kinds] = special
         return results
 
-    def _block(self, key: _Key) -> Block:
+    def block(self, feeds: Sequence[Reference], fetches: Sequence[Reference]) -> Block:
+        """Return the steps that compute tensors from others, for any shapes of these.
+
+        Raises:
+            ModelFormatError: a tensor depends on itself or on something that is missing.
+        """
+        key = tuple(feeds), tuple(fetches)
         if key not in self._blocks:
             self._blocks[key] = self._compiler.compile(self._nodes, *key)
         return self._blocks[key]

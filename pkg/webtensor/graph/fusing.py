@@ -107,6 +107,11 @@ class Fusion:
             return None
         return node if node.attributes.get("data_format", "NHWC") == "NHWC" else None
 
+    def affine(self, reference: Reference) -> Node | None:
+        """Return the product or normalization that a tensor is, if nothing else needs that."""
+        node = self.producer(reference)
+        return node if node is not None and node.op == _NORMALIZED else self.product(reference)
+
     def constant(self, reference: Reference) -> Tensor | None:
         """Return the value of a tensor that is constant."""
         return self.constants.get(reference.node)
@@ -231,11 +236,12 @@ def scale(fusion: Fusion, node: Node) -> Node | None:
     if node.op != "Mul" or len(node.inputs) != 2:
         return None
     for reference, other in (node.inputs, node.inputs[::-1]):
+        if fusion.affine(reference) is None:
+            continue
         factors = fusion.vector(other, reference)
-        if factors is not None:
-            fused = _with_affine(fusion, node, reference, factors, None)
-            if fused is not None:
-                return fused
+        fused = None if factors is None else _with_affine(fusion, node, reference, factors, None)
+        if fused is not None:
+            return fused
     return None
 
 
@@ -284,8 +290,8 @@ def _with_affine(
         factors: what each channel is multiplied with.
         terms: what is then added to each channel.
     """
-    inner = fusion.producer(reference)
-    if inner is None or not (inner.op == _NORMALIZED or fusion.product(reference)):
+    inner = fusion.affine(reference)
+    if inner is None:
         return None
     operands = [fusion.constant(operand) for operand in inner.inputs[1:]]
     values = [value for value in operands if value is not None]
@@ -318,6 +324,8 @@ def addition(fusion: Fusion, node: Node) -> Node | None:
     if node.op not in _SUMS or len(node.inputs) != 2:
         return None
     for reference, other in (node.inputs, node.inputs[::-1]):
+        if fusion.affine(reference) is None:
+            continue
         bias = fusion.vector(other, reference)
         fused = None if bias is None else _with_affine(fusion, node, reference, None, bias)
         if fused is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple, Unpack
 
 from webtensor import io
@@ -12,7 +13,7 @@ from webtensor.formats.graph_def import Graph, Signature, graph_of_json, signatu
 from webtensor.formats.model_artifacts import ModelArtifacts
 from webtensor.graph.model import GraphModel
 from webtensor.io.handlers import LoadOptions
-from webtensor.io.routers import ModelSource
+from webtensor.io.routers import ModelSource, load_described
 from webtensor.io.weights import decoded
 
 __all__ = ["GraphParts", "graph_parts", "load_graph_model", "load_graph_model_async"]
@@ -47,7 +48,8 @@ def load_graph_model(source: ModelSource, **options: Unpack[LoadOptions]) -> Gra
         >>> model.predict([[-1.0, 2.0]]).tolist()
         [[0.0, 2.0]]
     """
-    return _model_of(io.load_artifacts(source, **options))
+    artifacts = io.load_artifacts(source, **options)
+    return _model_of(artifacts, _description_of(artifacts))
 
 
 async def load_graph_model_async(source: ModelSource, **options: Unpack[LoadOptions]) -> GraphModel:
@@ -66,7 +68,13 @@ async def load_graph_model_async(source: ModelSource, **options: Unpack[LoadOpti
             model = await wt.load_graph_model_async("model/model.json", on_progress=print)
             scores = await model.predict_async(image)
     """
-    return _model_of(await io.load_artifacts_async(source, **options))
+    descriptions: list[_Description] = []
+
+    def describe(artifacts: ModelArtifacts) -> None:
+        descriptions.append(_description_of(artifacts))
+
+    artifacts = await load_described(source, describe, **options)
+    return _model_of(artifacts, descriptions[0])
 
 
 class GraphParts(NamedTuple):
@@ -95,12 +103,25 @@ def graph_parts(artifacts: ModelArtifacts) -> GraphParts:
     Raises:
         ModelFormatError: a part is missing or broken.
     """
+    return _parts(artifacts, _description(artifacts))
+
+
+class _Description(NamedTuple):
+    """What ``model.json`` says of a graph model, beside its weights; see ``GraphParts``."""
+
+    graph: Graph
+    signature: Signature | None
+    initializer: Graph | None
+    initializer_signature: Signature | None
+    budget: Budget
+
+
+def _description(artifacts: ModelArtifacts) -> _Description:
     label = artifacts.label
     if artifacts.model_topology is None:
         raise ModelFormatError(f"{label} has no modelTopology")
     budget = artifacts.budget or Budget(label, artifacts.weight_size)
     with reading(label):
-        weights = decoded(artifacts.weight_specs or [], artifacts.weight_data or b"", label, budget)
         signature, initializer_signature = (
             None if value is None else signature_of_json(value, label, budget)
             for value in (artifacts.signature, artifacts.initializer_signature)
@@ -109,21 +130,34 @@ def graph_parts(artifacts: ModelArtifacts) -> GraphParts:
         if artifacts.model_initializer is not None:
             where = f"{label}: modelInitializer"
             initializer = graph_of_json(artifacts.model_initializer, where, budget)
+        graph = graph_of_json(artifacts.model_topology, label, budget)
+        return _Description(graph, signature, initializer, initializer_signature, budget)
+
+
+def _parts(artifacts: ModelArtifacts, description: _Description) -> GraphParts:
+    label = artifacts.label
+    with reading(label):
+        specs, data = artifacts.weight_specs or [], artifacts.weight_data or b""
+        weights = decoded(specs, data, label, description.budget)
         return GraphParts(
-            graph_of_json(artifacts.model_topology, label, budget),
+            description.graph,
             {weight.name: weight.value for weight in weights},
-            signature,
-            initializer,
-            initializer_signature,
-            budget,
+            *description[1:],
         )
 
 
-def _model_of(artifacts: ModelArtifacts) -> GraphModel:
-    label = artifacts.label
+def _description_of(artifacts: ModelArtifacts) -> _Description:
+    """Return the description of a graph model; other models are refused."""
     if artifacts.format not in (None, _FORMAT):
-        raise ModelFormatError(f"{label} is a {artifacts.format!r}, which is no {_FORMAT}")
-    parts = graph_parts(artifacts)
+        raise ModelFormatError(
+            f"{artifacts.label} is a {artifacts.format!r}, which is no {_FORMAT}"
+        )
+    return _description(artifacts)
+
+
+def _model_of(artifacts: ModelArtifacts, description: _Description) -> GraphModel:
+    label = artifacts.label
+    parts = _parts(artifacts, description)
     with reading(label):
         return GraphModel(
             parts.graph,
@@ -134,4 +168,5 @@ def _model_of(artifacts: ModelArtifacts) -> GraphModel:
             initializer_signature=parts.initializer_signature,
             metadata=artifacts.user_defined_metadata,
             budget=parts.budget,
+            stored=replace(artifacts, model_topology=None, model_initializer=None, budget=None),
         )

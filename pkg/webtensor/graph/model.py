@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from webtensor import io
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
-from webtensor.formats.graph_def import Graph, Signature, TensorInfo, TensorValue
-from webtensor.graph.blocks import DEAD, Reads, finish, finish_async
+from webtensor.formats.graph_def import Graph, NodeDef, Signature, TensorInfo, TensorValue
+from webtensor.formats.model_artifacts import ModelArtifacts
+from webtensor.graph.blocks import DEAD, Block, Reads, finish, finish_async
 from webtensor.graph.compilation import Compiler, unknown_operations
 from webtensor.graph.custom_operations import CUSTOM_OPERATIONS
 from webtensor.graph.execution import Executor
@@ -17,7 +19,10 @@ from webtensor.graph.inputs import Inputs, ModelTensor, fed, named
 from webtensor.graph.nodes import Node, Nodes, Reference, nodes_of, reference_of
 from webtensor.graph.operations import OPERATIONS, Row
 from webtensor.graph.resources import HashTable
+from webtensor.graph.saving import GraphOrigin
 from webtensor.graph.tables import table_rows
+from webtensor.io.handlers import SaveResult
+from webtensor.io.routers import ModelTarget
 from webtensor.io.stored_tensors import tensor_of
 
 __all__ = ["GraphModel"]
@@ -44,6 +49,7 @@ class GraphModel:
         budget: limits what constants in the graph may cost.
         tables: the hash tables by their names, to which those of this model are added.
         rows: operations of this model alone, by their names.
+        stored: the parts of the files that the model was loaded from, without its graphs.
 
     Raises:
         ModelFormatError: the graph has operations that are unknown, or is malformed.
@@ -62,6 +68,7 @@ class GraphModel:
         budget: Budget | None = None,
         tables: dict[str, HashTable] | None = None,
         rows: Mapping[str, Row] | None = None,
+        stored: ModelArtifacts | None = None,
     ) -> None:
         self.metadata = metadata
         self.model_signature = signature
@@ -70,6 +77,9 @@ class GraphModel:
         self._label = label
         self._budget = budget or Budget(label)
         self._weights = dict(weights)
+        self._origin: GraphOrigin | None = GraphOrigin(
+            graph, signature, initializer, initializer_signature, metadata, stored
+        )
         self._nodes = self._checked_nodes(graph)
         self._tables = {} if tables is None else tables
         self._own_rows = rows or {}
@@ -163,7 +173,7 @@ class GraphModel:
         info = infos.get(name)
         return reference_of(info.names[0] if info is not None and info.names else name, side)
 
-    def _constant(self, node: Node) -> Tensor:
+    def _constant(self, node: Node | NodeDef) -> Tensor:
         """Return the value of a constant, from the weights or from the graph."""
         value = self._weights.get(node.name)
         if value is None:
@@ -222,8 +232,66 @@ class GraphModel:
         results: Results = await finish_async(self._run(inputs, outputs))
         return results
 
+    def block(self) -> Block:
+        """Return the steps that compute the outputs from the inputs."""
+        feeds = [self._reference(name, "inputs") for name in self.input_nodes]
+        fetches = [self._reference(name, "outputs") for name in self.output_nodes]
+        return self._executor.block(feeds, fetches)
+
+    # -- files ---------------------------------------------------------------------------------
+
+    def save(self, target: ModelTarget) -> SaveResult:
+        """Save the model in TensorFlow.js's web format: ``model.json`` and files of weights.
+
+        What is saved is what was loaded: the graph, its signature, the metadata, the tables'
+        initializer, and weights that were quantized as they are stored. TensorFlow.js and
+        ``load_graph_model`` read it.
+
+        Args:
+            target: the folder, or the path of ``model.json`` in it; an address or a handler, as of
+                ``webtensor.io.save_artifacts``.
+
+        Returns:
+            When it was saved, the sizes of its parts, and what servers answered.
+
+        Raises:
+            OSError: the place cannot be reached, or has no room.
+            ValueError: nothing is saved to such an address, or Python cannot wait for it
+                (``save_async`` can); the model has operations that graph models in files do not
+                have, as some of TensorFlow Lite; it is disposed.
+
+        Example:
+            >>> import json
+            >>> import webtensor as wt
+            >>> relu = {"name": "y", "op": "Relu", "input": ["x"]}
+            >>> topology = {"node": [{"name": "x", "op": "Placeholder"}, relu]}
+            >>> model_json = {"modelTopology": topology, "weightsManifest": []}
+            >>> model = wt.load_graph_model({"model.json": json.dumps(model_json).encode()})
+            >>> saved = []
+            >>> result = model.save(wt.io.with_save_handler(saved.append))
+            >>> saved[0].model_topology["node"][1]["op"]
+            'Relu'
+        """
+        return io.save_artifacts(self._artifacts(), target)
+
+    async def save_async(self, target: ModelTarget) -> SaveResult:
+        """Save the model as ``save`` does, without blocking the page.
+
+        Example:
+            In a page::
+
+                await model.save_async("indexeddb://detector")
+        """
+        return await io.save_artifacts_async(self._artifacts(), target)
+
+    def _artifacts(self) -> ModelArtifacts:
+        if self._origin is None:
+            raise ValueError(f"{self._label} is disposed, and cannot be saved")
+        return self._origin.artifacts(self._constant, self._own_rows, self._label)
+
     def dispose(self) -> None:
         """Give back the memory of the weights; the model cannot be used any more."""
+        self._origin = None
         for value in self._weights.values():
             value.dispose()
         self._weights.clear()

@@ -91,16 +91,17 @@ def nodes_of(definitions: Iterable[NodeDef], where: str) -> Nodes:
 
 
 def _node(definition: NodeDef, ops: Mapping[str, NodeDef], where: str) -> Node:
-    label = f"{where}: node {definition.name!r:.200}"
-    return Node(
-        definition.name,
-        definition.op,
-        tuple(
-            reference_of(text, label, ops) for text in definition.inputs if not text.startswith("^")
-        ),
-        tuple(text[1:] for text in definition.inputs if text.startswith("^")),
-        definition.attributes,
-    )
+    name, op, texts, attributes, _ = definition
+    inputs: list[Reference] = []
+    controls: list[str] = []
+    for text in texts:
+        if text.startswith("^"):
+            controls.append(text[1:])
+        elif ":" in text:
+            inputs.append(reference_of(text, f"{where}: node {name!r:.200}", ops))
+        else:
+            inputs.append(Reference(text))
+    return Node(name, op, tuple(inputs), tuple(controls), attributes)
 
 
 def reference_of(text: str, label: str, ops: Mapping[str, NodeDef] | None = None) -> Reference:
@@ -118,15 +119,13 @@ def reference_of(text: str, label: str, ops: Mapping[str, NodeDef] | None = None
         >>> reference_of("a:1", "a model")
         Reference(node='a', output=1)
     """
-    name, *rest = text.split(":")
-    if not rest:
+    name, colon, suffix = text.partition(":")
+    if not colon:
         return Reference(name)
-    index = rest.pop()
-    if not (index.isascii() and index.isdigit() and len(index) < 10 and len(rest) < 2):
+    output, _, index = suffix.rpartition(":")
+    if not (index.isascii() and index.isdigit() and len(index) < 10 and ":" not in output):
         raise ModelFormatError(f"{label}: an input is called {text!r:.200}")
-    offset = 0
-    if rest and ops is not None and name in ops:
-        offset = _offset(ops[name], rest[0])
+    offset = _offset(ops[name], output) if output and ops is not None and name in ops else 0
     return Reference(name, offset + int(index))
 
 

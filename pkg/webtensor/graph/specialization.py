@@ -38,7 +38,7 @@ def specialize(
     program = recording.program()
     fuse(program)
     feeds = [block.references[slot] for slot in block.feeds]
-    return recording.results, compiler.compile(
+    return recording.results, compiler.compile_program(
         program.nodes, feeds, program.fetches, program.constants
     )
 
@@ -66,7 +66,7 @@ class _Recording:
     def run(self) -> Generator[Tensor, None, None]:
         """Run the block."""
         values, where = self._values, self._block.where
-        for step in self._block.steps:
+        for step, releases in zip(self._block.steps, self._block.releases, strict=True):
             is_constant = self._is_constant(step)
             if is_constant:
                 with on_host("constants"):
@@ -74,7 +74,7 @@ class _Recording:
             else:
                 yield from compute(step, values, where)
             self._note(step, is_constant and self._is_worth_keeping(step))
-            for slot in step.releases:
+            for slot in releases:
                 if slot not in self._known:
                     values[slot] = None
         self.results = [values[slot] for slot in self._block.fetches]
@@ -115,27 +115,34 @@ class _Recording:
     def program(self) -> Program:
         """Return the nodes that are left, whose other inputs are constants."""
         references = self._block.references
-        constants = {
-            str(references[slot]): self._values[slot]
+        known = {
+            references[slot]: self._values[slot]
             for slot in self._known
             if isinstance(self._values[slot], Tensor)
         }
-        names = {reference: Reference(str(reference)) for reference in references}
+        constants: dict[str, Tensor] = {}
 
-        def renamed(reference: Reference) -> Reference:
-            return names[reference] if str(reference) in constants else reference
+        def operand(reference: Reference) -> Reference:
+            """Return what a tensor is called now: each that is constant has a node of its own."""
+            if reference not in known:
+                return reference
+            name = str(reference)
+            constants[name] = known[reference]
+            return Reference(name)
 
-        nodes = {name: Node(name, "Const", (), (), {}) for name in constants}
-        for step in self._steps:
-            node = step.node
-            nodes[node.name] = node._replace(inputs=tuple(map(renamed, node.inputs)))
+        steps = {
+            name: Node(name, op, tuple([operand(source) for source in inputs]), (), attributes)
+            for name, op, inputs, _, attributes in [step.node for step in self._steps]
+        }
+        fetches = [operand(references[slot]) for slot in self._block.fetches]
+        shapes = {
+            references[slot]: shape
+            for slot, shape in self._shapes.items()
+            if shape is not None and references[slot] not in known
+        }
         return Program(
-            nodes,
+            {**{name: Node(name, "Const", (), (), {}) for name in constants}, **steps},
             constants,
-            {
-                renamed(references[slot]): shape
-                for slot, shape in self._shapes.items()
-                if shape is not None
-            },
-            [renamed(references[slot]) for slot in self._block.fetches],
+            {**shapes, **{Reference(name): value.shape for name, value in constants.items()}},
+            fetches,
         )

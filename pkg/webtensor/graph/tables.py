@@ -35,19 +35,19 @@ def table_rows(tables: dict[str, HashTable]) -> dict[str, Row]:
     )
     filling = Row(_filled, 0, 1, 2).reading(1, 2)
     finding = Row(HashTable.find, 0, 1, 2).reading(1, 2)
-    rows = {
-        "HashTable": making,
-        "HashTableV2": making,
-        "InitializeTable": filling,
-        "InitializeTableV2": filling,
-        "LookupTableFind": finding,
-        "LookupTableFindV2": finding,
-        "LookupTableImport": filling,
-        "LookupTableImportV2": filling,
-        "LookupTableSize": Row(_size, 0),
-        "LookupTableSizeV2": Row(_size, 0),
+    operations = {
+        making: ("HashTable", "HashTableV2"),
+        filling: (
+            *("InitializeTable", "InitializeTableV2"),
+            *("LookupTableImport", "LookupTableImportV2"),
+        ),
+        finding: ("LookupTableFind", "LookupTableFindV2"),
+        Row(_size, 0): ("LookupTableSize", "LookupTableSizeV2"),
     }
-    return {op: row.impure().dynamic() for op, row in rows.items()}
+    rows: dict[str, Row] = {}
+    for row, names in operations.items():
+        rows |= dict.fromkeys(names, row.impure().dynamic())
+    return rows
 
 
 def _shared_name(node: Node) -> str:

@@ -25,7 +25,7 @@ from webtensor.io.handlers import (
 from webtensor.io.indexed_db import SCHEME as INDEXED_DB, browser_indexed_db
 from webtensor.io.local_storage import SCHEME as LOCAL_STORAGE, browser_local_storage
 from webtensor.io.visitor_files import DOWNLOADS, browser_downloads, browser_files
-from webtensor.io.web_models import http, is_http_scheme
+from webtensor.io.web_models import WebHandler, http, is_http_scheme
 
 __all__ = [
     "LoadRouter",
@@ -37,6 +37,7 @@ __all__ = [
     "has_scheme",
     "load_artifacts",
     "load_artifacts_async",
+    "load_described",
     "register_load_router",
     "register_save_router",
     "save_artifacts",
@@ -269,6 +270,28 @@ async def load_artifacts_async(
             artifacts = await wt.io.load_artifacts_async("model/model.json", on_progress=print)
     """
     return await _loader(source, options).load_async()
+
+
+async def load_described(
+    source: ModelSource,
+    describe: Callable[[ModelArtifacts], object],
+    **options: Unpack[LoadOptions],
+) -> ModelArtifacts:
+    """Return the model that ``load_artifacts_async`` does, and call a function with it before.
+
+    From a server, the function is called without the weights, while they are on their way.
+
+    Args:
+        source: as of ``load_artifacts``.
+        describe: the function; an error that it raises ends the downloads.
+        **options: as of ``load_artifacts``.
+    """
+    handler = _loader(source, options)
+    if isinstance(handler, WebHandler):
+        return await handler.load_described(describe)
+    artifacts = await handler.load_async()
+    describe(artifacts)
+    return artifacts
 
 
 def save_artifacts(artifacts: ModelArtifacts, target: ModelTarget) -> SaveResult:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
@@ -186,21 +187,23 @@ class ModelReader:
         Raises:
             ModelFormatError: a file is too short or too long, or has another checksum.
         """
-        fields = {**self._model_json, "weightSpecs": None, "weightData": None}
         if not self.has_weights:
-            return ModelArtifacts.from_json(fields, label=self.label, budget=self.budget)
+            return self.description()
         for group, shards, specs in zip(self._groups, self._shards, self._specs, strict=True):
             self._check_group(group, shards)
             size = sum(shard.size for shard in shards)
             self.budget.add_file(size)
             check_size(specs, size, self.label)
-        return ModelArtifacts.from_json(
-            fields,
-            [spec for group in self._groups for spec in group.specs],
-            self._weight_data(),
-            label=self.label,
-            budget=self.budget,
+        return replace(
+            self.description(),
+            weight_specs=[spec for group in self._groups for spec in group.specs],
+            weight_data=self._weight_data(),
         )
+
+    def description(self) -> ModelArtifacts:
+        """Return the model without its weights, which need not have arrived."""
+        fields = {**self._model_json, "weightSpecs": None, "weightData": None}
+        return ModelArtifacts.from_json(fields, label=self.label, budget=self.budget)
 
     def _weight_data(self) -> Buffer | list[Buffer]:
         shards = self.shards

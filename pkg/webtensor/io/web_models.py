@@ -11,11 +11,11 @@ from collections.abc import (
     Awaitable,
     Callable,
     Coroutine,
-    Iterable,
     Mapping,
     Sequence,
 )
 from contextlib import asynccontextmanager
+from functools import partial
 from inspect import isawaitable
 from typing import Any, Protocol, TypeVar
 
@@ -35,7 +35,14 @@ from webtensor.io.handlers import (
 from webtensor.io.progress import Progress
 from webtensor.io.shard_buffers import MAX_BYTES, ModelReader, Shard
 
-__all__ = ["address_beside", "browser_http_request", "fetch_files", "http", "is_http_scheme"]
+__all__ = [
+    "WebHandler",
+    "address_beside",
+    "browser_http_request",
+    "fetch_files",
+    "http",
+    "is_http_scheme",
+]
 
 Result = TypeVar("Result")
 
@@ -86,7 +93,9 @@ class _CustomRequests:
         """Do nothing."""
 
 
-class _WebHandler(IOHandler):
+class WebHandler(IOHandler):
+    """A server; see ``http``."""
+
     def __init__(
         self,
         path: str,
@@ -110,11 +119,17 @@ class _WebHandler(IOHandler):
         return self._now(self.load_async, "load_async")
 
     async def load_async(self) -> ModelArtifacts:
+        return await self.load_described(lambda _: None)
+
+    async def load_described(self, describe: Callable[[ModelArtifacts], object]) -> ModelArtifacts:
+        """Return the model; call a function with what it is before its weights have arrived."""
         requests = _requests(self._request_init, self._fetch, self._cache, self._timeout)
         async with _ending(requests):
-            return await self._loaded(requests)
+            return await self._loaded(requests, describe)
 
-    async def _loaded(self, requests: _Requests) -> ModelArtifacts:
+    async def _loaded(
+        self, requests: _Requests, describe: Callable[[ModelArtifacts], object]
+    ) -> ModelArtifacts:
         description = Shard(MODEL_JSON, self.label, MAX_BYTES)
         await requests.receive(self._url, description)
         with reading(self.label):
@@ -135,11 +150,17 @@ class _WebHandler(IOHandler):
             await requests.receive(url, shard, count if self._on_progress else None)
             count(0, ends_file=True)
 
+        async def describe_model() -> None:
+            describe(reader.description())
+
+        jobs: list[Callable[[], Awaitable[object]]] = [
+            partial(receive, url, shard)
+            for url, shard in zip(addresses, reader.shards, strict=True)
+        ]
+        # Downloads go on while Python reads the description, so that some begin before.
+        jobs.insert(_MOST_AT_ONCE - 1, describe_model)
         try:
-            await _together(
-                lambda url=url, shard=shard: receive(url, shard)  # type: ignore[misc]
-                for url, shard in zip(addresses, reader.shards, strict=True)
-            )
+            await _together(jobs)
         except OSError:
             if failures:
                 raise failures[0] from None
@@ -249,7 +270,7 @@ def _run(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
     loop.close()
 
 
-async def _together(jobs: Iterable[Callable[[], Awaitable[object]]]) -> None:
+async def _together(jobs: Sequence[Callable[[], Awaitable[object]]]) -> None:
     """Do jobs, some of them at the same time; the first error ends the others."""
     waiting = iter(jobs)
 
@@ -257,7 +278,7 @@ async def _together(jobs: Iterable[Callable[[], Awaitable[object]]]) -> None:
         for job in waiting:
             await job()
 
-    workers = [asyncio.ensure_future(work()) for _ in range(_MOST_AT_ONCE)]
+    workers = [asyncio.ensure_future(work()) for _ in jobs[:_MOST_AT_ONCE]]
     try:
         await asyncio.gather(*workers)
     finally:
@@ -277,10 +298,7 @@ async def fetch_files(
     requests = _requests(dict(request_init or {}))
     files = [Shard(address, address, MAX_BYTES) for address in addresses]
     async with _ending(requests):
-        await _together(
-            lambda file=file: requests.receive(file.path, file)  # type: ignore[misc]
-            for file in files
-        )
+        await _together([partial(requests.receive, file.path, file) for file in files])
     return [b"".join(file.pieces) for file in files]
 
 
@@ -408,7 +426,7 @@ def http(
         raise ValueError("http: request_init must have no body: that is the model")
     if cache is not None and not IN_BROWSER:
         raise ValueError(f"http: only pages have caches, but cache is {cache!r}")
-    return _WebHandler(
+    return WebHandler(
         path,
         on_progress=on_progress,
         request_init=request_init,

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from types import MethodType
 
 from webtensor.backends.api import Backend, Handle, Operand
 from webtensor.engine import backend_registry
@@ -41,22 +40,14 @@ class _LimitedKernels(dict[str, Callable[..., Handle]]):
     def __getitem__(self, name: str) -> Callable[..., Handle]:
         kernel = super().__getitem__(name)
         if isinstance(kernel, partial):
-            kernel = self._backend.load_kernel(name)
+            kernel = self[name] = self._backend.load_kernel(name)
         label = f"{name}: a tensor"
-        # Preparing a call runs the function of a kernel with a stand-in for the backend.
-        function = kernel.__func__ if isinstance(kernel, MethodType) else _without_backend(kernel)
 
-        def limited(
-            backend: Backend, inputs: Sequence[Operand], shape: Sequence[int], *more: object
-        ) -> Handle:
+        def limited(inputs: Sequence[Operand], shape: Sequence[int], *more: object) -> Handle:
             check_tensor(shape, label)
-            return function(backend, inputs, shape, *more)
+            return kernel(inputs, shape, *more)
 
-        return MethodType(limited, self._backend)
-
-
-def _without_backend(kernel: Callable[..., Handle]) -> Callable[..., Handle]:
-    return lambda _, *arguments: kernel(*arguments)
+        return limited
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from webtensor.errors import ModelFormatError
 from webtensor.formats import onnx as format_
 from webtensor.formats.budgets import reading
 from webtensor.formats.element_types import Buffer
-from webtensor.graph.blocks import Reads, finish, finish_async
+from webtensor.graph.blocks import Block, Reads, finish, finish_async
 from webtensor.graph.compilation import Compiler
 from webtensor.graph.execution import Executor
 from webtensor.graph.inputs import Inputs, ModelTensor, fed, named
@@ -128,6 +128,11 @@ class OnnxModel:
         """Compute as ``execute`` does, without blocking the page."""
         results: Results = await finish_async(self._run(inputs, outputs))
         return results
+
+    def block(self) -> Block:
+        """Return the steps that compute the outputs from the inputs."""
+        fetches = [self._reference(name) for name in self.output_names]
+        return self._improved.executor.block(self._feed_references, fetches)
 
     def dispose(self) -> None:
         """Free the memory of the weights."""

@@ -91,6 +91,8 @@ def text(name: str, default: Any = ...) -> Attribute:
 
 
 def _decoded(value: Any) -> str:
+    if type(value) is str:
+        return value
     return value.decode("utf-8") if isinstance(value, bytes) else str(value)
 
 
@@ -111,6 +113,8 @@ def layout(default: str) -> Attribute:
 
 
 def _layout(value: Any) -> str:
+    if value in _LAYOUTS:
+        return str(value)
     name = _decoded(value).upper()
     if name not in _LAYOUTS:
         raise ValueError(f"data_format must be one of {', '.join(_LAYOUTS)}, not {name!r:.100}")
@@ -165,8 +169,10 @@ def padding() -> Attribute:
 
 
 def _flat(value: Tensor) -> list[Any]:
-    elements: list[Any] = ops.reshape(value, (-1,)).tolist()
-    return elements
+    if len(value.shape) > 1:
+        value = ops.reshape(value, (-1,))
+    elements = value.tolist()
+    return elements if value.shape else [elements]
 
 
 def _one(value: Tensor) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
@@ -84,6 +84,9 @@ class Row:
         self.function = function
         self.arguments = arguments
         self.options = options
+        inputs = [argument for argument in arguments if isinstance(argument, int)]
+        #: The arguments by position where all are inputs.
+        self._inputs = inputs if len(inputs) == len(arguments) else None
         self.reads: tuple[int, ...] = ()
         #: Whether equal inputs give equal results, so that the result of constants is constant.
         self.is_pure = True
@@ -134,16 +137,22 @@ class Row:
 
     def _bind(self, node: Node, constants: Mapping[int, Tensor]) -> Bound:
         function = resolved(self.function)
-        positional = [_located(argument, node, constants) for argument in self.arguments]
-        keywords = {
-            name: _located(argument, node, constants) for name, argument in self.options.items()
-        }
-        reads = tuple(_index(index, node) for index in self.reads)
-        fixed = {name: part.value for name, part in keywords.items() if not part.indices}
-        late = {name: part for name, part in keywords.items() if part.indices}
-        if not late and all(isinstance(argument, int) for argument in self.arguments):
-            inputs = tuple(index for part in positional for index in part.indices)
+        reads = tuple([_index(index, node) for index in self.reads])
+        fixed: dict[str, Any] = {}
+        late: dict[str, _Located] = {}
+        for name, argument in self.options.items():
+            if isinstance(argument, Attribute):
+                fixed[name] = argument.of(node)
+                continue
+            part = _located(argument, node, constants)
+            if part.indices:
+                late[name] = part
+            else:
+                fixed[name] = part.value
+        if not late and self._inputs is not None:
+            inputs = tuple([_index(index, node) for index in self._inputs])
             return Bound(partial(function, **fixed) if fixed else function, inputs, reads)
+        positional = [_located(argument, node, constants) for argument in self.arguments]
         parts = (*positional, *late.values())
         inputs = tuple(dict.fromkeys(index for part in parts for index in part.indices))
         host = (index for part in parts if part.is_on_host for index in part.indices)
@@ -203,8 +212,11 @@ def _index(index: int, node: Node) -> int:
 
 def resolved(function: str | Callable[..., Any]) -> Callable[..., Any]:
     """Return the function that a name such as "image.resize_bilinear" stands for."""
-    if not isinstance(function, str):
-        return function
+    return _named(function) if isinstance(function, str) else function
+
+
+@cache
+def _named(function: str) -> Callable[..., Any]:
     value: Any = import_module("webtensor")
     for name in function.split("."):
         value = getattr(value, name)
