@@ -86,3 +86,41 @@ def test_conversions_in_a_page(chromium_python: PythonPage, backend: str, tmp_pa
         for actual, expected in zip(result["outputs"], sample.outputs.values(), strict=True):
             scale = 1e-4 * np.abs(expected).max(initial=1e-6)
             np.testing.assert_allclose(actual, expected.ravel(), rtol=0, atol=scale)
+
+
+TRACE = """
+import gc, sys, tempfile
+import webtensor as wt
+from webtensor import keras
+
+wt.set_backend(backend)
+folder = tempfile.mkdtemp()
+x = keras.Input((8, 8, 2))
+y = keras.layers.Conv2D(3, 3, activation="relu")(x)
+y = keras.layers.BatchNormalization()(y)
+y = keras.layers.Reshape((-1, 3))(y)
+model = keras.Model(x, keras.layers.Dense(2, "softmax")(keras.layers.LSTM(4)(y)))
+model.save(f"{folder}/model.keras")
+counts = []
+for _ in range(2):  # the first time fills caches
+    wt.convert_model(
+        f"{folder}/model.keras",
+        f"{folder}/web",
+        output_format="tfjs_graph_model",
+        overwrite=True,
+    )
+    gc.collect()  # layers and their calls refer to each other
+    counts.append(wt.memory()["num_tensors"])
+assert counts[0] == counts[1]
+graph = wt.load_graph_model(f"{folder}/web")
+image = wt.random_uniform((2, 8, 8, 2), -1.0, 1.0, seed=1)
+expected, actual = await model(image).data(), await (await graph.predict_async(image)).data()
+assert "numpy" not in sys.modules
+[[*expected], [*actual]]
+"""
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_models_are_traced_in_a_page(chromium_python: PythonPage, backend: str) -> None:
+    expected, actual = chromium_python.run(TRACE, backend=backend)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-5)

@@ -27,8 +27,8 @@ from tensorflow.python.framework import op_def_registry
 import webtensor as wt
 from tests_py.convert.node import NodeProcess
 from webtensor.convert import convert_model
-from webtensor.convert.default_attributes import DEFAULTS
 from webtensor.formats.graph_def import read_graph
+from webtensor.graph.default_attributes import DEFAULTS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 v1 = tf.compat.v1
@@ -104,40 +104,43 @@ def images(size: int, count: int = 1) -> Array:
 # -- Keras's networks --------------------------------------------------------------------------
 
 
-def application(name: str, size: int, **options: Any) -> Model:
+def network_of_keras(name: str, size: int) -> Any:
     """A network whose statistics are not those of a fresh one, which batch normalization undoes."""
+    keras.utils.set_random_seed(3)
+    network = getattr(keras.applications, name)
+    model = network(input_shape=(size, size, 3), weights=None, classes=20)
+    rng = np.random.default_rng(5)
+    for variable in model.variables:
+        if "moving" in variable.path or "gamma" in variable.path or "beta" in variable.path:
+            low, high = (
+                (-0.1, 0.1) if "mean" in variable.path or "beta" in variable.path else (0.8, 1.2)
+            )
+            variable.assign(rng.uniform(low, high, variable.shape))
+    return model
+
+
+def application(name: str, size: int) -> Model:
+    """A network of Keras, exported."""
 
     def save(folder: Path) -> None:
-        keras.utils.set_random_seed(3)
-        shape = (size, size, 3)
-        network = getattr(keras.applications, name)
-        model = network(input_shape=shape, weights=None, classes=20, **options)
-        rng = np.random.default_rng(5)
-        for variable in model.variables:
-            if "moving" in variable.path or "gamma" in variable.path or "beta" in variable.path:
-                low, high = (
-                    (-0.1, 0.1)
-                    if "mean" in variable.path or "beta" in variable.path
-                    else (0.8, 1.2)
-                )
-                variable.assign(rng.uniform(low, high, variable.shape))
-        model.export(folder, verbose=False)
+        network_of_keras(name, size).export(folder, verbose=False)
 
     return save, {"": images(size)}
 
 
-NETWORKS: dict[str, Model] = {
-    "MobileNet": application("MobileNet", 64),
-    "MobileNetV2": application("MobileNetV2", 64),
-    "MobileNetV3Small": application("MobileNetV3Small", 64),
-    "MobileNetV3Large": application("MobileNetV3Large", 64),
-    "EfficientNetB0": application("EfficientNetB0", 64),
-    "ResNet50": application("ResNet50", 64),
-    "DenseNet121": application("DenseNet121", 64),
-    "NASNetMobile": application("NASNetMobile", 64),
-    "Xception": application("Xception", 75),
-    "InceptionV3": application("InceptionV3", 75),
+SIZES = {
+    "MobileNet": 64,
+    "MobileNetV2": 64,
+    "MobileNetV3Small": 64,
+    "MobileNetV3Large": 64,
+    "EfficientNetB0": 64,
+    "ResNet50": 64,
+    "DenseNet121": 64,
+    "NASNetMobile": 64,
+    "Xception": 75,
+    "InceptionV3": 75,
 }
+NETWORKS: dict[str, Model] = {name: application(name, size) for name, size in SIZES.items()}
 
 
 # -- small models ------------------------------------------------------------------------------
@@ -572,6 +575,17 @@ def test_keras_files_become_layers_models(tmp_path: Path, node: NodeProcess) -> 
     convert_model(tmp_path / "h5", tmp_path / "back.keras")
     back = keras.saving.load_model(tmp_path / "back.keras")
     close(back.predict(x, verbose=0), model.predict(x, verbose=0))
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_keras_files_become_graphs(name: str, tmp_path: Path, node: NodeProcess) -> None:
+    model = network_of_keras(name, SIZES[name])
+    model.save(tmp_path / "model.keras")
+    convert_model(tmp_path / "model.keras", tmp_path / "web", output_format="tfjs_graph_model")
+    inputs = {model.layers[0].name: images(SIZES[name], 2)}
+    expected = model.predict(*inputs.values(), verbose=0)
+    close(ours(tmp_path / "web", inputs)[0], expected)
+    close(node.run(tmp_path / "web", inputs)[0], expected)
 
 
 def test_safetensors_of_keras(tmp_path: Path) -> None:

@@ -160,9 +160,23 @@ def test_safetensors_that_do_not_fit(model: keras.Model, tmp_path: Path) -> None
         convert_model(folder, tmp_path / "model.keras")
 
 
-def test_layers_have_no_graph(model: keras.Model, tmp_path: Path) -> None:
+def test_layers_become_a_graph_on_request(model: keras.Model, tmp_path: Path) -> None:
     model.save(tmp_path / "model.keras")
-    with pytest.raises(ValueError, match=r"model\.export\(folder\)"):
+    report = convert_model(tmp_path / "model.keras", tmp_path / "layers")
+    assert report.output_format == "tfjs_layers_model"
+    arguments = ["convert", str(tmp_path / "model.keras"), str(tmp_path / "web")]
+    assert main([*arguments, "--output-format", "tfjs_graph_model", "--quiet"]) == 0
+    graph = wt.load_graph_model(tmp_path / "web")
+    assert graph.output_nodes == ["second:0"]
+    result = graph.predict(X)
+    assert isinstance(result, wt.Tensor)
+    np.testing.assert_allclose(result.numpy(), model.predict(X, verbose=0), atol=1e-6)
+
+
+def test_models_that_were_never_called_have_no_inputs(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="not built"):
+        keras.Sequential([keras.layers.Dense(2)]).save(tmp_path / "model.keras")
+    with pytest.raises(wt.ModelFormatError, match="does not say what its inputs are"):
         convert_model(tmp_path / "model.keras", tmp_path / "web", output_format="tfjs_graph_model")
 
 

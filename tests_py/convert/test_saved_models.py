@@ -207,4 +207,5 @@ def test_operations_that_tensorflow_js_lacks() -> None:
     listed = {*re.findall(r"'?tfOpName'?: '(\w+)'", text)}
     assert len(listed) > 200
     known = {*OPERATIONS, *table_rows({})} - {"PreventGradient", *REWRITES}
-    assert {*tensorflow_js_lacks(known)} == known - listed
+    # It lists BitwiseAnd, but fails to find the operands.
+    assert {*tensorflow_js_lacks(known)} == known - listed | {"BitwiseAnd"}

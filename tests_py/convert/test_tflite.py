@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import webtensor as wt
 from tests_py.convert.node import NodeProcess
+from tests_py.tflite.cases import convolved
 from tests_py.tflite.classifier import X, classified, classifier
 from tests_py.tflite.files import Operator, Tensor, file, subgraph
-from tests_py.tflite.test_quantization import quantization
+from tests_py.tflite.test_quantization import quantization, rounded
 
 
 def test_a_classifier_computes_the_same_here_and_in_tensorflow_js(tmp_path: Path) -> None:
@@ -26,10 +26,32 @@ def test_a_classifier_computes_the_same_here_and_in_tensorflow_js(tmp_path: Path
     np.testing.assert_allclose(theirs, expected, rtol=0, atol=1e-6)
 
 
-def test_quantized_models_stay_as_they_are(tmp_path: Path) -> None:
-    tensors = [Tensor(name, (2, 3), "int8", None, quantization(0.1)) for name in ("x", "y")]
-    model = file(subgraph(tensors, [Operator("RELU", ["x"], ["y"])], ["x"], ["y"]))
+def test_quantized_models_take_and_return_the_integers_of_the_file(tmp_path: Path) -> None:
+    generator = np.random.default_rng(1)
+    x = generator.integers(-128, 128, (1, 5, 5, 3)).astype("int32")
+    weights = generator.integers(-127, 128, (2, 3, 3, 3)).astype("int8")
+    bias, scales = np.array([40, -900], "int32"), np.array([0.01, 0.02])
+    tensors = [
+        Tensor("x", x.shape, "int8", None, quantization(0.05, 3)),
+        Tensor.constant("w", weights, **quantization([*scales])),
+        Tensor.constant("b", bias, **quantization([*(0.05 * scales)])),
+        Tensor("y", (1, 5, 5, 2), "int8", None, quantization(0.1, -7)),
+    ]
+    strides = {"stride_h": 1, "stride_w": 1, "fused_activation_function": "RELU"}
+    operator = Operator("CONV_2D", ["x", "w", "b"], ["y"], ("Conv2DOptions", strides))
+    model = file(subgraph(tensors, [operator], ["x"], ["y"]))
     (tmp_path / "model.tflite").write_bytes(model)
-    with pytest.raises(wt.ModelFormatError, match=r"model\.tflite has quantized.* load_tflite"):
-        wt.convert_model(tmp_path / "model.tflite", tmp_path / "web")
-    assert not (tmp_path / "web").exists()
+    wt.convert_model(tmp_path / "model.tflite", tmp_path / "web")
+    real = 0.05 * (x - 3.0)
+    exact = convolved(real, weights * scales.reshape(2, 1, 1, 1), (1, 1), True)
+    expected = rounded(np.maximum(exact + 0.05 * scales * bias, 0), 0.1, -7)
+    graph = wt.load_graph_model(tmp_path / "web")
+    result = graph.predict({"x": x})
+    assert isinstance(result, wt.Tensor)
+    assert str(result.dtype) == "int32"
+    with NodeProcess() as node:
+        (theirs,) = node.run(tmp_path / "web", {"x": x})
+    for actual in (result.numpy(), theirs):
+        assert np.abs(actual - expected).max() <= 1
+        assert (actual != expected).mean() < 0.02  # those in the middle between two steps
+    graph.dispose()

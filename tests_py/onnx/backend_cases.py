@@ -196,7 +196,7 @@ def _check(case: Case) -> None:
         for _ in range(2):  # the second run computes with fewer nodes
             results = model.execute(feeds, model.output_names)
             for name, result, expected in zip(model.output_names, results, outputs, strict=True):
-                _compare(name, result, expected, case)
+                compared(name, result, expected, case)
 
 
 def fed(value: Any) -> Any:
@@ -218,14 +218,15 @@ def _held(value: NDArray[Any]) -> NDArray[Any]:
     return value.astype(np.float32)
 
 
-def _compare(name: str, result: Any, expected: Any, case: Case) -> None:
+def compared(name: str, result: Any, expected: Any, case: Case) -> None:
+    """Compare an output with the expected one, within the tolerances of the case."""
     if isinstance(expected, onnx.TensorProto):
         expected = onnx.numpy_helper.to_array(expected)
     if isinstance(expected, (list, tuple)):
         assert isinstance(result, list), f"{name} is no sequence"
         assert len(result) == len(expected), f"{name} has {len(result)} elements"
         for item, wanted in zip(result, expected, strict=True):
-            _compare(name, item, wanted, case)
+            compared(name, item, wanted, case)
         return
     given = np.asarray(expected)
     wanted = _held(given)

@@ -1,6 +1,7 @@
 """The backend tests of the package ``onnx``: as many pass as the documentation says."""
 
 import os
+from collections import Counter
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests_py.onnx.backend_cases import (
     node_cases,
     outcomes,
 )
+from tests_py.onnx_conversions import applicable, conversion
 from tests_py.onnx_report import PAGE, page, with_table
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -29,7 +31,20 @@ def failed(results: list[Outcome]) -> set[str]:
     return {result.name for result in results if result.status == "failed"}
 
 
-if "WEBTENSOR_ALL_ONNX" in os.environ:
+IS_WHOLE = "WEBTENSOR_ALL_ONNX" in os.environ
+
+
+def test_cases_become_graphs() -> None:
+    cases = applicable()
+    conversions = [conversion(case) for case in (cases if IS_WHOLE else cases[5::40])]
+    outcomes = Counter(result.status for result in conversions)
+    assert outcomes["refused"] < 0.2 * len(conversions)
+    if IS_WHOLE:
+        assert f"{outcomes['converted']:,} become graph-models" in PAGE.read_text("utf-8")
+        assert f"{outcomes['converted with constants']:,} more" in PAGE.read_text("utf-8")
+
+
+if IS_WHOLE:
 
     def test_cases_pass_on_numpy() -> None:
         wt.set_backend("numpy")

@@ -1,12 +1,18 @@
-"""Converting models of TensorFlow and Keras to formats that pages load, and back.
+"""Converting models of TensorFlow, Keras and ONNX to formats that pages load, and back.
 
 ``conversion`` has the function, ``command`` the command ``webtensor convert``, which shows its
 ``progress`` and a ``report``. ``inputs`` and ``outputs`` are the tables of formats. Graphs come
 from ``saved_models`` and ``web_graph_models`` as ``graphs.GraphSource``; ``safetensors_models``
 has Keras models.
 
-``freezing`` takes what the outputs need of a graph, by ``copying`` its nodes: with their
-``default_attributes``, with others for those that graph models lack (``rewriting``), with
+Models without a graph of TensorFlow's operations run under a recorder (``recording``):
+``traced_models`` has those of Keras, of ONNX, and quantized ones. ``tracing`` chooses the ``sizes``
+of their inputs, and checks the graph that ``trace_merging`` makes of the runs. The tables of
+``elementwise_nodes``, ``primitive_nodes`` and ``window_nodes`` say what each primitive of the
+engine becomes; their rows are functions (``node_rules``) that add nodes by ``node_building``.
+
+``freezing`` takes what the outputs need of a graph, by ``copying`` its nodes: with
+attributes that have a default, with others for those that graph models lack (``rewriting``), with
 ``control_flow`` that TensorFlow.js can run, and with the files that fill tables
 (``vocabularies``). ``folding`` makes it smaller, as far as ``constant_sizes`` allow, and
 ``graph_model_writing`` writes it.

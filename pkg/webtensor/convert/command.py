@@ -34,6 +34,10 @@ examples:
       a frozen graph, up to two of its tensors
   webtensor convert model.keras web/
       a model of Keras becomes a layers-model
+  webtensor convert model.keras web/ --output-format tfjs_graph_model
+      or a graph-model
+  webtensor convert model.onnx web/
+      an ONNX model becomes a graph-model
   webtensor convert web/model.json model.keras
       and a layers-model one of Keras
 
@@ -130,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     convert = commands.add_parser(
         "convert",
-        help="convert a model of TensorFlow, Keras or TensorFlow.js",
+        help="convert a model of TensorFlow, Keras, ONNX or TensorFlow.js",
         description="Convert a model. TensorFlow is not needed.",
         epilog=_EXAMPLES.format(inputs=_listed(INPUT_FORMATS), outputs=_listed(OUTPUT_FORMATS)),
         formatter_class=argparse.RawDescriptionHelpFormatter,

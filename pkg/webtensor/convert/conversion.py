@@ -34,11 +34,12 @@ def convert_model(
     overwrite: bool = False,
     on_step: Callable[[str], None] | None = None,
 ) -> ConversionReport:
-    """Convert a model of TensorFlow, Keras or TensorFlow.js, without any of these.
+    """Convert a model of TensorFlow, Keras, ONNX or TensorFlow.js, without any of these.
 
     A graph is reduced to what its outputs need: variables become constants, constants are computed,
-    batch normalization goes into filters, biases and activations into products. The files are
-    written completely or not at all.
+    batch normalization goes into filters, biases and activations into products. A model that has no
+    graph of TensorFlow's operations runs a few times, and what it computes becomes the graph. The
+    files are written completely or not at all.
 
     Args:
         source: the path of the model, a file or a folder.
@@ -69,7 +70,8 @@ def convert_model(
     Raises:
         FileExistsError: there is something at the target.
         FileNotFoundError: there is no such model.
-        ModelFormatError: the model is broken, or has operations that graph models do not have.
+        ModelFormatError: the model is broken, or has operations that graph models do not have, or
+            what it computes depends on the values of its inputs.
         ValueError: the model cannot become what is wanted, or a weight cannot be quantized so.
 
     Example:

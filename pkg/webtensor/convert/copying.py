@@ -12,11 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from webtensor.convert.control_flow import Inline, lowered_branch, lowered_loop
-from webtensor.convert.default_attributes import with_defaults
 from webtensor.convert.graphs import Scope
 from webtensor.convert.rewriting import REWRITES, Rewriting
 from webtensor.errors import ModelFormatError
 from webtensor.formats.graph_def import AttributeValue, ElementType, FunctionName, Placeholder
+from webtensor.graph.default_attributes import with_defaults
 from webtensor.graph.nodes import Node, Reference
 from webtensor.ops import tensor
 

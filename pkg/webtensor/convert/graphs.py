@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from itertools import compress
 from typing import Any
 
-from webtensor.convert.default_attributes import Defaults
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
 from webtensor.formats.element_types import Buffer
 from webtensor.formats.graph_def import Argument, Graph, Signature
+from webtensor.graph.default_attributes import Defaults
 from webtensor.graph.nodes import Node, Nodes, Reference
 
 __all__ = ["FrozenFunction", "FrozenGraph", "GraphSource", "Scope"]

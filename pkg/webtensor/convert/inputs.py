@@ -19,11 +19,13 @@ from webtensor.convert.safetensors_models import (
 )
 from webtensor.convert.saved_models import source_of_graph, source_of_saved_model
 from webtensor.convert.tflite_models import source_of_tflite
+from webtensor.convert.traced_models import source_of_onnx
 from webtensor.convert.web_graph_models import source_of_graph_model
 from webtensor.formats.budgets import Budget, parse_json
 from webtensor.formats.files import label_of, path_beside, read_bytes
 from webtensor.formats.graph_def import read_graph
 from webtensor.formats.model_json import MODEL_JSON, weight_groups
+from webtensor.formats.onnx import read_onnx
 from webtensor.formats.saved_model import read_saved_model
 from webtensor.keras.models import Model
 
@@ -131,6 +133,13 @@ def _tflite(path: Path, options: ReadOptions) -> Source:
     return source_of_tflite(read_bytes(path), label_of(path), options.signature)
 
 
+def _onnx(path: Path, _: ReadOptions) -> Source:
+    data, label = read_bytes(path), label_of(path)
+    names = read_onnx(data, label).external_files
+    files = {name: read_bytes(path_beside(path, name)) for name in names}
+    return source_of_onnx(data, label, files)
+
+
 def _keras_model(path: Path, _: ReadOptions) -> Source:
     return keras.models.load_model(path, compile=False)
 
@@ -175,6 +184,12 @@ INPUT_FORMATS: tuple[InputFormat, ...] = (
         "a model of TensorFlow Lite (.tflite)",
         lambda path: path.is_file() and path.suffix == ".tflite",
         _tflite,
+    ),
+    InputFormat(
+        "onnx",
+        "an ONNX model (.onnx)",
+        lambda path: path.is_file() and path.suffix == ".onnx",
+        _onnx,
     ),
     InputFormat(
         "keras", "a model of Keras 3 (.keras)", lambda path: path.suffix == ".keras", _keras_model

@@ -19,6 +19,7 @@ from webtensor.convert.graph_model_writing import graph_model_artifacts
 from webtensor.convert.graphs import FrozenGraph, GraphSource
 from webtensor.convert.inputs import Source
 from webtensor.convert.report import Counts, tensorflow_js_lacks
+from webtensor.convert.traced_models import source_of_keras
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import reading
 from webtensor.formats.element_types import Buffer
@@ -62,14 +63,15 @@ class OutputFormat(NamedTuple):
     Attributes:
         name: what users call it.
         description: a few words for the list of formats.
-        takes: what it is made of, a graph or a Keras model.
+        takes: what it is made of, a graph or a Keras model; by default the first of them becomes
+            this format.
         suffix: the suffix of the file, or "" for a folder.
         write: writes a model to a path, and returns what happened to its nodes.
     """
 
     name: str
     description: str
-    takes: type[GraphSource] | type[Model]
+    takes: tuple[type[GraphSource] | type[Model], ...]
     suffix: str
     write: Callable[[Any, Path, WriteOptions], Counts]
 
@@ -89,22 +91,15 @@ def output_format_of(source: Source, target: Path, name: str | None = None) -> O
     if name is not None and name not in rows:
         raise ValueError(f"no format is called {name!r}; there are {', '.join(rows)}")
     if name is None:
-        fitting = [row for row in OUTPUT_FORMATS if isinstance(source, row.takes)]
+        fitting = [row for row in OUTPUT_FORMATS if isinstance(source, row.takes[0])]
         by_suffix = [row for row in OUTPUT_FORMATS if row.suffix and row.suffix == target.suffix]
         name = (by_suffix or fitting)[0].name
     row = rows[name]
     if not isinstance(source, row.takes):
-        raise ValueError(_REASONS[row.takes].format(row.name))
+        raise ValueError(
+            f"a graph cannot become a {name}: it has no layers; write a tfjs_graph_model"
+        )
     return row
-
-
-_REASONS: dict[type, str] = {
-    GraphSource: (
-        "a model of layers cannot become a {}: it has no graph; write a tfjs_layers_model, or "
-        "save it in Keras with model.export(folder) and convert that SavedModel"
-    ),
-    Model: "a graph cannot become a {}: it has no layers; write a tfjs_graph_model",
-}
 
 
 def check_target(target: Path, row: OutputFormat, overwrite: bool) -> None:
@@ -134,7 +129,10 @@ def _is_of_model(path: Path) -> bool:
 # -- formats -----------------------------------------------------------------------------------
 
 
-def _write_graph_model(source: GraphSource, target: Path, options: WriteOptions) -> Counts:
+def _write_graph_model(source: GraphSource | Model, target: Path, options: WriteOptions) -> Counts:
+    if isinstance(source, Model):
+        options.on_step("tracing")
+        source = source_of_keras(source, f"model {source.name!r:.100}")
     frozen, folded, fused, needed = _reduced(source, options)
     options.on_step("encoding weights")
     artifacts = graph_model_artifacts(frozen, source, options.quantization)
@@ -226,16 +224,16 @@ OUTPUT_FORMATS: tuple[OutputFormat, ...] = (
     OutputFormat(
         "tfjs_graph_model",
         "a graph-model of TensorFlow.js, a folder",
-        GraphSource,
+        (GraphSource, Model),
         "",
         _write_graph_model,
     ),
     OutputFormat(
         "tfjs_layers_model",
         "a layers-model of TensorFlow.js, a folder",
-        Model,
+        (Model,),
         "",
         _write_layers_model,
     ),
-    OutputFormat("keras", "a model of Keras 3 (.keras)", Model, ".keras", _write_keras),
+    OutputFormat("keras", "a model of Keras 3 (.keras)", (Model,), ".keras", _write_keras),
 )

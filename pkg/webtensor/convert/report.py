@@ -12,6 +12,7 @@ __all__ = ["ConversionReport", "Counts", "tensorflow_js_lacks"]
 #: list has the name.
 _ONLY_HERE = frozenset(
     {
+        "BitwiseAnd",
         "BitwiseOr",
         "BitwiseXor",
         "Conj",

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from webtensor.convert.default_attributes import DEFAULTS
 from webtensor.convert.graphs import GraphSource
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
@@ -15,6 +14,7 @@ from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.element_types import Elements
 from webtensor.formats.graph_def import Graph, Signature, TensorInfo, TensorValue
 from webtensor.formats.saved_model import SavedModel
+from webtensor.graph.default_attributes import DEFAULTS
 from webtensor.graph.nodes import Node, nodes_of, reference_of
 from webtensor.io.stored_tensors import tensor_of
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from webtensor.convert.default_attributes import DEFAULTS
 from webtensor.convert.graphs import GraphSource
+from webtensor.convert.traced_models import source_of_quantized_tflite
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.element_types import Buffer
 from webtensor.formats.tflite import read_tflite
+from webtensor.graph.default_attributes import DEFAULTS
 from webtensor.graph.nodes import Node
 from webtensor.tflite.lowering import lowered, signature_of
-from webtensor.tflite.model import rows_of
+from webtensor.tflite.model import TFLiteModel, rows_of
 from webtensor.tflite.states import States
 
 __all__ = ["source_of_tflite"]
@@ -39,10 +40,8 @@ def source_of_tflite(data: Buffer, label: str, signature: str | None) -> GraphSo
     bodies = [graph.nodes, *(function.nodes for function in graph.functions.values())]
     own = {node.op for body in bodies for node in body} & {*rows_of(States())}
     if own:
-        raise ModelFormatError(
-            f"{label} has quantized tensors, states or other things that graph models do not have "
-            f"({', '.join(sorted(own)):.200}); load it with load_tflite"
-        )
+        traced = TFLiteModel(model, label, signature=signature, budget=budget)
+        return source_of_quantized_tflite(traced, label, budget)
 
     def constant(node: Node) -> Tensor:
         value = lowering.weights.get(node.name)

@@ -1,0 +1,259 @@
+"""Making one graph of what a model computed in several runs.
+
+The runs compute the same tensors in the same order; some of their sizes differ. ``RULES`` and
+``WINDOW_RULES`` add the nodes of each primitive, and tensors that depend on nothing become
+constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from webtensor import ops
+from webtensor.convert.node_building import NodeBuilder, Value
+from webtensor.convert.node_rules import Call, Rule, refused
+from webtensor.convert.primitive_nodes import RULES
+from webtensor.convert.recording import INPUT, Trace, Traced, TracedModel
+from webtensor.convert.sizes import Shape, Size, size_of
+from webtensor.convert.window_nodes import WINDOW_RULES
+from webtensor.engine import Tensor
+from webtensor.errors import ModelFormatError
+from webtensor.formats.graph_def import ElementType
+
+__all__ = ["Merging"]
+
+_ALL_RULES: Mapping[str, Rule] = {**RULES, **WINDOW_RULES}
+_DTYPES = frozenset({"bool", "float32", "int32"})
+#: As many sizes may be in a tensor that the host made of them.
+_MOST_SIZES = 64
+
+
+class _DifferError(Exception):
+    """Runs differ in more than in sizes."""
+
+
+class Merging:
+    """Makes one graph of several traces.
+
+    Args:
+        model: the model.
+        traces: what its runs computed.
+
+    Attributes:
+        nodes: the graph.
+        inputs: the inputs of the graph.
+
+    Raises:
+        ModelFormatError: the runs computed different things.
+    """
+
+    def __init__(self, model: TracedModel, traces: Sequence[Trace]) -> None:
+        self._model, self._traces = model, traces
+        self.nodes = NodeBuilder(
+            model.label, [*(value.name for value in model.inputs), *model.outputs]
+        )
+        self.inputs: list[Value] = []
+        self._values: dict[int, Value] = {}
+        self._compare()
+        #: Whether each tensor has the same elements in all traces, and the name of the only weight
+        #: that it is made of.
+        self._is_fixed: list[bool] = []
+        self._weights: list[str] = []
+        for number, row in enumerate(traces[0].tensors):
+            self._is_fixed.append(self._fixed(number))
+            self._weights.append(self._weight(row))
+
+    def _compare(self) -> None:
+        """Refuse traces of different computations."""
+        for rows in zip(*(trace.tensors for trace in self._traces), strict=False):
+            kinds = {(row.primitive.name, row.inputs, row.dtype) for row in rows}
+            if len(kinds) > 1:
+                self._refuse(rows[0], "what is computed")
+        if len({len(trace.tensors) for trace in self._traces}) > 1:
+            shortest = min((trace.tensors for trace in self._traces), key=len)
+            self._refuse(shortest[-1], "how much is computed")
+
+    def _refuse(self, row: Traced, subject: str) -> NoReturn:
+        place = f"{row.place:.200}: " if row.place else ""
+        raise ModelFormatError(
+            f"{self._model.label}: {place}{subject} depends on a size that is unknown, as in a "
+            "loop over its elements; a graph needs a known size there"
+        )
+
+    def results(self) -> list[Value]:
+        """Add the nodes that the outputs need, and return the outputs."""
+        outputs = self._traces[0].outputs
+        if any([*trace.outputs] != [*outputs] for trace in self._traces):
+            raise ModelFormatError(f"{self._model.label}: the outputs depend on unknown sizes")
+        for number, row in enumerate(self._traces[0].tensors):
+            if row.primitive is INPUT:
+                self._values[number] = self._input(number)
+        for number in self._needed(outputs):
+            self._values[number] = self._added(number)
+        return [self._values[number] for number in outputs]
+
+    def _needed(self, outputs: Sequence[int]) -> list[int]:
+        """Return the numbers of the tensors that become nodes, in order."""
+        needed: set[int] = set()
+        pending = [*outputs]
+        while pending:
+            number = pending.pop()
+            if number in needed or number in self._values:
+                continue
+            needed.add(number)
+            if not self._is_fixed[number]:
+                pending += self._traces[0].tensors[number].inputs
+        return sorted(needed)
+
+    def _rows(self, number: int) -> list[Traced]:
+        return [trace.tensors[number] for trace in self._traces]
+
+    def _fixed(self, number: int) -> bool:
+        """Whether a tensor has the same elements in all traces; those before it are known."""
+        rows = self._rows(number)
+        values = [row.value for row in rows if row.value is not None]
+        if len(values) < len(rows) or len({row.shape for row in rows}) > 1:
+            return False
+        if rows[0].inputs:
+            is_same = all(row.attributes == rows[0].attributes for row in rows)
+            return is_same and all(self._is_fixed[index] for index in rows[0].inputs)
+        return rows[0].dtype in _DTYPES and _are_equal(values)
+
+    def _weight(self, row: Traced) -> str:
+        """Return the name of the only weight that a tensor is made of, or ""."""
+        if row.value is None:
+            return ""
+        own = self._model.weights.get(id(row.value.storage))
+        names = {own} if own else {self._weights[index] for index in row.inputs} - {""}
+        return names.pop() if len(names) == 1 else ""
+
+    # -- tensors -------------------------------------------------------------------------------
+
+    def _input(self, number: int) -> Value:
+        described = self._model.inputs[len(self.inputs)]
+        value = self.nodes.placeholder(described.name, self._shape(number), described.dtype)
+        self.inputs.append(value)
+        return value
+
+    def _shape(self, number: int) -> Shape:
+        shapes = [row.shape for row in self._rows(number)]
+        if len({len(shape) for shape in shapes}) > 1:
+            self._refuse(self._rows(number)[0], "the rank of a tensor")
+        return tuple(size_of(sizes) for sizes in zip(*shapes, strict=True))
+
+    def _added(self, number: int) -> Value:
+        """Add the node of a constant or of a primitive."""
+        rows = self._rows(number)
+        row = rows[0]
+        self.nodes.place = row.place
+        if self._is_fixed[number]:
+            assert row.value is not None
+            name = f"{row.place}/Const" if row.place else "Const"
+            return self.nodes.constant(self._weights[number] or name, row.value)
+        if row.dtype not in _DTYPES:
+            raise refused(
+                self.nodes, f"it computes with {row.dtype} tensors, which no graph does here"
+            )
+        if not row.inputs and row.value is not None:
+            return self._constant_of_sizes(number, rows)
+        rule = _ALL_RULES.get(row.primitive.name)
+        if rule is None:
+            what = "random numbers" if row.primitive.name == "random_bits" else row.primitive.name
+            raise refused(self.nodes, f"it needs {what}, which no graph computes")
+        try:
+            merged = _merged([other.attributes for other in rows])
+        except _DifferError:
+            self._refuse(row, "an option")
+        inputs = [self._values[index] for index in row.inputs]
+        constants = [
+            self._traces[0].tensors[index].value if self._is_fixed[index] else None
+            for index in row.inputs
+        ]
+        traced = [other.attributes for other in rows]
+        call = Call(
+            row.primitive, inputs, self._shape(number), row.dtype, merged, traced, constants
+        )
+        value = rule(self.nodes, call)
+        return value if value.shape == call.shape else self.nodes.reshaped(value, call.shape)
+
+    def _constant_of_sizes(self, number: int, rows: Sequence[Traced]) -> Value:
+        """Add the nodes of a tensor that the host made of sizes.
+
+        It has one number everywhere, or counts, or has a few sizes.
+        """
+        shape, dtype, nodes = self._shape(number), rows[0].dtype, self.nodes
+        lists = [ops.reshape(row.value, (-1,)).tolist() for row in rows]
+        if all(len({*numbers}) == 1 for numbers in lists):
+            scalar = self._number([numbers[0] for numbers in lists], dtype)
+            if not shape:
+                return scalar
+            return nodes.add("Fill", [nodes.integers(shape), scalar], shape, dtype)
+        if len(shape) == 1 and dtype == "int32" and len(lists[0]) > 1:
+            start, step = lists[0][0], lists[0][1] - lists[0][0]
+            if step and all(numbers == _counted(start, step, numbers) for numbers in lists):
+                ends = [nodes.size(size) for size in (start, shape[0] * step + start, step)]
+                return nodes.add("Range", ends, shape, dtype, Tidx=ElementType("int32"))
+        if dtype == "int32" and len({len(numbers) for numbers in lists}) == 1:
+            sizes = [size_of(numbers) for numbers in zip(*lists, strict=True)]
+            if len(sizes) <= _MOST_SIZES:
+                return nodes.reshaped(nodes.integers(sizes), shape)
+        raise self._unknown()
+
+    def _number(self, values: Sequence[float], dtype: str) -> Value:
+        """Add a number that follows from sizes, such as one over a number of elements."""
+        nodes = self.nodes
+        if len({*values}) == 1:
+            return nodes.scalar(values[0], dtype)
+        if dtype == "int32":
+            return nodes.size(size_of(int(value) for value in values))
+        if all(float(value).is_integer() for value in values):
+            return self._cast(size_of(int(value) for value in values))
+        inverses = [round(1 / value) if value else 0 for value in values]
+        if all(
+            inverse and abs(inverse * value - 1) < 1e-6
+            for inverse, value in zip(inverses, values, strict=True)
+        ):
+            return nodes.add("Reciprocal", [self._cast(size_of(inverses))], ())
+        raise self._unknown()
+
+    def _cast(self, size: Size) -> Value:
+        return self.nodes.cast(self.nodes.size(size), "float32")
+
+    def _unknown(self) -> ModelFormatError:
+        return refused(
+            self.nodes,
+            "a constant depends on an unknown size, on values of the inputs or on earlier runs, "
+            "in a way that no graph computes",
+        )
+
+
+def _counted(start: int, step: int, numbers: Sequence[int]) -> list[int]:
+    return [start + index * step for index in range(len(numbers))]
+
+
+def _are_equal(values: Sequence[Tensor]) -> bool:
+    first, *others = values
+    return all(
+        other.storage is first.storage or bytes(other.storage.read()) == bytes(first.storage.read())
+        for other in others
+    )
+
+
+def _merged(values: Sequence[Any]) -> Any:
+    """Return attributes of several traces as one, in which sizes may vary.
+
+    Raises:
+        _DifferError: they differ in something else.
+    """
+    first = values[0]
+    if isinstance(first, tuple):
+        if len({len(value) for value in values}) > 1:
+            raise _DifferError
+        parts = [_merged(part) for part in zip(*values, strict=True)]
+        return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+    if all(value is first or value == first for value in values):
+        return first
+    if all(type(value) is int for value in values):
+        return size_of(values)
+    raise _DifferError

@@ -1,0 +1,187 @@
+"""Models of Keras, ONNX and TensorFlow Lite as graphs of what they compute."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from webtensor.convert.graphs import GraphSource
+from webtensor.convert.recording import Recorder, TracedInput, TracedModel, Unknown
+from webtensor.convert.tracing import traced_graph
+from webtensor.engine import Tensor
+from webtensor.errors import ModelFormatError
+from webtensor.formats.budgets import Budget, reading
+from webtensor.formats.element_types import Buffer
+from webtensor.formats.onnx import TensorType, read_onnx
+from webtensor.graph.blocks import Block, Reads, compute, finish
+from webtensor.graph.operations.arguments import dtype_name
+from webtensor.keras.models import Model
+from webtensor.keras.models.functional import operation_of
+from webtensor.keras.names import current_path
+from webtensor.keras.nest import flatten, pack
+from webtensor.keras.symbols import KerasTensor
+from webtensor.onnx.model import OnnxModel
+from webtensor.tflite.model import TFLiteModel
+
+__all__ = ["source_of_keras", "source_of_onnx", "source_of_quantized_tflite"]
+
+
+def source_of_keras(model: Model, label: str) -> GraphSource:
+    """Return the graph of a model of Keras.
+
+    Args:
+        model: the model.
+        label: what errors call it.
+
+    Raises:
+        ModelFormatError: no graph computes what it does, or it does not say what its inputs are.
+    """
+    symbols: Any = getattr(model, "inputs", None)
+    outputs: Any = getattr(model, "outputs", None)
+    if not symbols or not outputs:
+        raise ModelFormatError(
+            f"{label}: model {model.name!r:.200} does not say what its inputs are; build it first"
+        )
+    inputs = [
+        TracedInput(
+            name,
+            str(symbol.dtype),
+            tuple(
+                ("batch" if axis == 0 else Unknown(name, axis)) if size is None else size
+                for axis, size in enumerate(symbol.shape)
+            ),
+        )
+        for name, symbol in zip(_names(symbols), symbols, strict=True)
+    ]
+
+    def run(tensors: Sequence[Tensor], recorder: Recorder) -> list[Tensor]:
+        recorder.place = lambda: current_path().partition("/")[2]
+        return flatten(model(pack(model.input, [*tensors]), training=False))
+
+    values = [(variable.path, variable.value) for variable in model.variables]
+    size = sum(value.storage.nbytes for _, value in values)
+    return traced_graph(
+        TracedModel(
+            label,
+            inputs,
+            _names(outputs),
+            run,
+            Budget(label, size),
+            {id(value.storage): path for path, value in values},
+        )
+    )
+
+
+def _names(symbols: Sequence[KerasTensor]) -> list[str]:
+    """Return the names of the layers of tensors, with a number where one comes again."""
+    seen: Counter[str] = Counter()
+    names = []
+    for symbol in symbols:
+        name = operation_of(symbol).name
+        names.append(f"{name}_{seen[name]}" if seen[name] else name)
+        seen[name] += 1
+    return names
+
+
+# -- models of steps -----------------------------------------------------------------------------
+
+
+def source_of_onnx(data: Buffer, label: str, files: Mapping[str, Buffer]) -> GraphSource:
+    """Return the graph of an ONNX model, whose inputs and outputs keep their names.
+
+    Args:
+        data: the bytes of the file.
+        label: what errors call it.
+        files: the contents of the files that have its external tensors, by their paths.
+
+    Raises:
+        ModelFormatError: it is no such model, no graph computes what it does, or it does not say
+            the ranks of its inputs.
+    """
+    budget = Budget(label, len(data) + sum(map(len, files.values())))
+    described = read_onnx(data, label)
+    model = OnnxModel(described, label, files)
+    inputs = []
+    for value in described.graph.inputs:
+        if value.name in described.graph.initializers:
+            continue
+        kind = value.type
+        if not isinstance(kind, TensorType) or kind.shape is None:
+            raise ModelFormatError(f"{label}: the input {value.name!r:.200} has no known rank")
+        inputs.append(_input(label, value.name, kind.dtype, kind.shape))
+    names, metadata = model.output_names, dict(model.metadata)
+    source = traced_graph(_traced(label, inputs, names, model.block(), budget, metadata))
+    model.dispose()
+    return source
+
+
+def source_of_quantized_tflite(model: TFLiteModel, label: str, budget: Budget) -> GraphSource:
+    """Return the graph of a model of TensorFlow Lite that has quantized tensors.
+
+    Its inputs and outputs are the integers of the file, as int32. The model is disposed.
+
+    Args:
+        model: the model.
+        label: what errors call it.
+        budget: limits what writing the graph may cost.
+
+    Raises:
+        ModelFormatError: no graph computes what it does.
+    """
+    signature = model.model_signature
+    assert signature is not None
+    inputs = [
+        _input(label, name, info.dtype, info.shape or ()) for name, info in signature.inputs.items()
+    ]
+    source = traced_graph(_traced(label, inputs, [*signature.outputs], model.block(), budget))
+    model.dispose()
+    return source
+
+
+def _traced(
+    label: str,
+    inputs: Sequence[TracedInput],
+    outputs: Sequence[str],
+    block: Block,
+    budget: Budget,
+    metadata: Mapping[str, str] | None = None,
+) -> TracedModel:
+    """Return a model that runs the steps of a graph."""
+    weights = {
+        id(value.storage): reference.node
+        for reference, value in zip(block.references, block.initial, strict=True)
+        if isinstance(value, Tensor)
+    }
+    run = partial(_run, block)
+    return TracedModel(label, inputs, outputs, run, budget, weights, metadata or None)
+
+
+def _run(block: Block, tensors: Sequence[Tensor], recorder: Recorder) -> list[Tensor]:
+    """Run the steps of a graph, whose nodes are the places of what they compute."""
+    results: list[Tensor] = finish(_steps(block, tensors, recorder))
+    return results
+
+
+def _steps(block: Block, tensors: Sequence[Tensor], recorder: Recorder) -> Reads:
+    values = block.initial.copy()
+    for slot, value in zip(block.feeds, tensors, strict=True):
+        values[slot] = value
+    for step, releases in zip(block.steps, block.releases, strict=True):
+        recorder.place = partial(str, step.node.name)
+        yield from compute(step, values, block.where)
+        for slot in releases:
+            values[slot] = None
+    return [values[slot] for slot in block.fetches]
+
+
+def _input(label: str, name: str, dtype: str, shape: Sequence[int | str | None]) -> TracedInput:
+    """Return an input, in whose shape each unknown size stands for itself."""
+    with reading(f"{label}: input {name!r:.200}"):
+        kind = dtype_name(dtype)
+    sizes = tuple(
+        Unknown(name, axis) if size is None or size == -1 else size
+        for axis, size in enumerate(shape)
+    )
+    return TracedInput(name, kind, sizes)

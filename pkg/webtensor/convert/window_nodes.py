@@ -1,0 +1,202 @@
+"""The nodes of convolutions, pools and resized images; ``WINDOW_RULES`` continues ``RULES``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+from webtensor.convert.node_building import NodeBuilder, Value
+from webtensor.convert.node_rules import Call, Rule, refused
+from webtensor.convert.primitive_nodes import added_epilogue
+from webtensor.formats.graph_def import AttributeValue
+from webtensor.geometry import Window, make_resize
+
+__all__ = ["WINDOW_RULES"]
+
+
+class _Padding(NamedTuple):
+    """What surrounds images, as ((top, bottom), (left, right)); and its name, if it has one."""
+
+    name: str
+    pairs: tuple[tuple[int, int], tuple[int, int]]
+
+
+def _axis(window: Window, axis: str) -> tuple[int, int, int, int, int]:
+    """Return the sizes along an axis: input, output, reach of the filter, stride, padding."""
+    reach = (getattr(window, f"filter_{axis}") - 1) * getattr(window, f"dilation_{axis}") + 1
+    before = window.pad_top if axis == "height" else window.pad_left
+    stride = getattr(window, f"stride_{axis}")
+    return getattr(window, f"in_{axis}"), getattr(window, f"out_{axis}"), reach, stride, before
+
+
+def _padding(nodes: NodeBuilder, windows: Sequence[Window]) -> _Padding:
+    """Return the padding of a window, which must be the same in all traces.
+
+    Raises:
+        ModelFormatError: it depends on the size of the images.
+    """
+    axes = [[_axis(window, axis) for window in windows] for axis in ("height", "width")]
+    sizes = [size for axis in axes for size in axis]
+    if all(
+        before == 0 and outputs == (length - reach) // stride + 1
+        for length, outputs, reach, stride, before in sizes
+    ):
+        return _Padding("VALID", ((0, 0), (0, 0)))
+    if all(
+        outputs == -(-length // stride)
+        and before == max((outputs - 1) * stride + reach - length, 0) // 2
+        for length, outputs, reach, stride, before in sizes
+    ):
+        return _Padding("SAME", ((0, 0), (0, 0)))
+    top, left = (_explicit(nodes, axis) for axis in axes)
+    return _Padding("EXPLICIT", (top, left))
+
+
+def _explicit(
+    nodes: NodeBuilder, sizes: Sequence[tuple[int, int, int, int, int]]
+) -> tuple[int, int]:
+    """Return what is before and after the images along an axis."""
+    before = sizes[0][-1]
+    after = max(
+        max((outputs - 1) * stride + reach - length - start, 0)
+        for length, outputs, reach, stride, start in sizes
+    )
+    if any(
+        start != before or outputs != (length + start + after - reach) // stride + 1
+        for length, outputs, reach, stride, start in sizes
+    ):
+        raise refused(nodes, "a padding that depends on the size of the images")
+    return before, after
+
+
+def _windows(call: Call) -> list[Window]:
+    return [attributes[0] for attributes in call.traced]
+
+
+def _attributes(window: Window, padding: _Padding) -> dict[str, AttributeValue]:
+    """Return the attributes of a convolution."""
+    attributes: dict[str, AttributeValue] = {
+        "strides": [1, window.stride_height, window.stride_width, 1],
+        "dilations": [1, window.dilation_height, window.dilation_width, 1],
+        "padding": padding.name,
+        "data_format": "NHWC",
+    }
+    if padding.name == "EXPLICIT":
+        (top, bottom), (left, right) = padding.pairs
+        attributes["explicit_paddings"] = [0, 0, top, bottom, left, right, 0, 0]
+    return attributes
+
+
+def _convolved(op: str, nodes: NodeBuilder, call: Call) -> Value:
+    windows = _windows(call)
+    attributes = _attributes(windows[0], _padding(nodes, windows))
+    return nodes.add(op, call.inputs[:2], call.shape, **attributes)
+
+
+def _transposed(nodes: NodeBuilder, call: Call) -> Value:
+    """Convolve backwards; TensorFlow.js knows no padding but by its name, and no dilations."""
+    windows = _windows(call)
+    window = windows[0]
+    padding = _padding(nodes, windows)
+    x, filter = call.inputs
+    shape = call.shape
+    (top, bottom), (left, right) = padding.pairs
+    if padding.name == "EXPLICIT":
+        # A convolution without padding of the padded result; its borders are left out after it.
+        shape = (shape[0], shape[1] + top + bottom, shape[2] + left + right, shape[3])
+        padding = padding._replace(name="VALID")
+    if window.dilation_height != 1 or window.dilation_width != 1:
+        raise refused(nodes, "a transposed convolution with dilations")
+    inputs = [nodes.integers(shape), filter, x]
+    attributes = _attributes(window, padding)
+    y = nodes.add("Conv2DBackpropInput", inputs, shape, "float32", **attributes)
+    if shape == call.shape:
+        return y
+    ends = [0, -bottom, -right, 0]
+    end_mask = sum((not end) << axis for axis, end in enumerate(ends))
+    return nodes.sliced(y, [0, top, left, 0], ends, [1] * 4, call.shape, 0b1001, end_mask)
+
+
+def _pooled(op: str, fill: float, nodes: NodeBuilder, call: Call) -> Value:
+    """Pool; operations of pools know no padding but by its name, so images are padded before."""
+    windows = _windows(call)
+    if len({(window.filter_height, window.filter_width) for window in windows}) > 1:
+        raise refused(nodes, "a pool whose windows depend on the size of the images")
+    window, padding, (x,) = windows[0], _padding(nodes, windows), call.inputs
+    attributes: dict[str, AttributeValue] = {
+        "ksize": [1, window.filter_height, window.filter_width, 1],
+        "strides": [1, window.stride_height, window.stride_width, 1],
+        "padding": "VALID" if padding.name == "EXPLICIT" else padding.name,
+        "data_format": "NHWC",
+    }
+    if padding.name != "EXPLICIT":
+        return nodes.add(op, [x], call.shape, **attributes)
+    y = nodes.add(op, [_surrounded(nodes, x, padding, fill)], call.shape, **attributes)
+    if op == "MaxPool":
+        return y
+    # The mean is one of the elements alone: divided by their share of each window.
+    ones = nodes.add("OnesLike", [x], x.shape)
+    share = nodes.add(op, [_surrounded(nodes, ones, padding, 0.0)], call.shape, **attributes)
+    return nodes.add("RealDiv", [y, share], call.shape)
+
+
+def _surrounded(nodes: NodeBuilder, x: Value, padding: _Padding, value: float) -> Value:
+    (top, bottom), (left, right) = padding.pairs
+    height, width = x.shape[1] + top + bottom, x.shape[2] + left + right
+    pairs = nodes.reshaped(nodes.integers([0, 0, top, bottom, left, right, 0, 0]), (4, 2))
+    number = nodes.scalar(value, "float32")
+    return nodes.add("PadV2", [x, pairs, number], (x.shape[0], height, width, x.shape[3]))
+
+
+def _dilated(nodes: NodeBuilder, call: Call) -> Value:
+    windows = _windows(call)
+    window, padding = windows[0], _padding(nodes, windows)
+    if padding.name == "EXPLICIT":
+        raise refused(nodes, "a dilation with a padding of its own")
+    return nodes.add(
+        "Dilation2D",
+        call.inputs,
+        call.shape,
+        strides=[1, window.stride_height, window.stride_width, 1],
+        rates=[1, window.dilation_height, window.dilation_width, 1],
+        padding=padding.name,
+    )
+
+
+#: Whether corners are aligned, and whether pixels have their centres at halves.
+_ALIGNMENTS = ((False, True), (False, False), (True, False))
+
+
+def _resized(op: str, is_nearest: bool, nodes: NodeBuilder, call: Call) -> Value:
+    (x,) = call.inputs
+    for aligned, halves in _ALIGNMENTS:
+        if all(
+            make_resize(
+                (sizes.batch, sizes.in_height, sizes.in_width, sizes.channels),
+                (sizes.out_height, sizes.out_width),
+                is_nearest,
+                aligned,
+                halves,
+            )
+            == sizes
+            for sizes in (attributes[0] for attributes in call.traced)
+        ):
+            flags = {"align_corners": aligned, "half_pixel_centers": halves}
+            size = nodes.integers(call.shape[1:3])
+            return nodes.add(op, [x, size], call.shape, call.dtype, **flags)
+    raise refused(nodes, "images that are resized in a way that TensorFlow does not know")
+
+
+WINDOW_RULES: dict[str, Rule] = {
+    "avg_pool": partial(_pooled, "AvgPool", 0.0),
+    "conv2d": partial(_convolved, "Conv2D"),
+    "conv2d_input_gradient": _transposed,
+    "depthwise_conv2d": partial(_convolved, "DepthwiseConv2dNative"),
+    "dilation2d": _dilated,
+    "fused_conv2d": partial(added_epilogue, partial(_convolved, "Conv2D")),
+    "fused_depthwise_conv2d": partial(added_epilogue, partial(_convolved, "DepthwiseConv2dNative")),
+    "max_pool": partial(_pooled, "MaxPool", float("-inf")),
+    "resize_bilinear": partial(_resized, "ResizeBilinear", False),
+    "resize_nearest": partial(_resized, "ResizeNearestNeighbor", True),
+}

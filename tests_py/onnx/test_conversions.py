@@ -1,0 +1,105 @@
+"""ONNX models as graph-models, beside ``onnx``'s own evaluator."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+import webtensor as wt
+from tests_py.convert.node import NodeProcess
+from tests_py.onnx.networks import FOLDER, encoder, mobilenet
+from webtensor.convert import convert_model
+from webtensor.formats.onnx import read_onnx_tensor
+from webtensor.onnx.stored_constants import constant_of
+
+
+def close(actual: Any, expected: Any) -> None:
+    assert actual.shape == expected.shape
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-4 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(
+    "network, shapes",
+    [
+        (encoder(2, 16, 4), [(3, 5, 16), (1, 1, 16), (2, 30, 16)]),
+        (mobilenet(32, 0.25, 10), [(1, 3, 32, 32)]),
+    ],
+    ids=["encoder", "mobilenet"],
+)
+def test_networks_compute_the_same_here_and_in_tensorflow_js(
+    network: Any, shapes: list[tuple[int, ...]], tmp_path: Path, no_leak: None
+) -> None:
+    (tmp_path / "model.onnx").write_bytes(network.SerializeToString())
+    report = convert_model(tmp_path / "model.onnx", tmp_path / "web")
+    assert (report.input_format, report.output_format) == ("onnx", "tfjs_graph_model")
+    assert report.counts.lacking == ()
+    model: Any = wt.load_graph_model(tmp_path / "web")
+    (output,) = network.graph.output
+    assert (model.input_nodes, model.output_nodes) == (["x:0"], [f"{output.name}:0"])
+    with NodeProcess() as node:
+        for shape in shapes:
+            x = np.random.default_rng(1).standard_normal(shape).astype("float32")
+            expected: Any
+            (expected,) = ReferenceEvaluator(network).run(None, {"x": x})
+            close(model.predict(x).numpy(), expected)
+            close(node.run(tmp_path / "web", {"x": x})[0], expected)
+    model.dispose()
+
+
+def test_external_tensors_are_read_beside_the_file(tmp_path: Path) -> None:
+    weights = onnx.numpy_helper.from_array(np.array([2.0, 3.0], "float32"), "w")
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Mul", ["x", "w"], ["y"])],
+        "graph",
+        [value("x", onnx.TensorProto.FLOAT, ["rows", 2])],
+        [value("y", onnx.TensorProto.FLOAT, None)],
+        [weights],
+    )
+    onnx.save_model(
+        onnx.helper.make_model(graph),
+        str(tmp_path / "model.onnx"),
+        save_as_external_data=True,
+        location="weights.bin",
+        size_threshold=0,
+    )
+    convert_model(tmp_path / "model.onnx", tmp_path / "web")
+    model: Any = wt.load_graph_model(tmp_path / "web")
+    assert model.predict([[1.0, 1.0]]).tolist() == [[2, 3]]
+    assert [*model.weights] == ["w"]
+    model.dispose()
+
+
+def test_files_that_are_no_models_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(b"\xff" * 20)
+    with pytest.raises(wt.ModelFormatError, match=r"model\.onnx"):
+        convert_model(tmp_path / "model.onnx", tmp_path / "web")
+    (tmp_path / "model.onnx").write_bytes(encoder(1, 8, 2).SerializeToString())
+    with pytest.raises(ValueError, match="a graph cannot become a keras"):
+        convert_model(tmp_path / "model.onnx", tmp_path / "web", output_format="keras")
+    assert not (tmp_path / "web").exists()
+
+
+if "WEBTENSOR_ALL_ONNX" in os.environ:
+
+    @pytest.mark.parametrize(
+        "name",
+        ["densenet121", "inception_v1", "inception_v2", "resnet50", "shufflenet", "squeezenet"],
+    )
+    def test_light_models_with_equal_weights(name: str, tmp_path: Path) -> None:
+        wt.set_backend("wasm")  # whose products have equal elements for equal weights
+        path = FOLDER / f"light_{name}.onnx"
+        stored = path.with_name(f"{path.stem}_output_0.pb")
+        expected: Any = constant_of(read_onnx_tensor(stored.read_bytes(), stored.name), stored.name)
+        convert_model(path, tmp_path / "web")
+        model: Any = wt.load_graph_model(tmp_path / "web")
+        size = 3 * 224 * 224
+        x = wt.reshape(wt.arange(size, dtype="float32") / size, model.inputs[0].shape)
+        np.testing.assert_allclose(model.predict(x).numpy(), expected.numpy(), atol=1e-5)
+        model.dispose()
