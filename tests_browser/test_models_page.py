@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 from playwright.sync_api import Browser, FilePayload, Page, Route, expect
 
@@ -158,6 +159,19 @@ def onnx_model(op: str = "Relu") -> bytes:
     )
     opsets = [helper.make_opsetid("", 17)]
     data: bytes = helper.make_model(graph, ir_version=8, opset_imports=opsets).SerializeToString()
+    return data
+
+
+def model_with_external_weights() -> bytes:
+    """Return a model of ONNX that adds three numbers, which are in `weights/addends.bin`."""
+    model = onnx.load_from_string(onnx_model("Add"))
+    addends = numpy_helper.from_array(np.zeros(3, "float32"), "addends")
+    addends.ClearField("raw_data")
+    addends.data_location = TensorProto.EXTERNAL
+    addends.external_data.add(key="location", value="weights/addends.bin")
+    model.graph.node[0].input.append("addends")
+    model.graph.initializer.append(addends)
+    data: bytes = model.SerializeToString()
     return data
 
 
@@ -323,6 +337,11 @@ def test_files_are_chosen(models: ModelsPage):
     models.fill(shape="2, 4")
     models.press("Run")
     assert models.text("notice") == "x: the shape must be ? × 3"
+    addends = np.array([1, 2, 3], "float32").tobytes()
+    models.choose({"addends.bin": addends, "add.onnx": model_with_external_weights()})
+    models.fill(shape="2, 3", way="constant", low="-1")
+    models.press("Run")
+    assert models.numbers() == [0, 1, 2] * 2
     models.choose({"relu.tflite": tflite_model()})
     assert models.facts()["Inputs"] == "x: float32, 2 × 3"
     models.fill(way="constant", low="-1")
@@ -335,6 +354,10 @@ def test_files_are_chosen(models: ModelsPage):
 BROKEN = {
     "another kind": ({"notes.txt": b"text"}, r"^notes\.txt is of no kind .*\.onnx"),
     "truncated ONNX": ({"cut.onnx": onnx_model()[:-9]}, r"^cut\.onnx"),
+    "no weights": (
+        {"add.onnx": model_with_external_weights()},
+        r"^add\.onnx: weights are in the file 'weights/addends\.bin', which is missing",
+    ),
     "no Keras": ({"fake.keras": b"PK no archive"}, r"fake\.keras"),
     "no HDF5": ({"fake.h5": b"no file"}, r"fake\.h5"),
     "no model.json": ({"a.bin": b"", "b.bin": b""}, r"one of the files must be model\.json"),

@@ -155,29 +155,37 @@ class ModelsPage:
             fail("What was dropped is no file.")
             return
         entry = items[0].webkitGetAsEntry() if items.length == 1 else None
-        if files.length == 1 and not (entry and entry.isDirectory):
-            self.take_file(files[0])
-        else:
+        if entry and entry.isDirectory:
             self.open_web(wt.io.browser_files(items, on_progress=show_progress), files[0].name)
+        else:
+            self.take_files(list(files), items)
 
     def take_chosen(self, event: Any) -> None:
         """Open the files that were chosen."""
         chosen = list(event.target.files)
         event.target.value = ""  # the same file may be chosen again
-        if len(chosen) == 1:
-            self.take_file(chosen[0])
-        elif chosen:
-            folder = str(chosen[0].webkitRelativePath).partition("/")[0]
-            handler = wt.io.browser_files(chosen, on_progress=show_progress)
-            self.open_web(handler, folder or chosen[0].name)
+        if chosen:
+            self.take_files(chosen, chosen)
+
+    def take_files(self, files: Sequence[Any], entries: Iterable[Any]) -> None:
+        """Open files, which browsers list as entries, too: a model, or a picture."""
+        blobs = {str(file.name): file for file in files}
+        models = [name for name in blobs if is_model_file(name)]
+        if len(models) == 1:
+            name = models[0]
+            self.begin(self.open_model(name, partial(open_file, name, blobs[name], blobs)))
+        elif len(files) == 1:
+            self.take_file(files[0])
+        else:
+            folder = str(files[0].webkitRelativePath).partition("/")[0]
+            handler = wt.io.browser_files(entries, on_progress=show_progress)
+            self.open_web(handler, folder or files[0].name)
 
     def take_file(self, file: Any) -> None:
-        """Open a file: a whole model, or a picture."""
+        """Open a picture, or a model of TensorFlow.js that has no other files."""
         name = str(file.name)
         if str(file.type).startswith("image/"):
             self.begin(self.use_picture(str(js.URL.createObjectURL(file)), name))
-        elif is_model_file(name):
-            self.begin(self.open_model(name, partial(open_file, name, file)))
         elif name.lower().endswith(".json"):
             self.open_web(wt.io.browser_files([file], on_progress=show_progress), name)
         else:
@@ -204,7 +212,7 @@ class ModelsPage:
             response = await js.fetch(shipped.address)
             if not response.ok:
                 raise OSError(f"{shipped.address} could not be loaded: {response.status}")
-            return await open_file(name, await response.blob())
+            return await open_file(name, await response.blob(), {})
 
         handler = partial(wt.io.load_artifacts_async, shipped.address, on_progress=show_progress)
         opener = fetched if is_model_file(name) else partial(open_web_model, handler)

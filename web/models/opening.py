@@ -1,7 +1,7 @@
 """Opens models of all formats, and says of each what is in it.
 
-`FORMATS` has the formats that are one file. Folders and `model.json` with its shards are models of
-TensorFlow.js, of either kind.
+`FORMATS` has the formats that are one file, save for the weights of ONNX. Folders and `model.json`
+with its shards are models of TensorFlow.js, of either kind.
 """
 
 import gc
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 Tensors = list[wt.Tensor]
 Run = Callable[[Tensors], Awaitable[Tensors]]
 Artifacts = Callable[[], Awaitable[ModelArtifacts]]
+#: Files by their names without folders, each a JavaScript `Blob`.
+Blobs = Mapping[str, Any]
 
 
 class Contents(NamedTuple):
@@ -88,24 +90,30 @@ def _graph_model(model: Any, format: str, contents: Contents) -> OpenModel:
     return OpenModel(format, inputs, outputs, contents, run, model.dispose)
 
 
-def _open_onnx(path: Path) -> OpenModel:
-    contents = _onnx_contents(path)
-    return _graph_model(wt.load_onnx(path), "ONNX", contents)
-
-
-def _onnx_contents(path: Path) -> Contents:
+async def _open_onnx(path: Path, others: Blobs) -> OpenModel:
     from webtensor.formats.onnx import read_onnx  # loaded when it is used, as the next one
 
     description = read_onnx(path.read_bytes(), path.name)
-    if description.external_files:
-        raise wt.ModelFormatError(
-            f"{path.name}: weights are in {description.external_files[0]!r:.200}; this page opens "
-            "ONNX models that are one file"
-        )
-    return Contents(
+    files = {name: await _external(name, path.name, others) for name in description.external_files}
+    contents = Contents(
         Counter(node.op for node in _onnx_nodes(description.graph.nodes)),
         [tensor.shape for tensor in description.graph.initializers.values()],
     )
+    model = _graph_model(wt.load_onnx(path, files), "ONNX", contents)
+    model.size = sum(map(len, files.values()))
+    return model
+
+
+async def _external(name: str, label: str, others: Blobs) -> bytes:
+    """Return the content of a file with weights; browsers do not always know files' folders."""
+    blob = others.get(PurePath(name).name)
+    if blob is None:
+        raise wt.ModelFormatError(
+            f"{label}: weights are in the file {name!r:.200}, which is missing; drop or choose it "
+            "together with the model"
+        )
+    content: bytes = (await blob.arrayBuffer()).to_bytes()
+    return content
 
 
 def _onnx_nodes(nodes: "Iterable[Node]") -> "Iterator[Node]":
@@ -117,7 +125,7 @@ def _onnx_nodes(nodes: "Iterable[Node]") -> "Iterator[Node]":
                 yield from _onnx_nodes(getattr(part, "nodes", ()))
 
 
-def _open_tflite(path: Path) -> OpenModel:
+async def _open_tflite(path: Path, _: Blobs) -> OpenModel:
     contents = _tflite_contents(path)
     return _graph_model(wt.load_tflite(path), "TensorFlow Lite", contents)
 
@@ -136,7 +144,7 @@ def _tflite_contents(path: Path) -> Contents:
 # -- models of layers ----------------------------------------------------------------------------
 
 
-def _open_keras(path: Path) -> OpenModel:
+async def _open_keras(path: Path, _: Blobs) -> OpenModel:
     format = "Keras, HDF5" if path.suffix in (".h5", ".hdf5") else "Keras"
     return _keras_model(keras.saving.load_model(path, compile=False), format)
 
@@ -191,10 +199,10 @@ def _layers(model: Any) -> Iterator[Any]:
 
 
 class Format(NamedTuple):
-    """A format whose models are one file."""
+    """A format whose models are one file; those of ONNX may name others that have weights."""
 
     endings: tuple[str, ...]
-    open: Callable[[Path], OpenModel]
+    open: Callable[[Path, Blobs], Awaitable[OpenModel]]
 
 
 FORMATS = [
@@ -211,20 +219,21 @@ def is_model_file(name: str) -> bool:
     return PurePath(name).suffix.lower() in OPENERS
 
 
-async def open_file(name: str, blob: Any) -> OpenModel:
-    """Open a model that is one file, given as a `Blob`.
+async def open_file(name: str, blob: Any, others: Blobs) -> OpenModel:
+    """Open a model that is one file, given as a `Blob`, or that has weights in other files.
 
     Raises:
-        ModelFormatError: the file is broken, or has operations that are unknown.
+        ModelFormatError: the file is broken, or has operations that are unknown, or another file
+            is missing.
     """
     content = js.Uint8Array.new(await blob.arrayBuffer())
     path = Path(name)
     pyodide_js.FS.writeFile(name, content, to_js({"canOwn": True}))
     try:
-        model = OPENERS[path.suffix.lower()](path)
+        model = await OPENERS[path.suffix.lower()](path, others)
     finally:
         path.unlink()
-    model.size = int(content.length)
+    model.size += int(content.length)
     return model
 
 
