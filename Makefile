@@ -47,7 +47,7 @@ test-browsers: site browsers ## run the tests in Firefox, WebKit and other hosts
 test-hosts: kernels site chromium ## try JupyterLite, Pyodide's console and other CPythons
 	$(PYTEST) --browsers=hosts tests_browser
 
-test-models: kernels site chromium dist/models/.stamp ## compare 41 real models with TensorFlow.js, five with onnxruntime-web, and random ones and Keras's networks with Keras (hours)
+test-models: kernels site chromium dist/models/.stamp .tensorflow/.stamp ## compare 41 real models with TensorFlow.js, five with onnxruntime-web, and random ones and Keras's networks with Keras (hours)
 	$(RUN) -m tests_browser.graph_models
 	$(RUN) -m tests_browser.onnx_models
 	$(PYTEST) tests_py/convert/human_models.py

@@ -22,6 +22,7 @@ from tests_py.cases.comparison import decoded, difference
 from tests_py.graph.cases import CASES
 from tests_py.graph.flows import FLOWS
 from tests_py.graph.graphs import Array, arrays_of_constants
+from tests_py.graph.test_saving import files as quantized_model
 from web.build import ROOT
 
 SCRIPT = (ROOT / "tests_browser" / "pages" / "tfjs_graphs.js").read_text()
@@ -176,6 +177,32 @@ def test_control_flow_agrees(page: PlaywrightPythonPage):
         if is_compared(flow.name)
     }
     compare(page, graphs, 1e-6)
+
+
+SAVE = """
+from base64 import b64decode
+from webtensor import load_graph_model
+
+files = {name: b64decode(data) for name, data in files.items()}
+model = load_graph_model(files)
+await model.save_async("indexeddb://saved")
+(await model.predict_async([[1.0, -2.0]])).tolist()
+"""
+LOAD = """async () => {
+  const model = await tf.loadGraphModel("indexeddb://saved");
+  const results = await model.predict(tf.tensor([[1, -2]])).array();
+  return [results, model.artifacts.weightSpecs, model.metadata];
+}"""
+
+
+def test_tensorflow_js_loads_what_is_saved(page: PlaywrightPythonPage):
+    model_json = json.loads(quantized_model()["model.json"])
+    files = {name: b64encode(data).decode() for name, data in quantized_model().items()}
+    ours = page.run(SAVE, files=files)
+    theirs, weight_specs, metadata = page.page.evaluate(LOAD)
+    assert ours == theirs
+    assert weight_specs == model_json["weightsManifest"][0]["weights"]
+    assert metadata == model_json["userDefinedMetadata"]
 
 
 def test_every_difference_concerns_a_graph():

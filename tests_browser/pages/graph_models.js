@@ -83,8 +83,11 @@ class Ours {
   }
 }
 
-// Load a model on both sides, and compare them on noise and on a photograph.
-globalThis.compareModel = async (url, backend, dimensions, rounds) => {
+const plain = (tensors) => tensors.map(({ data, ...rest }) => ({ ...rest, data: [...data] }));
+
+// Load a model on both sides, and compare them on noise and on a photograph. Where they differ by
+// more than `tolerance`, or TensorFlow.js fails, the inputs and the results are returned, too.
+globalThis.compareModel = async (url, backend, dimensions, rounds, tolerance) => {
   await tf.setBackend(backend);
   const theirs = new Theirs();
   const ours = new Ours();
@@ -110,15 +113,31 @@ globalThis.compareModel = async (url, backend, dimensions, rounds) => {
   ];
   const names = pyodide.toPy(theirs.outputs);
   const differences = [];
+  const runs = [];
+  let failure = null;
   let firsts;
   for (const inputs of cases) {
-    const [wanted, theirFirst] = await timed(() => theirs.run(inputs));
+    const [wanted, theirFirst] = await timed(() =>
+      theirs.run(inputs).catch((error) => {
+        failure = error.message;
+        return null;
+      }),
+    );
     const [results, ourFirst] = await timed(() => ours.run(inputs, names));
     firsts ??= [ourFirst, theirFirst];
-    differences.push(difference(results, wanted));
+    const apart = wanted && difference(results, wanted);
+    differences.push(apart);
+    if (!wanted || !(apart <= tolerance)) {
+      runs.push({
+        inputs: inputs.map(({ values, ...rest }) => ({ ...rest, data: [...values] })),
+        names: theirs.outputs,
+        ours: plain(results),
+        theirs: wanted && plain(wanted),
+      });
+    }
   }
   const times = { ours: [], theirs: [] };
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < rounds && !failure; round += 1) {
     times.ours.push((await timed(() => ours.run(cases[0], names)))[1]);
     times.theirs.push((await timed(() => theirs.run(cases[0])))[1]);
   }
@@ -127,8 +146,10 @@ globalThis.compareModel = async (url, backend, dimensions, rounds) => {
   ours.dispose();
   return {
     differences,
+    failure,
+    runs,
     load: [ourLoad, theirLoad],
     first: firsts,
-    later: rounds ? [median(times.ours), median(times.theirs)] : null,
+    later: times.ours.length ? [median(times.ours), median(times.theirs)] : null,
   };
 };
