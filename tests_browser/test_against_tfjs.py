@@ -115,7 +115,7 @@ def test_family_agrees_with_tensorflow_js(tensorflow_page: PlaywrightPythonPage,
     "backend, step",
     [
         ("wasm", 1),
-        ("webgl", 2),  # most of them compile programs
+        ("webgl", 4),  # most of them compile programs
         pytest.param("webgl", 1, marks=pytest.mark.whole_tables),
     ],
 )
