@@ -15,8 +15,9 @@ RUN := $(VENV)/bin/python
 RELEASE_TOOLS := dist/release-tools
 PYTEST = $(RUN) -m pytest --durations=25
 # Two browsers at once: more would wait for one another, and take memory. A test that hangs ends its
-# process: Playwright cannot go on after an exception in the middle of a call.
-BROWSER_WORKERS = --numprocesses 2 --dist loadfile --timeout-method=thread
+# process, as Playwright cannot go on after an exception in the middle of a call, and with it the run: a
+# new process would begin with the same test.
+BROWSER_WORKERS = --numprocesses 2 --dist loadfile --timeout-method=thread --max-worker-restart=0
 PROVE_SEEDS ?= 20
 PROVE_ROUNDS ?= 5
 

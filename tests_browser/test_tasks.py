@@ -1,5 +1,7 @@
 """What belongs to a task stays with it, also where a read suspends Python in the middle of it."""
 
+import json
+
 import pytest
 
 from tests_browser.python_page import PythonPage
@@ -74,3 +76,70 @@ def test_scopes_and_tapes_belong_to_tasks(any_python_page: PythonPage, backend: 
     assert noted < 1000
     assert left <= 0
     assert [no_scopes, observers] == [True, 0]
+
+
+#: One call is suspended in deep frames, whose memory another one overwrites. Functions that are
+#: called from C, as `__getattr__` is, put frames there.
+SUSPENDED_CALLS = """
+import asyncio
+import gc
+from webtensor.engine.jspi import suspended
+
+class Deep:
+    def __init__(self, depth, call):
+        self.depth, self.call = depth, call
+
+    def __getattr__(self, name):
+        return self.call() if self.depth == 0 else getattr(Deep(self.depth - 1, self.call), name)
+
+def wait(ms):
+    suspended(asyncio.sleep(ms / 1000))
+    return ms
+
+def waiting(ms):
+    return Deep(30, lambda: wait(ms)).x
+
+def allocate():
+    gc.set_threshold(2000)
+    lists = [[number] for number in range(30_000)]
+    gc.set_threshold(10**9)
+    return len(lists)
+
+def going_deeper(ms):
+    wait(ms)
+    return Deep(60, allocate).x
+
+thresholds = gc.get_threshold()
+gc.set_threshold(10**9)  # frames that a collection has seen are not looked at again
+"""
+IN_TURNS = """
+(async (source) => {
+  const names = pyodide.toPy({});
+  pyodide.runPython(source, { globals: names });
+  const [deeper, waiting] = ["going_deeper", "waiting"].map((name) => names.get(name));
+  const results = [];
+  for (let round = 0; round < 5; round += 1) {
+    results.push(
+      await Promise.all([
+        deeper.callPromising(20),
+        deeper.callPromising(21),
+        waiting.callPromising(30),
+        deeper.callPromising(5),
+        waiting.callPromising(10),
+        deeper.callPromising(1),
+      ]),
+    );
+  }
+  const end = "gc.set_threshold(*thresholds); gc.isenabled()";
+  const collects = pyodide.runPython(end, { globals: names });
+  for (const value of [deeper, waiting, names]) value.destroy();
+  return [results, collects];
+})
+"""
+
+
+def test_garbage_is_not_collected_while_calls_are_suspended(python_page: PythonPage):
+    script = f"{IN_TURNS}({json.dumps(SUSPENDED_CALLS)})"
+    results, collects = python_page.evaluate(script)
+    assert results == [[30_000, 30_000, 30, 30_000, 10, 30_000]] * 5
+    assert collects

@@ -56,7 +56,7 @@ def browsers_pass_under_load(stage: Stage, trial: Trial, rounds: int) -> str:
         for number in range(1, rounds + 1):
             summary = run_pytest(
                 *("--numprocesses", "2", "--dist", "loadfile", "--timeout-method=thread"),
-                "tests_browser",
+                *("--max-worker-restart=0", "tests_browser"),
             )
             print(f"round {number}: {summary}", flush=True)
     return f"{rounds} rounds; the last: {summary}"

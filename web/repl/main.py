@@ -162,11 +162,11 @@ def read_from_page(read_line: Callable[[], Any], *, can_block: bool) -> str | No
     if can_block:
         line = json.loads(read_line())
     else:
-        from pyodide.ffi import can_run_sync, run_sync
+        from webtensor.engine.jspi import can_suspend, suspended
 
-        if not can_run_sync():
+        if not can_suspend():
             raise OSError(NO_INPUT)
-        line = json.loads(run_sync(read_line()))
+        line = json.loads(suspended(read_line()))
     if line.get("isInterrupted"):
         raise KeyboardInterrupt
     text: str | None = line["text"]

@@ -6,6 +6,7 @@ until a promise settles.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Awaitable
 from typing import TypeVar
 
@@ -14,6 +15,33 @@ from webtensor.environment import IN_BROWSER
 __all__ = ["can_suspend", "suspended"]
 
 Result = TypeVar("Result")
+
+
+class _CollectorPause:
+    """Keeps Python from collecting garbage by itself while calls are suspended.
+
+    The incremental collector of CPython 3.14 walks the frames of all tasks. Those of a suspended
+    one may have been moved, and other data be where they were: the walk then ends Python with
+    "memory access out of bounds", or never ends (Pyodide's issue 6464).
+    """
+
+    def __init__(self) -> None:
+        self._suspended = 0
+        self._was_enabled = False
+
+    def __enter__(self) -> None:
+        if not self._suspended:
+            self._was_enabled = gc.isenabled()
+            gc.disable()
+        self._suspended += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._suspended -= 1
+        if not self._suspended and self._was_enabled:
+            gc.enable()
+
+
+_collector_pause = _CollectorPause()
 
 
 def can_suspend() -> bool:
@@ -26,7 +54,10 @@ def can_suspend() -> bool:
 
 
 def suspended(awaitable: Awaitable[Result]) -> Result:
-    """Return the awaitable's result; Python is suspended until it is there."""
+    """Return the awaitable's result; Python is suspended until it is there.
+
+    Meanwhile other tasks run, and garbage is not collected.
+    """
     from pyodide.ffi import run_sync
 
     # An error that passes through JavaScript is kept alive by it, with everything in its frames.
@@ -39,7 +70,8 @@ def suspended(awaitable: Awaitable[Result]) -> Result:
             errors.append(error)
             return None
 
-    result: Result = run_sync(settled())
+    with _collector_pause:
+        result: Result = run_sync(settled())
     if errors:
         raise errors.pop()
     return result
