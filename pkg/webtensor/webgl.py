@@ -20,6 +20,7 @@ from webtensor.engine import (
     state,
     unavailable_reason,
 )
+from webtensor.engine.state import observing
 from webtensor.environment import IN_BROWSER, env
 from webtensor.errors import BackendUnavailableError
 from webtensor.shapes import Shape
@@ -136,13 +137,10 @@ def explain(function: Callable[..., Any], *args: Any) -> Explanation:
     outer, backend.trace = backend.trace, []
     explainer = _Explainer(backend.trace)
     state.backend = backend
-    state.observers += (explainer,)
     try:
-        function(*args)
+        with observing(explainer):
+            function(*args)
     finally:
-        state.observers = tuple(
-            observer for observer in state.observers if observer is not explainer
-        )
         state.backend = active
         backend.trace = outer
     return Explanation(tuple(explainer.operations))

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from webtensor.dtypes import float32
 from webtensor.engine import Primitive, Storage, Tensor, Variable, as_operand, state
+from webtensor.engine.state import stop_observing
 from webtensor.engine.storage import DISPOSED
 from webtensor.shapes import Shape
 
@@ -280,9 +281,7 @@ class _TapesOfTask:
         """Stop observing when no tape is left."""
         self._open -= 1
         if not self._open:
-            state.observers = tuple(
-                observer for observer in state.observers if observer is not self
-            )
+            stop_observing(self)
             state.variable_readers = ()
 
     def record(

@@ -14,7 +14,7 @@ from weakref import ReferenceType, WeakSet, ref
 
 from webtensor.engine import Primitive, Tensor
 from webtensor.engine.scopes import outside_scopes
-from webtensor.engine.state import state
+from webtensor.engine.state import observing, state
 from webtensor.engine.storage import Storage
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
@@ -29,7 +29,7 @@ __all__ = [
     "TracedInput",
     "TracedModel",
     "Unknown",
-    "held",
+    "unscoped",
 ]
 
 
@@ -164,9 +164,9 @@ class Recorder:
         for tensor in inputs:
             self._note(tensor, Traced(INPUT, (), tensor.shape, str(tensor.dtype), (), ""))
             self._watch(tensor)
-        state.observers += (self,)
         try:
-            results = function([*inputs])
+            with observing(self):
+                results = function([*inputs])
             if not all(isinstance(result, Tensor) for result in results):
                 raise ModelFormatError(f"{self._where}: an output is a list of tensors, or nothing")
             return Trace(self._tensors, [self._number(result) for result in results])
@@ -180,7 +180,6 @@ class Recorder:
                 error.add_note(self._near().removesuffix(": "))
             raise
         finally:
-            state.observers = tuple(other for other in state.observers if other is not self)
             for storage in self._watched:
                 storage.__class__ = Storage
 
@@ -199,7 +198,7 @@ class Recorder:
         depends = primitive.name in _RANDOM or any(
             self._tensors[number].value is None for number in numbers
         )
-        value = None if depends else held(output)
+        value = None if depends else unscoped(output)
         dtype, place = str(output.dtype), self.place()
         self._last_place = place
         if value is not None and not numbers:
@@ -259,18 +258,18 @@ class Recorder:
             source = self._tensors[number]
             if source.shape == tensor.shape:
                 return number
-            value = None if source.value is None else held(tensor)
+            value = None if source.value is None else unscoped(tensor)
             dtype = str(tensor.dtype)
             self._note(
                 tensor, Traced(RESHAPE, (number,), tensor.shape, dtype, (), self.place(), value)
             )
             return len(self._tensors) - 1
-        dtype, value = str(tensor.dtype), held(tensor)
+        dtype, value = str(tensor.dtype), unscoped(tensor)
         self._note(tensor, Traced(CONSTANT, (), tensor.shape, dtype, (), self.place(), value))
         return len(self._tensors) - 1
 
 
-def held(tensor: Tensor) -> Tensor:
+def unscoped(tensor: Tensor) -> Tensor:
     """Return a tensor of its own over the same elements, which no scope disposes."""
     with outside_scopes():
         return Tensor(tensor.storage, tensor.shape, tensor.dtype)

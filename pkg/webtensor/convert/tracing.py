@@ -21,7 +21,7 @@ from webtensor.convert.recording import (
     TracedInput,
     TracedModel,
     Unknown,
-    held,
+    unscoped,
 )
 from webtensor.convert.trace_merging import Merging
 from webtensor.engine import Tensor
@@ -196,7 +196,7 @@ def _check(
         ModelFormatError: they compute different numbers.
     """
     expected = model.run(feeds, Recorder(model.label))
-    weights = {name: held(value) for name, value in constants.items()}
+    weights = {name: unscoped(value) for name, value in constants.items()}
     graph = GraphModel(source.graph, weights, model.label, signature=source.signature)
     named = {value.name: feed for value, feed in zip(model.inputs, feeds, strict=True)}
     fetches = [info.names[0] for info in source.signature.outputs.values()]

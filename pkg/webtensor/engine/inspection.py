@@ -9,7 +9,7 @@ from webtensor.dtypes import float32
 from webtensor.engine import backend_registry
 from webtensor.engine.operands import cached_constants
 from webtensor.engine.primitive import Primitive
-from webtensor.engine.state import state
+from webtensor.engine.state import state, stop_observing
 from webtensor.engine.tensor import Tensor
 from webtensor.environment import BOOLEAN, env
 
@@ -76,8 +76,9 @@ _nan_check = _NanCheck()
 
 
 def _set_debug(on: Any) -> None:
-    without = tuple(observer for observer in state.observers if observer is not _nan_check)
-    state.observers = (*without, _nan_check) if on else without
+    stop_observing(_nan_check)
+    if on:
+        state.observers += (_nan_check,)
 
 
 def enable_debug_mode() -> None:

@@ -19,7 +19,7 @@ from webtensor.backends.api import Backend, PreparedKernel
 from webtensor.dtypes import DType
 from webtensor.engine.dispatch import no_room, run
 from webtensor.engine.primitive import Primitive
-from webtensor.engine.state import state
+from webtensor.engine.state import observing, state
 from webtensor.engine.storage import Storage
 from webtensor.engine.tensor import Tensor
 from webtensor.errors import KernelNotFoundError
@@ -194,13 +194,8 @@ def _recorded(
 ) -> Tensor:
     """Call the op, and plan it if all it ran was one primitive on its operands."""
     recorder = _Recorder()
-    state.observers += (recorder,)
-    try:
+    with observing(recorder):
         result = call()
-    finally:
-        state.observers = tuple(
-            observer for observer in state.observers if observer is not recorder
-        )
     positions = {id(operand): index for index, operand in enumerate(operands)}
     if len(positions) < len(operands):  # an operand is passed twice: positions are ambiguous
         return result

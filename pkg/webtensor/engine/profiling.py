@@ -21,7 +21,7 @@ from webtensor.engine.jspi import can_suspend, suspended
 from webtensor.engine.operands import cached_constants
 from webtensor.engine.primitive import Primitive
 from webtensor.engine.scopes import tensors_in
-from webtensor.engine.state import state
+from webtensor.engine.state import observing, state
 from webtensor.engine.tasks import TaskStack
 from webtensor.engine.tensor import Tensor
 from webtensor.shapes import Shape
@@ -155,12 +155,10 @@ def _profiling(timed: bool) -> Iterator[_Profiler]:
     ran_elsewhere = dict(dispatch.fallbacks)
     seen = Profile(peak_bytes=bytes_in_use)
     observer = _Profiler(seen, timed)
-    state.observers += (observer,)
     try:
-        with _profilers.holding(observer):
+        with observing(observer), _profilers.holding(observer):
             yield observer
     finally:
-        state.observers = tuple(other for other in state.observers if other is not observer)
         observer.stop()
     now = _memory_in_use()
     seen.new_tensors, seen.new_bytes = now[0] - tensors, now[1] - bytes_in_use

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
     from webtensor.engine.scopes import ScopesOfTask
     from webtensor.engine.tensor import Tensor
 
-__all__ = ["Observer", "state"]
+__all__ = ["Observer", "observing", "state", "stop_observing"]
 
 
 class Observer(Protocol):
@@ -50,3 +52,18 @@ class EngineState:
 
 
 state = EngineState()
+
+
+@contextmanager
+def observing(observer: Observer) -> Iterator[None]:
+    """Notify an observer of operations while the context lasts."""
+    state.observers += (observer,)
+    try:
+        yield
+    finally:
+        stop_observing(observer)
+
+
+def stop_observing(observer: Observer) -> None:
+    """Notify an observer no more."""
+    state.observers = tuple(other for other in state.observers if other is not observer)
