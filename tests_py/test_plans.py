@@ -78,6 +78,14 @@ def test_what_equals_a_good_option_is_still_refused(backend: str) -> None:
         wt.sum(x, True)
 
 
+def test_zeros_have_signs(backend: str) -> None:
+    x = wt.tensor([1.0])
+    for _ in range(2):
+        for zero in (0.0, -0.0):
+            padded = wt.pad(x, ((1, 0),), zero).numpy()
+            np.testing.assert_array_equal(np.signbit(padded), [np.signbit(zero), False])
+
+
 def test_lists_among_the_options(backend: str) -> None:
     x, filter = wt.tensor(IMAGE), wt.tensor(FILTER)
     wanted = wt.conv2d(x, filter, (2, 1), "same").tolist()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
+from math import copysign
 from typing import Any, ParamSpec
 
 from webtensor.backends.api import Backend, PreparedKernel
@@ -164,6 +165,8 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
                 elif kind in _OPTIONS:
                     key.append(kind)
                     key.append(value)
+                    if not value and kind is float:  # 0.0 and -0.0 are equal as keys
+                        key.append(copysign(1.0, value))
                 else:
                     return function(*args, **kwargs)
             plan_key = tuple(key)
