@@ -19,7 +19,7 @@ from types import MethodType
 from typing import Any, NamedTuple, Protocol
 
 from webtensor.backends.families import FAMILIES
-from webtensor.backends.signatures import Signature
+from webtensor.backends.signatures import Signature, Typed
 from webtensor.dtypes import DType
 from webtensor.shapes import Shape
 
@@ -51,15 +51,9 @@ class Stored(Protocol):
     def handle(self) -> Handle: ...
 
 
-class Operand(Protocol):
+class Operand(Typed, Protocol):
     """A kernel's view of an input tensor."""
 
-    @property
-    def shape(self) -> Shape: ...
-    @property
-    def dtype(self) -> DType: ...
-    @property
-    def size(self) -> int: ...
     @property
     def storage(self) -> Stored: ...
 

@@ -8,10 +8,12 @@ from typing import NamedTuple, Protocol
 from webtensor.dtypes import DType
 from webtensor.shapes import Shape, prod
 
-__all__ = ["Signature", "Spec"]
+__all__ = ["Signature", "Spec", "Typed"]
 
 
-class _Typed(Protocol):
+class Typed(Protocol):
+    """What has a shape and a dtype."""
+
     @property
     def shape(self) -> Shape: ...
     @property
@@ -36,7 +38,7 @@ class Signature(NamedTuple):
     dtype: DType
 
     @classmethod
-    def of(cls, inputs: Sequence[_Typed], shape: Shape, dtype: DType) -> Signature:
+    def of(cls, inputs: Sequence[Typed], shape: Shape, dtype: DType) -> Signature:
         """Return the signature of a call with these operands."""
         return cls(tuple([Spec(x.shape, x.dtype, x.size) for x in inputs]), shape, dtype)
 

@@ -41,10 +41,10 @@ def dispatched(backend: WasmBackend, of: Signature, description: Description) ->
         if others or description.scratch:
             return _several(backend, description)
         return _one(backend, first, description.bytes)
-    places = tuple(part for part in first.arguments if isinstance(part, Address))
-    is_plain = first.arguments[: len(places)] == places == (*operands(of), RESULT)
+    addresses = tuple(part for part in first.arguments if isinstance(part, Address))
+    is_plain = first.arguments[: len(addresses)] == addresses == (*operands(of), RESULT)
     if is_plain and not others and len(of.inputs) in _OF_FEW:
-        numbers = first.arguments[len(places) :]
+        numbers = first.arguments[len(addresses) :]
         return _OF_FEW[len(of.inputs)](backend, first, description.bytes, numbers)
     return _queued(backend, description)
 
@@ -117,12 +117,12 @@ def _queued(backend: WasmBackend, description: Description) -> PreparedKernel:
     allocate, run_waiting = backend.allocate, backend.host.run_waiting
     count, waiting = description.bytes, backend.host.waiting
     words: list[float] = []
-    places: list[tuple[int, int, int]] = []
+    addresses: list[tuple[int, int, int]] = []
     for call in description.calls:
         words += (backend.numbers[call.export], len(call.arguments))
         for argument in call.arguments:
             if isinstance(argument, Address):
-                places.append((len(words), *argument))
+                addresses.append((len(words), *argument))
                 words.append(0)
             else:
                 words.append(_number(backend, argument))
@@ -132,8 +132,8 @@ def _queued(backend: WasmBackend, description: Description) -> PreparedKernel:
         blocks = [*[x.storage.handle for x in inputs], out]
         start = len(waiting)
         waiting.extend(words)
-        for place, block, offset in places:
-            waiting[start + place] = blocks[block] + offset
+        for index, block, offset in addresses:
+            waiting[start + index] = blocks[block] + offset
         if len(waiting) > MOST_WORDS:
             run_waiting()
         return out
@@ -207,22 +207,21 @@ def _filling(
 ) -> Callable[[Sequence[Operand], list[int]], Sequence[float]]:
     """Return what puts addresses into the arguments of a call."""
     order = sorted(range(len(arguments)), key=lambda index: _kind(arguments[index]))
-    places = [argument for argument in arguments if isinstance(argument, Address)]
-    found = [argument for argument in arguments if isinstance(argument, Found)]
-    numbers = [_number(backend, arguments[index]) for index in order[len(places) + len(found) :]]
+    addresses = [argument for argument in arguments if isinstance(argument, Address)]
+    late = [argument for argument in arguments if isinstance(argument, Found)]
+    numbers = [_number(backend, arguments[index]) for index in order[len(addresses) + len(late) :]]
 
     def fill_in_order(inputs: Sequence[Operand], blocks: list[int]) -> Sequence[float]:
-        return [*[blocks[block] + offset for block, offset in places], *numbers]
+        return [*[blocks[block] + offset for block, offset in addresses], *numbers]
 
-    if not found and order == [*range(len(arguments))]:
+    if not late and order == [*range(len(arguments))]:
         return fill_in_order
     pick = itemgetter(*map(order.index, range(len(arguments))))
 
     def fill(inputs: Sequence[Operand], blocks: list[int]) -> Sequence[float]:
-        addresses = [blocks[block] + offset for block, offset in places]
-        return pick(  # type: ignore[no-any-return]
-            [*addresses, *[argument.find(backend, inputs) for argument in found], *numbers]
-        )
+        known = [blocks[block] + offset for block, offset in addresses]
+        found = [argument.find(backend, inputs) for argument in late]
+        return pick([*known, *found, *numbers])  # type: ignore[no-any-return]
 
     return fill
 

@@ -233,16 +233,15 @@ def _multiply_wide(
 ) -> Value:
     """Multiply by a matrix with zeros behind its columns, so that its rows are whole texels."""
     _, m, k, n, *_ = sizes
-    wide = [widened(draws, b, k, n)]
-    product = multiply(draws, a, wide[0], float32, sizes._replace(n=whole(n)), NO_EPILOGUE)
-    wide.append(product)
+    b = widened(draws, b, k, n)
+    product = multiply(draws, a, b, float32, sizes._replace(n=whole(n)), NO_EPILOGUE)
     return narrowed(draws, product, m, n, epilogue)
 
 
 @kernel("matmul", "fused_matmul")
 def matmul(draws: Draws, sizes: MatmulSizes, *epilogue: Any) -> Value:
     """Multiply batches of matrices."""
-    a, b = (operand for operand in draws.inputs[:2])
+    a, b = draws.inputs[:2]
     return multiply(draws, a, b, draws.dtype, sizes, epilogue_of(draws.inputs, *epilogue))
 
 

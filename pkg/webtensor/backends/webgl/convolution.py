@@ -184,7 +184,7 @@ def _multiply(
     transpose_b: bool = False,
     epilogue: Epilogue = NO_EPILOGUE,
 ) -> Value:
-    a, b = (operand for operand in inputs[:2])
+    a, b = inputs[:2]
     sizes = MatmulSizes(1, m, k, n, transpose_a, transpose_b, False, False)
     return multiply(draws, a, b, float32, sizes, epilogue)
 
@@ -236,7 +236,7 @@ def conv2d(draws: Draws, window: Window, *details: Any) -> Value:
         channels = window.in_channels, window.out_channels
         return _multiply(draws, draws.inputs, _pixels(window), *channels, epilogue=epilogue)
     if tiles_fit(draws, window):
-        x, filter = (operand for operand in draws.inputs[:2])
+        x, filter = draws.inputs[:2]
         return convolve_in_tiles(draws, x, filter, window, epilogue)
     size = window.batch * window.out_height * window.out_width * window.out_channels
     if window.out_channels % 4:
@@ -255,7 +255,7 @@ def conv2d_input_gradient(draws: Draws, window: Window) -> Value:
         channels = window.out_channels, window.in_channels
         return _multiply(draws, draws.inputs, _pixels(window), *channels, transpose_b=True)
     if transposed_tiles_fit(draws, window):
-        dy, filter = (operand for operand in draws.inputs)
+        dy, filter = draws.inputs
         return convolve_transposed_in_tiles(draws, dy, filter, window)
     size = window.batch * window.in_height * window.in_width * window.in_channels
     if window.out_channels % 4:

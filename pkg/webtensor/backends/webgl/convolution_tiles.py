@@ -271,12 +271,12 @@ def convolve_in_tiles(
     if channels % 4 == 0:
         return _draw(draws, "conv2d", x, filter, window, pixels, columns, epilogue)
     image_pixels = window.batch * window.in_height * window.in_width
-    wide = [widened(draws, x, image_pixels, channels)]
+    x = widened(draws, x, image_pixels, channels)
     if channels > 4:
         cells = window.filter_height * window.filter_width
-        wide.append(widened(draws, filter, cells, channels, columns))
-        filter, window = wide[1], window._replace(in_channels=whole(channels))
-    return _draw(draws, "conv2d", wide[0], filter, window, pixels, columns, epilogue)
+        filter = widened(draws, filter, cells, channels, columns)
+        window = window._replace(in_channels=whole(channels))
+    return _draw(draws, "conv2d", x, filter, window, pixels, columns, epilogue)
 
 
 def convolve_transposed_in_tiles(draws: Draws, dy: Value, filter: Value, window: Window) -> Value:

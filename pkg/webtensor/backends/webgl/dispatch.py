@@ -23,7 +23,7 @@ def dispatched(backend: WebGLBackend, operands: int, description: Description) -
     """Return what draws a kernel for so many operands."""
     first, *others = description.steps
     if others or first.joined_size or len(first.outputs) > 1:
-        return _several(backend, operands, description)
+        return _several(backend, description)
     return _one(backend, first, first.inputs == tuple(range(operands)))
 
 
@@ -49,7 +49,7 @@ def _one(backend: WebGLBackend, step: Step, reads_all: bool) -> PreparedKernel:
     return run
 
 
-def _several(backend: WebGLBackend, operands: int, description: Description) -> PreparedKernel:
+def _several(backend: WebGLBackend, description: Description) -> PreparedKernel:
     """Return what does several draws, and gives back textures that no later one reads."""
     steps, result = description.steps, description.result
     written = [number for step in steps for number in step.outputs]

@@ -92,6 +92,7 @@ class Draws:
         inputs: the operands.
         shape: that of the result.
         dtype: that of the result.
+        size: the number of its elements.
         device: the device.
     """
 
@@ -99,14 +100,10 @@ class Draws:
         self.inputs = [Value(n, x.size, x.dtype, x.shape) for n, x in enumerate(of.inputs)]
         self.shape = of.shape
         self.dtype = of.dtype
+        self.size = of.size
         self.device = device
         self._steps: list[Step] = []
         self._count = len(self.inputs)
-
-    @property
-    def size(self) -> int:
-        """The number of the result's elements."""
-        return Signature((), self.shape, self.dtype).size
 
     def draw(
         self, program: Program, inputs: Sequence[Value], size: int, dtype: DType, *uniforms: float
