@@ -257,8 +257,8 @@ def test_spectral_normalization_in_training_as_in_keras(
     for _ in range(2):
         wanted = np.asarray(theirs(x, training=True))
         assert_close(np.asarray(layer(x, training=True)), wanted, rtol=1e-4)
-        for one, other in zip(layer.weights, theirs.weights, strict=True):
-            np.testing.assert_allclose(one.numpy(), np.asarray(other.value), rtol=1e-4, atol=1e-6)
+        for weight, their_weight in zip(layer.weights, theirs.weights, strict=True):
+            assert_close(weight.numpy(), np.asarray(their_weight.value), rtol=1e-4)
 
 
 def test_spectral_normalization_makes_the_greatest_singular_value_one(backend: str) -> None:
