@@ -49,6 +49,7 @@ from webtensor.errors import (
     AxisError as AxisError,
     BackendError as BackendError,
     BackendUnavailableError as BackendUnavailableError,
+    CaptureError as CaptureError,
     ContextLostError as ContextLostError,
     KernelNotFoundError as KernelNotFoundError,
     ModelFormatError as ModelFormatError,
@@ -140,6 +141,7 @@ if _typing.TYPE_CHECKING:
         __array_namespace_info__ as __array_namespace_info__,
     )
     from webtensor.ops.tfjs_methods import print as print
+    from webtensor.programs import Function as Function, function as function
     from webtensor.tflite import (
         TFLiteModel as TFLiteModel,
         load_tflite as load_tflite,
@@ -208,6 +210,7 @@ else:
             "onnx": ["OnnxModel", "load_onnx", "load_onnx_async"],
             "ops": _ops.__all__,
             "ops.tfjs_methods": ["print"],
+            "programs": ["Function", "function"],
             "tflite": ["TFLiteModel", "load_tflite", "load_tflite_async"],
         }.items()
         for name in names

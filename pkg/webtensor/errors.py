@@ -6,6 +6,7 @@ __all__ = [
     "AxisError",
     "BackendError",
     "BackendUnavailableError",
+    "CaptureError",
     "ContextLostError",
     "KernelNotFoundError",
     "ModelFormatError",
@@ -27,6 +28,10 @@ class BackendError(RuntimeError):
 
 class BackendUnavailableError(BackendError):
     """A backend cannot start here; the message says what is missing."""
+
+
+class CaptureError(RuntimeError):
+    """A function that ``wt.function`` captures does what cannot be replayed."""
 
 
 class KernelNotFoundError(BackendError):

@@ -187,10 +187,25 @@ def function_named(path: str) -> Any:
 # -- running ------------------------------------------------------------------------------------
 
 
-def evaluate(case: dict[str, Any]) -> Any:
-    """Call a case's function, or differentiate it once or twice."""
+def tensors_of(case: dict[str, Any]) -> list[Any]:
+    """Return all tensors of a case: its operands, the gradient of its result, and directions."""
+    encoded = [*case["tensors"]]
+    if case["derivative"] > 0:
+        encoded.append(case["dy"])
+    if case["derivative"] == 2:
+        encoded += case["directions"]
+    return [as_tensor(each) for each in encoded]
+
+
+def evaluate(case: dict[str, Any], given: list[Any] | None = None) -> Any:
+    """Call a case's function, or differentiate it once or twice.
+
+    ``given`` has the tensors of the case, where they are there already.
+    """
     function = function_named(case["function"])
-    tensors = [as_tensor(encoded) for encoded in case["tensors"]]
+    count = len(case["tensors"])
+    given = tensors_of(case) if given is None else given
+    tensors, rest = given[:count], given[count:]
 
     def call(operands: list[Any]) -> Any:
         args = [as_argument(argument, operands) for argument in case["args"]]
@@ -201,7 +216,7 @@ def evaluate(case: dict[str, Any]) -> Any:
         return call(tensors)
 
     wrt = case["wrt"]
-    dy = as_tensor(case["dy"])
+    dy, *directions = rest
 
     def of_sources(*sources: Any) -> Any:
         operands = list(tensors)
@@ -213,8 +228,6 @@ def evaluate(case: dict[str, Any]) -> Any:
     sources = [tensors[index] for index in wrt]
     if case["derivative"] == 1:
         return gradients(*sources, dy=dy)
-
-    directions = [as_tensor(encoded) for encoded in case["directions"]]
 
     def along(*sources: Any) -> Any:
         parts = zip(gradients(*sources, dy=dy), directions, strict=True)
@@ -280,3 +293,38 @@ async def run_cases(cases: list[dict[str, Any]], backend: str) -> dict[str, Any]
         "fallbacks": [list(key) for key in seen.fallbacks],
         "leaked": {name: after[name] - before[name] for name in counts},
     }
+
+
+def ran_elsewhere(case: dict[str, Any]) -> bool:
+    """Whether a case runs kernels of other backends."""
+    return bool(wt.profile(partial(evaluate, case)).fallbacks)
+
+
+async def run_captured(cases: list[dict[str, Any]], backend: str) -> list[list[str] | None]:
+    """Run cases as captured functions; return None for each whose replay is as it should be.
+
+    That is what the function itself computes, bit by bit. Others have ``["refused", reason]``,
+    ``["error", traceback]`` or ``["differs", how]``. What other backends compute, too, is not
+    replayed.
+    """
+    wt.set_backend(backend)
+    answers: list[list[str] | None] = []
+    for case in cases:
+        function = wt.function(partial(evaluate, case))
+        answer = None
+        try:
+            function(tensors_of(case))
+            replayed = await encode(function(tensors_of(case)))
+            wanted = await encode(evaluate(case))
+            if None in function._programs.values() and not ran_elsewhere(case):
+                answer = ["error", "it has no program"]
+            elif replayed != wanted:
+                answer = ["differs", f"{replayed} instead of {wanted}"[:1000]]
+        except wt.CaptureError as error:
+            answer = ["refused", str(error)]
+        except Exception:
+            answer = ["error", traceback.format_exc()]
+        finally:
+            function.clear()
+        answers.append(answer)
+    return answers

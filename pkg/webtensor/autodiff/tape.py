@@ -275,14 +275,16 @@ class _TapesOfTask:
         self._open += 1
         if self._open == 1:
             state.observers += (self,)
-            state.variable_readers = (self,)
+            state.variable_readers += (self,)
 
     def close(self) -> None:
         """Stop observing when no tape is left."""
         self._open -= 1
         if not self._open:
             stop_observing(self)
-            state.variable_readers = ()
+            state.variable_readers = tuple(
+                reader for reader in state.variable_readers if reader is not self
+            )
 
     def record(
         self,

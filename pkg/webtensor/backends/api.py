@@ -19,12 +19,15 @@ from types import MethodType
 from typing import Any, NamedTuple, Protocol
 
 from webtensor.backends.families import FAMILIES
+from webtensor.backends.programs import Program, Replay
 from webtensor.backends.signatures import Signature, Typed
 from webtensor.dtypes import DType
+from webtensor.errors import KernelNotFoundError
 from webtensor.shapes import Shape
 
 __all__ = [
     "Backend",
+    "CompiledProgram",
     "DescribedKernel",
     "Elementwise",
     "Handle",
@@ -34,6 +37,7 @@ __all__ = [
     "PreparedKernel",
     "Priority",
     "Stopwatch",
+    "Stored",
 ]
 
 Handle = Any
@@ -56,6 +60,16 @@ class Operand(Typed, Protocol):
 
     @property
     def storage(self) -> Stored: ...
+
+
+class CompiledProgram(Protocol):
+    """What a backend made of a program (see ``programs``)."""
+
+    def __call__(self, sources: Sequence[Stored], seeds: Sequence[tuple[int, ...]]) -> list[Handle]:
+        """Return the handles of the results for these sources and seeds."""
+
+    def close(self) -> None:
+        """Free what is kept for replays."""
 
 
 class Elementwise(Protocol):
@@ -152,6 +166,10 @@ class DescribedKernel:
     ) -> Handle:
         """Compute a result."""
         return self.prepared(inputs, shape, dtype, attributes)(inputs)
+
+    def describe(self, of: Signature, *attributes: Any) -> Any:
+        """Return the description of a call."""
+        return self._describe(of, *attributes)
 
     def prepared(
         self, inputs: Sequence[Operand], shape: Shape, dtype: DType, attributes: tuple[Any, ...]
@@ -256,6 +274,18 @@ class Backend(ABC):
     def dispatched(self, of: Signature, description: Any) -> PreparedKernel:
         """Return what computes a description for operands of its signature."""
         raise NotImplementedError
+
+    def compiled(self, program: Program) -> CompiledProgram:
+        """Return what computes a program's results from its sources and seeds.
+
+        Raises:
+            KernelNotFoundError: the backend lacks a kernel.
+            OutOfMemoryError: there is no room for temporary values.
+        """
+        for call in program.calls:
+            if call.kernel not in self.kernels:
+                raise KernelNotFoundError(f"backend {self.name!r} has no kernel {call.kernel!r}")
+        return Replay(self, program)
 
     def add_kernel(self, name: str, kernel: Kernel) -> None:
         """Add a kernel from outside, or replace one."""

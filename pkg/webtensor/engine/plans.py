@@ -165,7 +165,7 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
                 elif kind in _OPTIONS:
                     key.append(kind)
                     key.append(value)
-                    if not value and kind is float:  # 0.0 and -0.0 are equal as keys
+                    if isinstance(value, float) and not value:  # 0.0 and -0.0 are equal as keys
                         key.append(copysign(1.0, value))
                 else:
                     return function(*args, **kwargs)

@@ -35,9 +35,11 @@ class EngineState:
         "bytes",
         "observers",
         "scopes",
+        "seed_readers",
         "storages",
         "tensors",
         "variable_readers",
+        "variable_writers",
     )
 
     def __init__(self) -> None:
@@ -46,6 +48,8 @@ class EngineState:
         #: Called with each new tensor while a scope is open in any task, else None.
         self.scopes: ScopesOfTask | None = None
         self.variable_readers: tuple[Any, ...] = ()
+        self.variable_writers: tuple[Any, ...] = ()
+        self.seed_readers: tuple[Any, ...] = ()
         self.tensors = 0
         self.storages = 0
         self.bytes = 0

@@ -94,8 +94,10 @@ class Variable(Operators):
             storage = value.storage
             storage.size  # noqa: B018  (raises where the tensor is disposed)
             scopes, state.scopes = state.scopes, None
-            self._value = Tensor(storage, now.shape, now.dtype)
+            self._value = assigned = Tensor(storage, now.shape, now.dtype)
             state.scopes = scopes
+            for writer in state.variable_writers:
+                writer.write_variable(self, assigned)
             return
         new_value = self._hold(value, None if isinstance(value, (Tensor, Variable)) else self.dtype)
         if new_value.shape != self.shape or new_value.dtype is not self.dtype:
@@ -104,6 +106,8 @@ class Variable(Operators):
                 f"but value is {new_value.dtype} of shape {new_value.shape}"
             )
         self._value = new_value
+        for writer in state.variable_writers:
+            writer.write_variable(self, new_value)
 
     def assign_add(self, value: Any) -> Tensor:
         """Add to the value, and return the sum.

@@ -9,7 +9,7 @@ from webtensor.engine.scopes import outside_scopes
 from webtensor.keras.arguments import Configurable
 from webtensor.keras.names import auto_name, name_scope
 from webtensor.keras.variables import Variable
-from webtensor.ops.random_bits import new_seed
+from webtensor.ops.random_bits import drawn_seed, new_seed
 
 __all__ = ["Seed", "SeedGenerator", "draw_seed"]
 
@@ -54,6 +54,9 @@ class SeedGenerator(Configurable):
 
     def next(self, ordered: bool = True) -> int:
         """Return the next seed, a 64-bit integer."""
+        return drawn_seed(self._next)
+
+    def _next(self) -> int:
         first, count = map(int, self.state.value.tolist())
         self.state.assign([first, _as_int32(count + 1)])
         return first & _MAX_UINT32 | (count & _MAX_UINT32) << 32

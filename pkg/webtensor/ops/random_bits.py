@@ -7,13 +7,13 @@ in [0, 1) are exact, too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from random import Random
 from struct import pack
 
 from webtensor.dtypes import int32
-from webtensor.engine import Primitive, Tensor, backend, run
+from webtensor.engine import Primitive, Tensor, backend, run, state
 from webtensor.ops.binary import minimum
 from webtensor.ops.unary import unit_float
 from webtensor.shapes import as_shape
@@ -43,9 +43,24 @@ def set_random_seed(seed: int) -> None:
     _seeds().seed(seed)
 
 
+def drawn_seed(source: Callable[[], int]) -> int:
+    """Return a seed from its source. A function that is being captured draws it at each replay."""
+    readers = state.seed_readers
+    return readers[-1].draw(source) if readers else source()
+
+
 def new_seed() -> int:
     """Draw the seed of random numbers for which none is given."""
+    return drawn_seed(_new_seed)
+
+
+def _new_seed() -> int:
     return _seeds().getrandbits(64)
+
+
+def seed_attributes(seed: int) -> tuple[int, int]:
+    """Return the attributes of the primitive for a seed."""
+    return seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF
 
 
 def _seed_bits(name: str, seed: float | None) -> int:
@@ -61,9 +76,8 @@ def _seed_bits(name: str, seed: float | None) -> int:
 
 def random_bits(name: str, shape: int | Sequence[int], seed: float | None) -> Tensor:
     """Int32 numbers of 32 random bits; ``name`` is the function that errors will name."""
-    bits = _seed_bits(name, seed)
-    key = bits & 0xFFFFFFFF, bits >> 32 & 0xFFFFFFFF
-    return run(_RANDOM_BITS, (), as_shape(name, shape), int32, *key)
+    attributes = seed_attributes(_seed_bits(name, seed))
+    return run(_RANDOM_BITS, (), as_shape(name, shape), int32, *attributes)
 
 
 def unit_numbers(name: str, shape: int | Sequence[int], seed: float | None) -> Tensor:

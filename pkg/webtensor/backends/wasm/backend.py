@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from webtensor.backends.api import Backend, DescribedKernel, Handle, KernelTable, PreparedKernel
+from webtensor.backends.programs import Program
 from webtensor.backends.signatures import Signature
 from webtensor.backends.wasm.descriptions import Description
 from webtensor.backends.wasm.dispatch import dispatched
@@ -13,6 +14,7 @@ from webtensor.backends.wasm.geometries import GeometrySlots
 from webtensor.backends.wasm.host import Host
 from webtensor.backends.wasm.memory import LARGEST_BLOCK, BlockPool
 from webtensor.backends.wasm.packed_weights import PackedWeights
+from webtensor.backends.wasm.programs import WasmProgram
 from webtensor.backends.wasm.threads import Threads
 from webtensor.dtypes import DType
 from webtensor.errors import KernelNotFoundError
@@ -90,6 +92,10 @@ class WasmBackend(Backend):
     def dispatched(self, of: Signature, description: Description) -> PreparedKernel:
         """Return what computes a description for operands of its signature."""
         return dispatched(self, of, description)
+
+    def compiled(self, program: Program) -> WasmProgram:
+        """Return what computes a program's results in as few crossings as can be."""
+        return WasmProgram(self, program)
 
     def begin_epoch(self) -> None:
         """Dispatch all descriptions anew."""

@@ -62,7 +62,11 @@ class Packed(NamedTuple):
 
     def find(self, backend: WasmBackend, inputs: Sequence[Operand]) -> int:
         """Return the address."""
-        return backend.packed_weights(inputs[self.operand], self.columns, self.transposed)
+        return self.find_for(backend, inputs[self.operand])
+
+    def find_for(self, backend: WasmBackend, weights: Operand) -> int:
+        """Return the address of these weights."""
+        return backend.packed_weights(weights, self.columns, self.transposed)
 
 
 class Call(NamedTuple):

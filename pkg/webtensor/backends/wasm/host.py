@@ -70,6 +70,10 @@ class Host(ABC):
         """Run the calls that wait, in order."""
         raise NotImplementedError
 
+    def run_words(self, words: array[float]) -> None:
+        """Run the calls that wait, then those that are written in ``words`` as they wait."""
+        raise NotImplementedError
+
     @abstractmethod
     def write(self, address: int, data: memoryview) -> None:
         """Copy contiguous bytes (format "B") into memory."""

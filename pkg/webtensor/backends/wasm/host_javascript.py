@@ -152,6 +152,11 @@ class JavascriptHost(Host):
         self.waiting.clear()
         self._calls.run(*words.buffer_info())
 
+    def run_words(self, words: array[float]) -> None:
+        """Run the calls that wait, then those that are written in ``words`` as they wait."""
+        self.run_waiting()
+        self._calls.run(*words.buffer_info())
+
     def write(self, address: int, data: memoryview) -> None:
         """Copy contiguous bytes into memory."""
         self.run_waiting()

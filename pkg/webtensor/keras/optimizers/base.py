@@ -17,8 +17,9 @@ from typing import Any, Self
 
 from webtensor.autodiff import variable_gradients
 from webtensor.dtypes import float32, int32
-from webtensor.engine import Tensor, TensorLike, Variable
+from webtensor.engine import Tensor, TensorLike, Variable, state
 from webtensor.engine.scopes import outside_scopes
+from webtensor.errors import CaptureError
 from webtensor.keras.names import auto_name, to_snake_case
 from webtensor.keras.optimizers.clipping import (
     clip_by_global_norm,
@@ -339,6 +340,11 @@ class Optimizer(OptimizerVariables):
             ValueError: all gradients are None, a gradient's shape differs from its variable's, or
                 the optimizer was built without one of the variables.
         """
+        if state.seed_readers:
+            raise CaptureError(
+                "apply: wt.function cannot capture the step of an optimizer, which is counted in "
+                "Python; capture what computes the gradients, and apply these outside"
+            )
         grads = list(grads)
         if not grads:
             return

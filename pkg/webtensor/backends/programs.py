@@ -1,0 +1,173 @@
+"""Programs: the kernels of a captured function, with what they read and write, replayed at once.
+
+A program is a list of calls of kernels on numbered **values**. The first ones are its sources:
+arguments, variables and constants, whose handles are given at each replay. Each call makes the next
+value. The handles of the results are new ones, which belong to the caller.
+
+``Replay`` calls kernels that were prepared once, and is what every backend can do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from webtensor.backends.signatures import Signature, Spec
+from webtensor.dtypes import DType
+from webtensor.shapes import Shape
+
+if TYPE_CHECKING:
+    from webtensor.backends.api import Backend, Handle, PreparedKernel, Stored
+
+__all__ = ["KernelCall", "Program", "Replay", "last_uses"]
+
+
+class KernelCall(NamedTuple):
+    """A call of a kernel.
+
+    Attributes:
+        kernel: its name.
+        inputs: the numbers of the values that it reads.
+        signature: their shapes and dtypes, and those of what it makes.
+        attributes: those of the primitive.
+        seed: the number of the seed that replaces the attributes, or None.
+    """
+
+    kernel: str
+    inputs: tuple[int, ...]
+    signature: Signature
+    attributes: tuple[Any, ...]
+    seed: int | None = None
+
+
+class Program(NamedTuple):
+    """The calls of a captured function.
+
+    Attributes:
+        sources: how many values are given.
+        calls: what is computed, in order; call number ``i`` makes value ``sources + i``.
+        results: the numbers of the values that are returned, each once; none is a source.
+    """
+
+    sources: int
+    calls: tuple[KernelCall, ...]
+    results: tuple[int, ...]
+
+
+def last_uses(program: Program) -> list[tuple[int, ...]]:
+    """Return for each call the values that neither a later one nor the caller needs."""
+    remaining = {program.sources + index for index in range(len(program.calls))}
+    remaining -= {*program.results}
+    unneeded: list[tuple[int, ...]] = []
+    for index in reversed(range(len(program.calls))):
+        values = remaining & {*program.calls[index].inputs, program.sources + index}
+        remaining -= values
+        unneeded.append(tuple(sorted(values)))
+    return unneeded[::-1]
+
+
+class _Cell:
+    """The place of a value's handle."""
+
+    __slots__ = ("handle",)
+
+    def __init__(self) -> None:
+        self.handle: Any = None
+
+
+class _Operand:
+    """A value as an operand of a kernel, with a shape of its own."""
+
+    __slots__ = ("dtype", "shape", "size", "storage")
+
+    def __init__(self, spec: Spec, cell: _Cell) -> None:
+        self.shape: Shape = spec.shape
+        self.dtype: DType = spec.dtype
+        self.size: int = spec.size
+        self.storage = cell
+
+
+class Replay:
+    """Replays a program by prepared kernels."""
+
+    def __init__(self, backend: Backend, program: Program) -> None:
+        self._backend = backend
+        self._program = program
+        values = program.sources + len(program.calls)
+        self._cells = [_Cell() for _ in range(values)]
+        self._operands = [
+            tuple(
+                _Operand(spec, self._cells[number])
+                for spec, number in zip(call.signature.inputs, call.inputs, strict=True)
+            )
+            for call in program.calls
+        ]
+        self._unneeded = [
+            tuple(self._cells[number] for number in numbers) for numbers in last_uses(program)
+        ]
+        self._epoch: object = None
+        self._prepared: list[PreparedKernel | None] = []
+
+    def __call__(self, sources: Sequence[Stored], seeds: Sequence[tuple[int, ...]]) -> list[Handle]:
+        """Return the handles of the results for these sources and seeds."""
+        if self._epoch is not self._backend.epoch:
+            self._prepare()
+        cells, calls, first = self._cells, self._program.calls, self._program.sources
+        for cell, source in zip(cells, sources, strict=False):
+            cell.handle = source.handle
+        made = cells[first:]
+        release = self._backend.release
+        try:
+            for prepared, call, operands, cell, unneeded in zip(
+                self._prepared, calls, self._operands, made, self._unneeded, strict=True
+            ):
+                if prepared is None:
+                    cell.handle = self._called(call, operands, seeds)
+                else:
+                    cell.handle = prepared(operands)
+                for dead in unneeded:
+                    handle, dead.handle = dead.handle, None
+                    release(handle)
+            results = [cells[number].handle for number in self._program.results]
+            for number in self._program.results:
+                cells[number].handle = None
+            return results
+        finally:
+            for cell in cells[:first]:
+                cell.handle = None
+            for cell in made:  # where a kernel failed
+                if cell.handle is not None:
+                    handle, cell.handle = cell.handle, None
+                    release(handle)
+
+    def close(self) -> None:
+        """Free what is kept for replays: nothing."""
+
+    def _prepare(self) -> None:
+        """Prepare the kernels for the backend's epoch, if it does not end meanwhile."""
+        self._epoch = epoch = self._backend.epoch
+        self._prepared = [
+            self._backend.prepared_call(
+                call.kernel,
+                operands,
+                call.signature.shape,
+                call.signature.dtype,
+                call.attributes,
+            )
+            if call.seed is None
+            else None
+            for call, operands in zip(self._program.calls, self._operands, strict=True)
+        ]
+        if epoch is not self._backend.epoch:  # there is not enough room for all geometries
+            self._epoch = None
+            self._prepared = [None] * len(self._program.calls)
+
+    def _called(
+        self,
+        call: KernelCall,
+        operands: tuple[_Operand, ...],
+        seeds: Sequence[tuple[int, ...]],
+    ) -> Handle:
+        attributes = call.attributes if call.seed is None else seeds[call.seed]
+        kernel = self._backend.kernels[call.kernel]
+        return kernel(operands, call.signature.shape, call.signature.dtype, *attributes)

@@ -1,0 +1,331 @@
+"""Programs of calls of exports: words in memory that are filled in and run in one crossing.
+
+Everything that a replay does not change is written down once: numbers, the addresses of geometries,
+and those of temporary values, which share one block of memory. A replay fills in the addresses of
+sources and results, what is found when the call happens, and seeds.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, MutableSequence, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from webtensor.backends.api import DescribedKernel, Handle, Stored
+from webtensor.backends.programs import KernelCall, Program, last_uses
+from webtensor.backends.signatures import Spec
+from webtensor.backends.wasm.descriptions import (
+    RESULT,
+    Address,
+    Call,
+    Description,
+    Found,
+    Geometry,
+    Packed,
+)
+from webtensor.dtypes import DType
+from webtensor.errors import KernelNotFoundError
+from webtensor.shapes import Shape
+
+if TYPE_CHECKING:
+    from webtensor.backends.wasm.backend import WasmBackend
+
+__all__ = ["WasmProgram"]
+
+#: Blocks of memory have so many bytes, or a multiple.
+_GRANULE = 64
+#: The place of a seed's numbers when a program is compiled.
+_NO_SEED = (0, 0)
+
+#: The numbers of a call, or of several that cross together.
+_Words: TypeAlias = MutableSequence[float]
+#: Places among the arguments of a call, with what is found for them.
+_Late: TypeAlias = list[tuple[int, Found]]
+
+
+def _rounded(count: int) -> int:
+    return (count + _GRANULE - 1) & -_GRANULE
+
+
+class _Gap(NamedTuple):
+    """A word that each replay fills in with the address of a source or of a result."""
+
+    words: _Words
+    place: int
+    number: int
+    offset: int
+
+
+class _PackedWord(NamedTuple):
+    """A word for the address of a source that is packed, if it is."""
+
+    words: _Words
+    place: int
+    argument: Packed
+    operand: _SourceOperand
+    source: int
+
+
+class _SeedWords(NamedTuple):
+    """The words of a call whose attributes are a seed."""
+
+    words: _Words
+    first: int
+    call: KernelCall
+    describe: Callable[..., Description]
+
+
+class _SourceOperand:
+    """A source as an operand of a kernel; its storage is given by each replay."""
+
+    __slots__ = ("dtype", "shape", "size", "storage")
+
+    storage: Stored
+
+    def __init__(self, spec: Spec) -> None:
+        self.shape: Shape = spec.shape
+        self.dtype: DType = spec.dtype
+        self.size: int = spec.size
+
+
+class _SingleCall:
+    """A call of its own: some arguments are found when it happens."""
+
+    def __init__(
+        self, backend: WasmBackend, run: Callable[..., object], words: list[float]
+    ) -> None:
+        self._backend = backend
+        self._run = run
+        self.words = words
+        self.late: _Late = []
+
+    def __call__(self) -> None:
+        for place, argument in self.late:
+            self.words[place] = argument.find(self._backend, ())
+        self._run(*self.words)
+
+
+def _is_late(argument: Any) -> bool:
+    """Whether an argument must be found right before its call."""
+    return isinstance(argument, Found) and not isinstance(argument, Packed)
+
+
+class Arena:
+    """Offsets for values that live for a while, in one block.
+
+    Attributes:
+        size: the bytes that are used at most.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        #: The parts in use, from start to end, in order.
+        self._parts: list[tuple[int, int]] = []
+
+    def take(self, count: int) -> int:
+        """Return the offset of the first gap that has room."""
+        count = max(_rounded(count), _GRANULE)
+        start = 0
+        for position, (begin, end) in enumerate(self._parts):
+            if begin - start >= count:
+                self._parts.insert(position, (start, start + count))
+                return start
+            start = end
+        self._parts.append((start, start + count))
+        self.size = max(self.size, start + count)
+        return start
+
+    def give_back(self, offset: int) -> None:
+        """Let other values have the part that begins at an offset."""
+        self._parts = [part for part in self._parts if part[0] != offset]
+
+
+class WasmProgram:
+    """A program that the backend replays.
+
+    Raises:
+        KernelNotFoundError: a kernel describes nothing.
+        OutOfMemoryError: there is no room for the temporary values.
+    """
+
+    def __init__(self, backend: WasmBackend, program: Program) -> None:
+        self._backend = backend
+        self._program = program
+        self._block = 0
+        self._epoch: object = None
+        self._compile()
+
+    def __call__(self, sources: Sequence[Stored], seeds: Sequence[tuple[int, ...]]) -> list[Handle]:
+        """Return the addresses of the results for these sources and seeds."""
+        backend = self._backend
+        if self._epoch is not backend.epoch:
+            self._compile()
+        results: list[int] = []
+        try:
+            for count in self._result_bytes:
+                results.append(backend.allocate(count))  # noqa: PERF401  (released on failure)
+            addresses = [source.handle for source in sources]
+            for words, place, number, offset in self._source_gaps:
+                words[place] = addresses[number] + offset
+            for words, place, number, offset in self._result_gaps:
+                words[place] = results[number] + offset
+            for words, place, argument, operand, source in self._packed:
+                operand.storage = sources[source]
+                words[place] = argument.find_for(backend, operand)
+                del operand.storage
+            for seeded in self._seeded:
+                self._fill_seed(seeded, seeds)
+            for run in self._runs:
+                run()
+        except BaseException:
+            for address in results:
+                backend.release(address)
+            raise
+        return results
+
+    def close(self) -> None:
+        """Free the memory of temporary values."""
+        if self._block:
+            self._backend.release(self._block)
+            self._block = 0
+
+    def __del__(self) -> None:
+        self.close()
+
+    # -- compiling ----------------------------------------------------------------------------
+
+    def _compile(self) -> None:
+        self.close()
+        backend, program = self._backend, self._program
+        self._epoch = backend.epoch
+        describes = [self._described(call) for call in program.calls]
+        descriptions = [
+            describe(call.signature, *(call.attributes if call.seed is None else _NO_SEED))
+            for describe, call in zip(describes, program.calls, strict=True)
+        ]
+        self._place(descriptions)
+        self._source_gaps: list[_Gap] = []
+        self._result_gaps: list[_Gap] = []
+        self._packed: list[_PackedWord] = []
+        self._seeded: list[_SeedWords] = []
+        self._runs: list[Callable[[], object]] = []
+        self._results = {number: index for index, number in enumerate(program.results)}
+        self._result_bytes = [
+            descriptions[number - program.sources].bytes for number in program.results
+        ]
+        self._queue: array[float] = array("d")
+        for number, (call, description) in enumerate(zip(program.calls, descriptions, strict=True)):
+            for step in description.calls:
+                words, first, late = self._begin(step)
+                for place, argument in enumerate(step.arguments, first):
+                    if _is_late(argument):
+                        late.append((place, argument))
+                    else:
+                        self._fill(words, place, argument, number)
+                if call.seed is not None:
+                    self._seeded.append(_SeedWords(words, first, call, describes[number]))
+        self._end_queue()
+
+    def _begin(self, call: Call) -> tuple[_Words, int, _Late]:
+        """Return where the arguments of a call are, from which place on, and those found late."""
+        backend, count = self._backend, len(call.arguments)
+        run: Callable[..., object]
+        if call.is_shared and call.work >= backend.threads.least_work:
+            run = partial(backend.threads.run, call.export, call.work)
+        elif backend.host.defers and not any(_is_late(part) for part in call.arguments):
+            self._queue.extend((backend.numbers[call.export], count))
+            first = len(self._queue)
+            self._queue.extend([0.0] * count)
+            return self._queue, first, []
+        else:
+            run = backend.functions[call.export]
+        self._end_queue()
+        single = _SingleCall(backend, run, [0.0] * count)
+        self._runs.append(single)
+        return single.words, 0, single.late
+
+    def _end_queue(self) -> None:
+        if self._queue:
+            self._runs.append(partial(self._backend.host.run_words, self._queue))
+            self._queue = array("d")
+
+    def _fill(self, words: _Words, place: int, argument: Any, number: int) -> None:
+        """Write an argument of call ``number``, or note that replays do."""
+        if isinstance(argument, Geometry):
+            words[place] = self._geometries[argument.integers]
+        elif isinstance(argument, Address):
+            self._fill_address(words, place, argument, number)
+        elif isinstance(argument, Packed):
+            call = self._program.calls[number]
+            source = call.inputs[argument.operand]
+            words[place] = 0
+            if source < self._program.sources:  # temporary values are used but once
+                operand = _SourceOperand(call.signature.inputs[argument.operand])
+                self._packed.append(_PackedWord(words, place, argument, operand, source))
+        else:
+            words[place] = argument
+
+    def _fill_address(self, words: _Words, place: int, address: Address, number: int) -> None:
+        block, offset = address
+        sources, calls = self._program.sources, self._program.calls
+        if block < RESULT.block:
+            words[place] = self._scratch[number][RESULT.block - 1 - block] + offset
+            return
+        value = sources + number if block == RESULT.block else calls[number].inputs[block]
+        if value < sources:
+            self._source_gaps.append(_Gap(words, place, value, offset))
+        elif value in self._results:
+            self._result_gaps.append(_Gap(words, place, self._results[value], offset))
+        else:
+            words[place] = self._addresses[value] + offset
+
+    def _fill_seed(self, seeded: _SeedWords, seeds: Sequence[tuple[int, ...]]) -> None:
+        """Write the numbers of a call that follow from its seed."""
+        call = seeded.call
+        assert call.seed is not None
+        (step,) = seeded.describe(call.signature, *seeds[call.seed]).calls
+        for place, argument in enumerate(step.arguments, seeded.first):
+            if isinstance(argument, (int, float)):
+                seeded.words[place] = argument
+
+    def _described(self, call: KernelCall) -> Callable[..., Description]:
+        kernel = self._backend.kernel(call.kernel)
+        if not isinstance(kernel, DescribedKernel):
+            raise KernelNotFoundError(f"the kernel {call.kernel!r} does not say what it calls")
+        return kernel.describe
+
+    def _place(self, descriptions: Sequence[Description]) -> None:
+        """Give temporary values, scratch memory and geometries their places in one block."""
+        backend, program = self._backend, self._program
+        arena, first = Arena(), program.sources
+        results = {*program.results}
+        offsets: dict[int, int] = {}
+        scratch_offsets: list[list[int]] = []
+        for index, (description, unneeded) in enumerate(
+            zip(descriptions, last_uses(program), strict=True)
+        ):
+            if first + index not in results:
+                offsets[first + index] = arena.take(description.bytes)
+            scratch = [arena.take(count) for count in description.scratch]
+            scratch_offsets.append(scratch)
+            for offset in (*scratch, *[offsets[number] for number in unneeded]):
+                arena.give_back(offset)
+        geometries = dict.fromkeys(
+            argument.integers
+            for description in descriptions
+            for step in description.calls
+            for argument in step.arguments
+            if isinstance(argument, Geometry)
+        )
+        total = arena.size + sum(_rounded(4 * len(integers)) for integers in geometries)
+        if total:
+            self._block = backend.allocate(total)
+        self._addresses = {number: self._block + offset for number, offset in offsets.items()}
+        self._scratch = [[self._block + offset for offset in part] for part in scratch_offsets]
+        self._geometries: dict[tuple[int, ...], int] = {}
+        address = self._block + arena.size
+        for integers in geometries:
+            backend.host.write(address, memoryview(array("i", integers)).cast("B"))
+            self._geometries[integers] = address
+            address += _rounded(4 * len(integers))

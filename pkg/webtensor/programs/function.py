@@ -1,0 +1,244 @@
+"""``wt.function``: a function whose computations are captured, and replayed at its next calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from functools import update_wrapper
+from inspect import isawaitable, iscoroutine
+from math import copysign
+from types import MethodType
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+from webtensor.dtypes import string_
+from webtensor.engine import Storage, Tensor, backend, from_host, state
+from webtensor.engine.scopes import outside_scopes
+from webtensor.errors import CaptureError, KernelNotFoundError
+from webtensor.nest import alike, is_nested, keys
+from webtensor.programs.program import CapturedProgram
+from webtensor.programs.recording import Recorder, View
+
+__all__ = ["Function", "function"]
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+#: The maximum number of a function's programs; then the oldest is dropped.
+_MOST_PROGRAMS = 64
+
+
+#: Stands for a tensor in a structure.
+_TENSOR = object()
+
+
+def _map(structure: Any, leaf: Callable[[Any], Any]) -> Any:
+    """Return a structure with other leaves."""
+    if not is_nested(structure):
+        return leaf(structure)
+    return alike(structure, [_map(structure[key], leaf) for key in keys(structure)])
+
+
+def _key(structure: Any) -> Iterator[Any]:
+    """Yield what tells structures apart: types, keys, and leaves; of tensors, shapes and dtypes."""
+    if is_nested(structure):
+        yield type(structure)
+        yield len(structure)
+        for key in keys(structure):
+            if isinstance(structure, dict):
+                yield key
+            yield from _key(structure[key])
+    elif isinstance(structure, Tensor):
+        yield structure.shape
+        yield structure.dtype
+    else:
+        yield type(structure)
+        yield structure
+        if isinstance(structure, float):  # 0.0 and -0.0 are equal as keys
+            yield copysign(1.0, structure)
+
+
+class Function(Generic[Parameters, Result]):
+    """A function that is captured once for each signature of its arguments; see ``function``."""
+
+    def __init__(self, python_function: Callable[Parameters, Result]) -> None:
+        self._function = python_function
+        self._name = getattr(python_function, "__name__", "function")
+        #: None where the backend cannot replay what the function does.
+        self._programs: dict[Hashable, _Captured | None] = {}
+        update_wrapper(self, python_function, updated=())
+
+    def __call__(self, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        """Return what the function does, and do to variables what it does to them.
+
+        Raises:
+            CaptureError: the function does what cannot be replayed.
+            TypeError: an argument that is no tensor cannot be a key.
+        """
+        if state.observers or state.seed_readers:  # a tape, a profile, or a capture around this
+            return self._function(*args, **kwargs)
+        arguments: list[Tensor] = []
+
+        def noted(leaf: Any) -> Any:
+            if type(leaf).__module__ == "numpy":
+                leaf = from_host(self._name, leaf)
+            if isinstance(leaf, Tensor):
+                arguments.append(leaf)
+            return leaf
+
+        structure = _map((args, kwargs), noted)
+        key = (backend(), *_key(structure))
+        try:
+            captured = self._programs[key]
+        except KeyError:
+            return self._capture(key, structure, arguments)
+        except TypeError as error:
+            raise TypeError(
+                f"{self._name}: arguments must be tensors, arrays, or values that can be keys of "
+                f"dictionaries, in lists, tuples or dictionaries, but: {error}"
+            ) from None
+        if captured is None:
+            return self._function(*args, **kwargs)
+        try:
+            result: Result = captured(arguments)
+        except KernelNotFoundError:  # the device was lost
+            return self._function(*args, **kwargs)
+        return result
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Return the function as a method; the instance is a part of each signature."""
+        if instance is None:
+            return self
+        return MethodType(self, instance)
+
+    def clear(self) -> None:
+        """Forget all programs, and free their memory."""
+        programs, self._programs = self._programs, {}
+        for captured in programs.values():
+            if captured is not None:
+                captured.program.close()
+
+    def _capture(self, key: Hashable, structure: Any, arguments: list[Tensor]) -> Result:
+        """Call the function, and keep a program of what it did."""
+        active = backend()
+        recorder = Recorder()
+        numbers = iter(range(len(arguments)))
+
+        def stand_in(leaf: Any) -> Any:
+            if not isinstance(leaf, Tensor):
+                return leaf
+            number = next(numbers)
+            with outside_scopes():
+                tensor = _on_device(leaf)
+            recorder.argument(number, tensor)
+            return tensor
+
+        with recorder.active():
+            args, kwargs = _map(structure, stand_in)
+            result = self._function(*args, **kwargs)
+            if isawaitable(result):
+                if iscoroutine(result):
+                    result.close()
+                raise CaptureError(
+                    f"{self._name}: a coroutine function cannot be captured; capture what it "
+                    "computes between its awaits"
+                )
+            views: list[View] = []
+
+            def noted(leaf: Any) -> Any:
+                if not isinstance(leaf, Tensor) or leaf.dtype is string_:
+                    return leaf
+                views.append(recorder.view(leaf))
+                return _TENSOR
+
+            form = _map(result, noted)
+            recording = recorder.finish()
+        if len(self._programs) >= _MOST_PROGRAMS:
+            oldest = self._programs.pop(next(iter(self._programs)))
+            if oldest is not None:
+                oldest.program.close()
+        try:
+            program = CapturedProgram(active, recording, views)
+        except KernelNotFoundError:
+            self._programs[key] = None
+        else:
+            self._programs[key] = _Captured(program, form)
+        return result
+
+
+class _Captured:
+    """A program, and the structure of what it returns."""
+
+    def __init__(self, program: CapturedProgram, form: Any) -> None:
+        self.program = program
+        self._form = form
+
+    def __call__(self, arguments: list[Tensor]) -> Any:
+        results = self.program(arguments)
+        if self._form is _TENSOR:
+            return results[0]
+        tensors = iter(results)
+        return _map(self._form, lambda leaf: next(tensors) if leaf is _TENSOR else leaf)
+
+
+def _on_device(tensor: Tensor) -> Tensor:
+    """Return a tensor with the same elements, which only the active backend has.
+
+    What an op does may depend on whether the host has the elements, too.
+    """
+    if tensor.dtype is string_:
+        raise CaptureError("function: an argument is text, which cannot be captured, only numbers")
+    storage = tensor.storage
+    active = backend()
+    if storage.size == 0 or (storage.backend is active and storage.host is None):
+        return Tensor(storage, tensor.shape, tensor.dtype)
+    copy = Storage(storage.dtype, storage.size, storage.read())
+    copy.move_to(active, "function")
+    copy.host = None
+    return Tensor(copy, tensor.shape, tensor.dtype)
+
+
+@overload
+def function(f: Callable[Parameters, Result]) -> Function[Parameters, Result]: ...
+
+
+@overload
+def function(
+    f: None = None,
+) -> Callable[[Callable[Parameters, Result]], Function[Parameters, Result]]: ...
+
+
+def function(f: Any = None) -> Any:
+    """Capture a function: what it computes is recorded once, and from then on replayed at once.
+
+    The function runs when it is first called with tensors of these shapes and dtypes, and with
+    these other arguments, which are compared by their values; tensors and NumPy arrays may be in
+    lists, tuples and dictionaries. Later calls replay the operations that it ran then, without
+    running its Python code: on new arguments, on the values that variables have then, and with
+    fresh random numbers. What it assigned to variables is assigned again. Where a tape, a profile
+    or the debug mode observes operations, the function itself runs.
+
+    Tensors that it takes from elsewhere are constants. It must compute the same operations each
+    time: other effects, such as printing, happen at the first call alone.
+
+    Args:
+        f: the function. Without it, a decorator is returned.
+
+    Raises:
+        TypeError: ``f`` is not callable.
+
+    Example:
+        >>> import webtensor as wt
+        >>> w = wt.Variable([1.0, 2.0])
+        >>> @wt.function
+        ... def step(x):
+        ...     loss, gradient = wt.value_and_grad(lambda w: wt.sum((w * x - 1.0) ** 2))(w.value)
+        ...     w.assign_sub(0.1 * gradient)
+        ...     return loss
+        >>> x = wt.tensor([2.0, 1.0])
+        >>> [round(float(step(x)), 3) for _ in range(3)]
+        [2.0, 0.68, 0.411]
+    """
+    if f is None:
+        return function
+    if not callable(f):
+        raise TypeError(f"function: f must be callable, but got {f!r}")
+    return Function(f)

@@ -1,0 +1,416 @@
+"""Captured functions: what they replay is what the functions themselves compute."""
+
+import gc
+from array import array
+from asyncio import run
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import webtensor as wt
+from tests_py.cases import FAMILIES, Case
+from tests_py.cases.runner import run_captured
+from webtensor import keras
+
+#: Functions of which a case cannot be captured: shapes of results follow from elements, these are
+#: read to check them, there is text, or the function is awaited.
+REFUSED = frozenset(
+    [
+        "Tensor.__getitem__",
+        "argwhere",
+        "bincount",
+        "boolean_mask",
+        "boolean_mask_async",
+        "broadcast_args",
+        "combined",
+        "dense_bincount",
+        "first_output",
+        "image.non_max_suppression",
+        "image.non_max_suppression_padded",
+        "image.non_max_suppression_with_score",
+        "image.threshold",
+        "in_top_k_async",
+        "math.confusion_matrix",
+        "nonzero",
+        "ragged_gather",
+        "ragged_range",
+        "ragged_tensor_to_tensor",
+        "repeat",
+        "setdiff1d",
+        "setdiff1d_async",
+        "sparse.sparse_fill_empty_rows",
+        "sparse.sparse_reshape",
+        "sparse.sparse_segment_mean",
+        "sparse.sparse_segment_sum",
+        "string.static_regex_replace",
+        "string.string_n_grams",
+        "string.string_split",
+        "string.string_to_hash_bucket_fast",
+        "unique",
+        "unique_all",
+        "unique_counts",
+        "unique_inverse",
+        "unique_values",
+        "unsorted_segment_sum",
+        "where_async",
+    ]
+)
+
+
+def wrong_answers(cases: Sequence[Case], answers: Sequence[list[str] | None]) -> list[str]:
+    """Return a line for each case whose replay is not what it should be."""
+    return [
+        f"{case.name}: {answer}"
+        for case, answer in zip(cases, answers, strict=True)
+        if answer and not (answer[0] == "refused" and case.function in REFUSED)
+    ]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_family(backend: str, family: str) -> None:
+    cases = FAMILIES[family]
+    assert wrong_answers(cases, run(run_captured([c.encoded() for c in cases], backend))) == []
+
+
+# -- what is captured ----------------------------------------------------------------------------
+
+
+class Calls:
+    """Counts the runs of a function's Python code."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.count = 0
+        self._function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self.count += 1
+        return self._function(*args, **kwargs)
+
+
+def test_python_runs_once_for_each_signature(backend: str) -> None:
+    calls = Calls(lambda x, scale=1.0, *, axis=None: wt.sum(x * scale, axis))
+    captured = wt.function(calls)
+    x = wt.tensor([[1.0, 2.0], [3.0, 4.0]])
+    signatures: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((x,), {}),
+        ((x, 2.0), {}),
+        ((x, 2), {}),
+        ((x, 0.0), {}),
+        ((x, -0.0), {}),
+        ((x,), {"axis": 0}),
+        ((x[0],), {}),
+        ((x.astype("int32"),), {}),
+        ((x.numpy() * 5,), {}),  # an array counts as a tensor
+    ]
+    for _ in range(3):
+        for args, kwargs in signatures:
+            want = calls._function(*args, **kwargs).numpy()
+            np.testing.assert_array_equal(captured(*args, **kwargs).numpy(), want)
+    assert calls.count == len(signatures) - 1
+
+
+def test_structures_go_in_and_come_out(backend: str) -> None:
+    class Pair(NamedTuple):
+        first: Any
+        second: Any
+
+    def f(parts: dict[str, Any], pair: Pair) -> Any:
+        total = parts["a"] + parts["list"][0] * pair.first
+        return {"total": total, "same": [total, parts["a"], "text", None], "pair": Pair(total, 3)}
+
+    captured = wt.function(f)
+    for number in (1.0, 2.0, 3.0):
+        parts = {"list": [wt.tensor([number])], "a": wt.tensor([10.0])}
+        result = captured(parts, Pair(wt.tensor(2.0), "unused"))
+        assert result["total"].tolist() == [10.0 + 2.0 * number]
+        total, a, text, nothing = result["same"]
+        assert (total.tolist(), a.tolist(), text, nothing) == (
+            [10.0 + 2.0 * number],
+            [10.0],
+            "text",
+            None,
+        )
+        assert isinstance(result["pair"], Pair)
+        assert result["pair"].second == 3
+
+
+def test_one_tensor_may_be_two_arguments(backend: str) -> None:
+    captured = wt.function(lambda x, y: x * 2 + y)
+    x = wt.tensor([1.0, 2.0])
+    assert captured(x, x).tolist() == [3.0, 6.0]
+    assert captured(x, wt.tensor([10.0, 20.0])).tolist() == [12.0, 24.0]
+
+
+def test_tensors_from_elsewhere_are_constants(backend: str) -> None:
+    table = wt.tensor([1.0, 2.0, 3.0])
+    captured = wt.function(lambda x: (wt.exp(table) * x, table))
+    for number in (1.0, 2.0):
+        product, same = captured(wt.tensor(number))
+        np.testing.assert_allclose(product.numpy(), np.exp([1, 2, 3]) * number, rtol=1e-6)
+        assert same.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_steps_of_training_are_those_of_the_function(backend: str) -> None:
+    def fitted(capture: bool) -> list[Any]:
+        rng = np.random.default_rng(5)
+        w = wt.Variable(rng.normal(size=(3, 4)).astype(np.float32))
+        b = wt.Variable(np.zeros(4, np.float32))
+        steps = wt.Variable(0)
+
+        def step(x: wt.Tensor, y: wt.Tensor) -> wt.Tensor:
+            def loss(w: wt.Tensor, b: wt.Tensor) -> wt.Tensor:
+                return wt.mean((wt.tanh(wt.matmul(x, w) + b) - y) ** 2)
+
+            value, (dw, db) = wt.value_and_grads(loss)(w.value, b.value)
+            w.assign_sub(0.1 * dw)
+            b.assign(b.value - 0.1 * db)
+            steps.assign_add(1)
+            return value + wt.sum(b) * 0  # read after it was assigned
+
+        call = wt.function(step) if capture else step
+        losses = []
+        for number in range(6):
+            x = rng.normal(size=(5, 3)).astype(np.float32)
+            y = rng.normal(size=(5, 4)).astype(np.float32)
+            if number == 4:
+                b.assign(np.ones(4, np.float32))
+            losses.append(call(wt.tensor(x), wt.tensor(y)).tolist())
+        return [losses, w.tolist(), b.tolist(), steps.tolist()]
+
+    assert fitted(True) == fitted(False)
+
+
+def test_variables_with_one_value_stay_apart(backend: str) -> None:
+    first = wt.Variable([1.0])
+    second = wt.Variable(first)
+
+    @wt.function
+    def difference() -> wt.Tensor:
+        return first - second
+
+    assert difference().tolist() == [0.0]
+    second.assign([5.0])
+    assert difference().tolist() == [-4.0]
+    first.assign(second)
+    assert difference().tolist() == [0.0]
+
+
+def test_random_numbers_are_fresh_and_those_of_the_function(backend: str) -> None:
+    noise = keras.random.SeedGenerator(3)
+
+    def f(x: wt.Tensor) -> list[wt.Tensor]:
+        return [
+            wt.random_normal((3,)),
+            wt.dropout(x, 0.5),
+            keras.random.uniform((2,), seed=noise),
+            wt.random_uniform((2,), seed=7),
+        ]
+
+    def three(call: Callable[..., Any]) -> list[Any]:
+        wt.set_random_seed(11)
+        noise.state.assign([3, 0])
+        return [[part.tolist() for part in call(wt.ones((8,)))] for _ in range(3)]
+
+    eager = three(f)
+    assert three(wt.function(f)) == eager
+    assert eager[0][0] != eager[1][0]
+
+
+def test_layers_and_their_statistics(backend: str) -> None:
+    model = keras.Sequential(
+        [keras.layers.Dense(4, activation="relu"), keras.layers.BatchNormalization()]
+    )
+    x = np.random.default_rng(1).normal(size=(6, 3)).astype(np.float32)
+    model.build((None, 3))
+    start = [v.numpy() for v in model.variables]
+    want = [model(x + number, training=True).numpy() for number in range(3)]
+    ends = [v.numpy() for v in model.variables]
+    for variable, value in zip(model.variables, start, strict=True):
+        variable.assign(value)
+    captured = wt.function(lambda x: model(x, training=True))
+    for number in range(3):
+        np.testing.assert_array_equal(captured(x + number).numpy(), want[number])
+    for variable, value in zip(model.variables, ends, strict=True):
+        np.testing.assert_array_equal(variable.numpy(), value)
+
+
+def test_functions_within_functions(backend: str) -> None:
+    inner = wt.function(lambda x: x * 2)
+    outer = wt.function(lambda x: inner(x) + inner(x + 1))
+    for number in (1.0, 2.0, 3.0):
+        assert outer(wt.tensor([number])).tolist() == [4 * number + 2]
+
+
+def test_methods(backend: str) -> None:
+    class Scale:
+        def __init__(self, factor: float) -> None:
+            self.factor = factor
+
+        @wt.function
+        def apply(self, x: wt.Tensor) -> wt.Tensor:
+            """Multiply."""
+            return x * self.factor
+
+    two, three = Scale(2.0), Scale(3.0)
+    for _ in range(2):
+        assert [two.apply(wt.ones(())).item(), three.apply(wt.ones(())).item()] == [2.0, 3.0]
+    assert Scale.apply.__doc__ == "Multiply."
+
+
+def test_gradients_of_captured_functions(backend: str) -> None:
+    captured = wt.function(lambda x: wt.sum(x**3))
+    x = wt.tensor([1.0, 2.0])
+    for _ in range(2):
+        assert captured(x).item() == 9.0
+        assert wt.grad(captured)(x).tolist() == [3.0, 12.0]
+        assert wt.grad(lambda x: wt.sum(wt.grad(captured)(x)))(x).tolist() == [6.0, 12.0]
+
+
+def test_profiles_show_operations(backend: str) -> None:
+    captured = wt.function(lambda x: wt.exp(x) + 1)
+    x = wt.tensor([1.0])
+    captured(x)
+    captured(x)
+    assert wt.profile(lambda: captured(x)).kernel_names == ["add", "exp"]
+
+
+def test_empty_tensors(backend: str) -> None:
+    captured = wt.function(lambda x: (x * 2, wt.sum(x), wt.concat([x, wt.ones((1,))])))
+    for _ in range(3):
+        doubled, total, joined = captured(wt.zeros((0,)))
+        assert (doubled.shape, total.item(), joined.tolist()) == ((0,), 0.0, [1.0])
+
+
+def test_work_that_is_not_needed_is_left_out(backend: str, no_leak: None) -> None:
+    def f(x: wt.Tensor) -> wt.Tensor:
+        wt.exp(x)
+        return wt.sin(x) * wt.sin(x)
+
+    captured = wt.function(f)
+    x = wt.tensor([1.0, 2.0])
+    captured(x)
+    (kept,) = captured._programs.values()
+    assert kept is not None
+    assert kept.program.operations == ["sin", "multiply"]
+    captured.clear()
+
+
+# -- what cannot be captured ---------------------------------------------------------------------
+
+
+async def coroutine(x: wt.Tensor) -> wt.Tensor:
+    return x
+
+
+@pytest.mark.parametrize(
+    "function, match",
+    [
+        (lambda x: float(wt.sum(x)), "are read"),
+        (lambda x: x if wt.sum(x) > 0 else -x, "are read"),
+        (wt.nonzero, "are read"),
+        (lambda x: wt.tensor(["text"]), None),
+        (lambda x: wt.string.string_to_hash_bucket_fast(wt.tensor(["a"]), 3), None),
+        (coroutine, "coroutine"),
+    ],
+)
+def test_what_is_read_or_awaited_is_refused(
+    backend: str, function: Callable[..., Any], match: str | None, no_leak: None
+) -> None:
+    x = wt.tensor([1.0, 2.0])
+    captured = wt.function(function)
+    if match is None:  # it follows from no argument
+        captured(x)
+    else:
+        for _ in range(2):
+            with pytest.raises(wt.CaptureError, match=match):
+                captured(x)
+    captured.clear()
+    assert (x * 2).tolist() == [2.0, 4.0]
+
+
+def test_steps_of_optimizers_are_refused(backend: str) -> None:
+    w = keras.Variable([1.0])
+    optimizer = keras.optimizers.Adam(0.1)
+
+    @wt.function
+    def step() -> None:
+        optimizer.apply([wt.ones((1,))], [w])
+
+    with pytest.raises(wt.CaptureError, match="counted in Python"):
+        step()
+    assert w.tolist() == [1.0]
+
+
+def test_bad_arguments(backend: str) -> None:
+    with pytest.raises(TypeError, match="f must be callable, but got 3"):
+        wt.function(3)  # type: ignore[call-overload]
+    captured = wt.function(lambda x, y: x)
+    with pytest.raises(TypeError, match="arguments must be tensors, arrays, or values"):
+        captured(wt.ones(()), {1, 2})
+    with pytest.raises(wt.CaptureError, match="an argument is text"):
+        captured(wt.tensor(["a"]), 1)
+    x = wt.ones((2,))
+    captured(x, 1)
+    x.dispose()
+    with pytest.raises(ValueError, match="disposed"):
+        captured(x, 1)
+
+
+def test_an_error_leaves_things_as_they_were(backend: str, no_leak: None) -> None:
+    w = wt.Variable([1.0])
+
+    def f(x: wt.Tensor) -> wt.Tensor:
+        y = x * w
+        if fails:
+            raise ZeroDivisionError
+        w.assign(y)
+        return y
+
+    captured = wt.function(f)
+    x = wt.tensor([3.0])
+    fails = True
+    with pytest.raises(ZeroDivisionError):
+        captured(x)
+    assert (x.tolist(), w.tolist()) == ([3.0], [1.0])
+    fails = False
+    assert [captured(x).tolist() for _ in range(3)] == [[3.0], [9.0], [27.0]]
+    captured.clear()
+
+
+def test_replays_leak_nothing(backend: str, no_leak: None) -> None:
+    def f(x: wt.Tensor) -> wt.Tensor:
+        return wt.softmax(wt.matmul(x, x) + wt.random_uniform((8, 8)))
+
+    captured = wt.function(f)
+    x = wt.ones((8, 8))
+    captured(x)
+    before = wt.memory()["backends"][backend]["bytes"]
+    for _ in range(200):
+        result = captured(x)
+    del result
+    assert wt.memory()["backends"][backend]["bytes"] <= before + 4 * 64
+    del captured
+    gc.collect()
+
+
+def test_kernels_that_are_replaced(backend: str, request: pytest.FixtureRequest) -> None:
+    captured = wt.function(lambda x: wt.softmax(x) * 2)
+    x = wt.tensor([0.0])
+    assert captured(x).tolist() == [2.0]
+    started = wt.find_backend(backend)
+    assert started is not None
+    own = started.kernels["softmax"]
+
+    def restore() -> None:
+        wt.unregister_kernel("softmax", backend)
+        started.kernels["softmax"] = own
+
+    request.addfinalizer(restore)
+    wt.register_kernel(
+        "softmax",
+        backend,
+        lambda of, inputs, *rest: of.upload(memoryview(array("f", [5.0])), wt.float32),
+    )
+    assert captured(x).tolist() == [10.0]
