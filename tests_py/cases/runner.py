@@ -308,6 +308,7 @@ async def run_captured(cases: list[dict[str, Any]], backend: str) -> list[list[s
     replayed.
     """
     wt.set_backend(backend)
+    wt.env().set(_FORWARD, False)
     answers: list[list[str] | None] = []
     for case in cases:
         function = wt.function(partial(evaluate, case))
@@ -327,4 +328,5 @@ async def run_captured(cases: list[dict[str, Any]], backend: str) -> list[list[s
         finally:
             function.clear()
         answers.append(answer)
+    wt.env().set(_FORWARD, True)
     return answers

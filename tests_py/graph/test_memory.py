@@ -125,15 +125,15 @@ def test_a_loop_frees_what_its_iterations_computed(backend: str, monkeypatch: py
 
 def test_nothing_is_left_of_a_deleted_model(backend: str):
     gc.collect()
-    before = counts()
+    before = counts(), wt.memory()["backends"][backend]["bytes"]
     weight = constant("weight", np.ones((64, 64), np.float32))
     nodes = [placeholder("x"), weight, node("y", "MatMul", "x weight"), node("z", "Relu", "y")]
     model = model_of(topology(nodes))
-    results = [model.execute({"x": wt.ones((size, 64))}, "z") for size in (1, 2, 3)]
-    assert counts() != before
+    results = [model.execute({"x": wt.ones((size, 64))}, "z") for size in (1, 2, 3) * 3]
+    assert counts() != before[0]
     del model, results
     gc.collect()
-    assert counts() == before
+    assert (counts(), wt.memory()["backends"][backend]["bytes"]) == before
 
 
 def test_nothing_is_left_of_a_run_that_failed(backend: str):

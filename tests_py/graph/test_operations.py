@@ -20,9 +20,9 @@ OP_LISTS = (
 
 
 def computed(case: Case, constants: range = range(0)) -> list[list[Array]]:
-    """The outputs of two runs of a case, some of whose inputs are constants.
+    """The outputs of three runs of a case, some of whose inputs are constants.
 
-    The second run is that of a block for these shapes.
+    The second run is that of a block for these shapes, and the third is a replay of it.
     """
     model = model_of(case.topology(constants))
     feeds = {
@@ -30,7 +30,7 @@ def computed(case: Case, constants: range = range(0)) -> list[list[Array]]:
         for index, (name, value) in enumerate(case.feeds.items())
         if index not in constants
     }
-    return [arrays_of(model.execute(feeds, case.fetches)) for _ in range(2)]
+    return [arrays_of(model.execute(feeds, case.fetches)) for _ in range(3)]
 
 
 def assert_alike(results: list[Array], expected: list[Array], tolerance: float) -> None:

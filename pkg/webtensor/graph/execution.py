@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from webtensor.engine import Tensor
-from webtensor.graph.blocks import Block, Reads, run
+from webtensor.errors import CaptureError
+from webtensor.graph.blocks import Block, Reads, finish, run
 from webtensor.graph.compilation import Compiler
 from webtensor.graph.fusing import Program, fuse
 from webtensor.graph.nodes import Nodes, Reference
 from webtensor.graph.specialization import specialize
+from webtensor.programs import Function
 
 __all__ = ["Executor"]
 
@@ -25,7 +28,8 @@ class Executor:
     """Computes tensors of a graph from others.
 
     What follows from the shapes of those that are given and from the weights is computed only the
-    first time.
+    first time. From the second time on, what is computed is replayed (``programs``), unless it
+    depends on elements or on a state.
 
     Args:
         compiler: compiles the nodes.
@@ -39,11 +43,14 @@ class Executor:
         self._compiler, self._nodes, self._fuse = compiler, nodes, fuse
         self._blocks: dict[_Key, Block] = {}
         self._specialized: dict[tuple[_Key, Any], Block] = {}
+        #: The specialized blocks as captured functions; None for those that cannot be captured.
+        self._captured: dict[tuple[_Key, Any], Function[..., list[Any]] | None] = {}
 
     def clear(self) -> None:
         """Forget what was compiled."""
         self._blocks.clear()
-        self._specialized.clear()
+        for key in list(self._specialized):
+            self._forget(key)
 
     def prepare(self, feeds: Sequence[Reference], fetches: Sequence[Reference]) -> None:
         """Compile what computes tensors from others.
@@ -60,16 +67,32 @@ class Executor:
             ModelFormatError: a tensor depends on itself or on something that is missing.
             ValueError: tensors do not fit.
         """
-        key, arguments = (tuple(feeds), tuple(fetches)), list(feeds.values())
-        kinds = _kind_of(arguments)
-        block = self._specialized.get((key, kinds)) or self.block(*key)
-        if block.has_branches or (key, kinds) in self._specialized:
+        tensors, arguments = (tuple(feeds), tuple(fetches)), list(feeds.values())
+        key = tensors, _kind_of(arguments)
+        special = self._specialized.get(key)
+        if special is not None:
+            captured = self._captured[key]
+            if captured is not None:
+                try:
+                    return captured(*arguments)
+                except CaptureError:
+                    self._captured[key] = None
+            return (yield from run(special, arguments))
+        block = self.block(*tensors)
+        if block.has_branches:
             return (yield from run(block, arguments))
         results, special = yield from specialize(self._compiler, block, arguments, self._fuse)
         if len(self._specialized) >= _MOST_SPECIALIZED:
-            del self._specialized[next(iter(self._specialized))]
-        self._specialized[key, kinds] = special
+            self._forget(next(iter(self._specialized)))
+        self._specialized[key] = special
+        self._captured[key] = Function(partial(_results, special)) if _is_pure(special) else None
         return results
+
+    def _forget(self, key: tuple[_Key, Any]) -> None:
+        del self._specialized[key]
+        captured = self._captured.pop(key)
+        if captured is not None:
+            captured.clear()
 
     def block(self, feeds: Sequence[Reference], fetches: Sequence[Reference]) -> Block:
         """Return the steps that compute tensors from others, for any shapes of these.
@@ -81,6 +104,18 @@ class Executor:
         if key not in self._blocks:
             self._blocks[key] = self._compiler.compile(self._nodes, *key)
         return self._blocks[key]
+
+
+def _is_pure(block: Block) -> bool:
+    """Whether equal arguments give equal results, and nothing else happens."""
+    return all(
+        step.row is not None and step.row.is_pure and not step.runs_blocks for step in block.steps
+    )
+
+
+def _results(block: Block, *arguments: Any) -> list[Any]:
+    results: list[Any] = finish(run(block, arguments))
+    return results
 
 
 def _kind_of(value: Any) -> Any:
