@@ -24,26 +24,31 @@ export default function calls(module, memory, exports, python) {
       new Uint8Array(python.HEAPU8.buffer, to, count).set(new Uint8Array(memory.buffer, from, count));
     },
 
-    // Run the calls that are recorded in some words at an address of Python's memory.
+    // Run the calls that are recorded in some words at an address of Python's memory. Spreading the
+    // arguments takes longer than naming them; programs use the forms that name them (`programs.py`).
     run(address, count) {
-      const words = python.HEAPF64;
-      let at = address / 8;
-      for (const end = at + count; at < end; ) {
-        const kernel = kernels[words[at]];
-        const first = at + 2;
-        at = first + words[at + 1];
-        switch (at - first) {
+      const w = python.HEAPF64;
+      let next = address / 8;
+      for (const end = next + count; next < end; ) {
+        const kernel = kernels[w[next]];
+        const i = next + 2;
+        next = i + w[next + 1];
+        switch (next - i) {
           case 3:
-            kernel(words[first], words[first + 1], words[first + 2]);
+            kernel(w[i], w[i + 1], w[i + 2]);
             break;
           case 4:
-            kernel(words[first], words[first + 1], words[first + 2], words[first + 3]);
+            kernel(w[i], w[i + 1], w[i + 2], w[i + 3]);
             break;
           case 5:
-            kernel(words[first], words[first + 1], words[first + 2], words[first + 3], words[first + 4]);
+            kernel(w[i], w[i + 1], w[i + 2], w[i + 3], w[i + 4]);
+            break;
+          case 12:
+            kernel(w[i], w[i + 1], w[i + 2], w[i + 3], w[i + 4], w[i + 5], w[i + 6], w[i + 7],
+              w[i + 8], w[i + 9], w[i + 10], w[i + 11]);
             break;
           default:
-            kernel(...words.subarray(first, at));
+            kernel(...w.subarray(i, next));
         }
       }
     },

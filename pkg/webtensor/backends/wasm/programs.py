@@ -35,6 +35,9 @@ __all__ = ["WasmProgram"]
 
 #: Blocks of memory have so many bytes, or a multiple.
 _GRANULE = 64
+#: The numbers of arguments with which exports are called quickly (``calls.js``). Calls are filled up
+#: with zeros: exports take them for missing arguments, and ignore what is too much.
+_FORMS = (3, 4, 5, 12)
 #: The place of a seed's numbers when a program is compiled.
 _NO_SEED = (0, 0)
 
@@ -234,9 +237,10 @@ class WasmProgram:
         if call.is_shared and call.work >= backend.threads.least_work:
             run = partial(backend.threads.run, call.export, call.work)
         elif backend.host.defers and not any(_is_late(part) for part in call.arguments):
-            self._queue.extend((backend.numbers[call.export], count))
+            length = next((form for form in _FORMS if form >= count), count)
+            self._queue.extend((backend.numbers[call.export], length))
             first = len(self._queue)
-            self._queue.extend([0.0] * count)
+            self._queue.extend([0.0] * length)
             return self._queue, first, []
         else:
             run = backend.functions[call.export]
