@@ -28,3 +28,107 @@ def test_sample_of_the_table(python_page: PythonPage, backend: str):
 @pytest.mark.parametrize("backend", ["wasm", "webgl"])
 def test_family(chromium_python: PythonPage, backend: str, family: str):
     assert wrong(chromium_python, FAMILIES[family], backend) == []
+
+
+THREADS = """
+import webtensor as wt
+
+wt.set_backend("wasm")
+threads = wt.backend().threads
+grain, threads.grain = threads.grain, 0.01
+try:
+    x = wt.random_normal((2, 16, 16, 8), seed=1)
+    filters = wt.random_normal((3, 3, 8, 8), seed=2)
+
+    def f(x):
+        y = wt.conv2d(x, filters, 1, "same")
+        return wt.softmax(wt.relu(y) + 1.0), wt.matmul(y, y, transpose_b=True)
+
+    captured = wt.function(f)
+    replays = [[part.tolist() for part in captured(x)] for _ in range(3)]
+    results = [part.tolist() for part in f(x)]
+    captured.clear()
+finally:
+    threads.grain = grain
+[threads.count, all(replay == results for replay in replays)]
+"""
+
+
+def test_threads_share_large_kernels_of_a_replay(python_page: PythonPage):
+    count, agree = python_page.run(THREADS)
+    assert count > 1
+    assert agree
+
+
+LOST_CONTEXT = """
+import asyncio
+import webtensor as wt
+
+wt.set_backend("webgl")
+table = wt.tensor([1.0, 2.0, 3.0])
+weight = wt.Variable([2.0])
+runs = []
+
+@wt.function
+def f(x):
+    runs.append(x.shape)
+    return wt.exp(x * weight) + table
+
+x = wt.tensor([0.0, 0.5, 1.0])
+before = [f(x).tolist() for _ in range(2)]
+lost = wt.backend()
+lost.gl.getExtension("WEBGL_lose_context").loseContext()
+while wt.backend() is lost:
+    await asyncio.sleep(0.01)
+after = [f(x).tolist() for _ in range(2)]
+[before + after, len(runs)]
+"""
+
+
+def test_a_function_goes_on_after_its_context_was_lost(chromium_python: PythonPage):
+    try:
+        (first, *others), runs = chromium_python.run(LOST_CONTEXT)
+    finally:
+        chromium_python.reload()
+    assert others == [first] * 3
+    assert runs >= 2
+
+
+FLAT = """
+import gc
+import webtensor as wt
+
+wt.set_backend(backend)
+weight = wt.Variable([[1.0, 2.0], [3.0, 4.0]])
+
+@wt.function
+def step(x):
+    y = wt.tanh(wt.matmul(x, weight)) + wt.random_uniform((2, 2))
+    weight.assign(weight * 0.5 + y * 0.5)
+    return wt.sum(y)
+
+def counts():
+    gc.collect()
+    memory = wt.memory()
+    own = memory["backends"][backend]
+    names = ("num_tensors", "num_storages", "num_bytes")
+    return [*map(memory.get, names), own["bytes"], own.get("textures")]
+
+x = wt.ones((2, 2))
+for _ in range(50):
+    loss = step(x)
+loss.tolist()
+before = counts()
+for number in range(replays):
+    loss = step(x)
+    if number % 100 == 0:
+        loss.tolist()
+loss.tolist()
+[before, counts()]
+"""
+
+
+@pytest.mark.parametrize("backend, replays", [("wasm", 3000), ("webgl", 500)])
+def test_memory_stays_flat(chromium_python: PythonPage, backend: str, replays: int):
+    before, after = chromium_python.run(FLAT, backend=backend, replays=replays)
+    assert after == before

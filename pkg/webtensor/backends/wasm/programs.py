@@ -35,7 +35,7 @@ __all__ = ["WasmProgram"]
 
 #: Blocks of memory have so many bytes, or a multiple.
 _GRANULE = 64
-#: The numbers of arguments with which exports are called quickly (``calls.js``). Calls are filled up
+#: The numbers of arguments with which exports are called quickly (``calls.js``). Calls are filled
 #: with zeros: exports take them for missing arguments, and ignore what is too much.
 _FORMS = (3, 4, 5, 12)
 #: The place of a seed's numbers when a program is compiled.
