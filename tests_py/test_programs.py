@@ -1,6 +1,7 @@
 """Captured functions: what they replay is what the functions themselves compute."""
 
 import gc
+import os
 from array import array
 from asyncio import run
 from collections.abc import Callable, Sequence
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 
 import webtensor as wt
+from tests_browser.prove.graph_runner import compute, total
+from tests_browser.prove.graphs import draw_graph
 from tests_py.cases import FAMILIES, Case
 from tests_py.cases.runner import run_captured
 from webtensor import keras
@@ -414,3 +417,48 @@ def test_kernels_that_are_replaced(backend: str, request: pytest.FixtureRequest)
         lambda of, inputs, *rest: of.upload(memoryview(array("f", [5.0])), wt.float32),
     )
     assert captured(x).tolist() == [10.0]
+
+
+# -- random programs -----------------------------------------------------------------------------
+
+
+def random_program(seed: int, variables: list[wt.Variable]) -> Callable[..., list[wt.Tensor]]:
+    """A function of a random graph's inputs, which reads variables and assigns to them."""
+    graph = draw_graph(seed)
+
+    def program(*inputs: wt.Tensor) -> list[wt.Tensor]:
+        operands = [x + variable for x, variable in zip(inputs, variables, strict=False)]
+        operands += inputs[len(operands) :]
+        values = compute(graph, operands)
+        if graph["is_smooth"]:
+            values += wt.grads(lambda *xs: total(graph, list(xs)))(*operands)
+        for variable in variables:
+            variable.assign(wt.tanh(variable * 0.5 + wt.mean(values[-1]) + wt.mean(values[0])))
+        return [*values, wt.random_uniform((2,))]
+
+    return program
+
+
+def three_calls(seed: int, capture: bool) -> list[list[float]]:
+    """What a random program gives for three choices of arguments, and its variables at the end."""
+    wt.set_random_seed(seed)
+    shapes = [shape for shape, _, _ in draw_graph(seed)["inputs"]]
+    variables = [wt.Variable(np.full(shapes[0], 0.25, np.float32)), wt.Variable(0.5)]
+    function = random_program(seed, variables)
+    captured = wt.function(function)
+    results: list[list[float]] = []
+    for number in range(3):
+        rng = np.random.default_rng([seed, number])
+        inputs = [wt.tensor(rng.uniform(-1, 1, shape).astype(np.float32)) for shape in shapes]
+        values = captured(*inputs) if capture else function(*inputs)
+        results += [value.numpy().ravel().tolist() for value in values]
+    captured.clear()
+    return results + [variable.numpy().ravel().tolist() for variable in variables]
+
+
+PROGRAMS = int(os.environ.get("WEBTENSOR_PROGRAMS", "60"))
+
+
+def test_random_programs(backend: str, no_leak: None) -> None:
+    for seed in range(PROGRAMS):
+        assert three_calls(seed, True) == three_calls(seed, False), seed
