@@ -398,6 +398,19 @@ def test_replays_leak_nothing(backend: str, no_leak: None) -> None:
     gc.collect()
 
 
+def test_where_a_program_has_no_room_the_function_runs(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(program: Any) -> None:
+        raise wt.OutOfMemoryError("no room for temporary values")
+
+    monkeypatch.setattr(wt.find_backend(backend), "compiled", full)
+    calls = Calls(lambda x: x * 2)
+    captured = wt.function(calls)
+    assert [captured(wt.ones(())).item() for _ in range(3)] == [2.0] * 3
+    assert calls.count == 3
+
+
 def test_kernels_that_are_replaced(backend: str, request: pytest.FixtureRequest) -> None:
     captured = wt.function(lambda x: wt.softmax(x) * 2)
     x = wt.tensor([0.0])

@@ -12,8 +12,8 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 from webtensor.dtypes import string_
 from webtensor.engine import Storage, Tensor, backend, from_host, state
 from webtensor.engine.scopes import outside_scopes
-from webtensor.errors import CaptureError, KernelNotFoundError
-from webtensor.nest import alike, is_nested, keys
+from webtensor.errors import CaptureError, KernelNotFoundError, OutOfMemoryError
+from webtensor.nest import is_nested, keys, map_structure
 from webtensor.programs.program import CapturedProgram
 from webtensor.programs.recording import Recorder, View
 
@@ -28,13 +28,6 @@ _MOST_PROGRAMS = 64
 
 #: Stands for a tensor in a structure.
 _TENSOR = object()
-
-
-def _map(structure: Any, leaf: Callable[[Any], Any]) -> Any:
-    """Return a structure with other leaves."""
-    if not is_nested(structure):
-        return leaf(structure)
-    return alike(structure, [_map(structure[key], leaf) for key in keys(structure)])
 
 
 def _key(structure: Any) -> Iterator[Any]:
@@ -62,7 +55,7 @@ class Function(Generic[Parameters, Result]):
     def __init__(self, python_function: Callable[Parameters, Result]) -> None:
         self._function = python_function
         self._name = getattr(python_function, "__name__", "function")
-        #: None where the backend cannot replay what the function does.
+        #: None where the backend cannot replay what the function does, or has no room for it.
         self._programs: dict[Hashable, _Captured | None] = {}
         update_wrapper(self, python_function, updated=())
 
@@ -84,7 +77,7 @@ class Function(Generic[Parameters, Result]):
                 arguments.append(leaf)
             return leaf
 
-        structure = _map((args, kwargs), noted)
+        structure = map_structure(noted, (args, kwargs))
         key = (backend(), *_key(structure))
         try:
             captured = self._programs[key]
@@ -132,7 +125,7 @@ class Function(Generic[Parameters, Result]):
             return tensor
 
         with recorder.active():
-            args, kwargs = _map(structure, stand_in)
+            args, kwargs = map_structure(stand_in, structure)
             result = self._function(*args, **kwargs)
             if isawaitable(result):
                 if iscoroutine(result):
@@ -149,7 +142,7 @@ class Function(Generic[Parameters, Result]):
                 views.append(recorder.view(leaf))
                 return _TENSOR
 
-            form = _map(result, noted)
+            form = map_structure(noted, result)
             recording = recorder.finish()
         if len(self._programs) >= _MOST_PROGRAMS:
             oldest = self._programs.pop(next(iter(self._programs)))
@@ -157,7 +150,7 @@ class Function(Generic[Parameters, Result]):
                 oldest.program.close()
         try:
             program = CapturedProgram(active, recording, views)
-        except KernelNotFoundError:
+        except (KernelNotFoundError, OutOfMemoryError):
             self._programs[key] = None
         else:
             self._programs[key] = _Captured(program, form)
@@ -176,7 +169,7 @@ class _Captured:
         if self._form is _TENSOR:
             return results[0]
         tensors = iter(results)
-        return _map(self._form, lambda leaf: next(tensors) if leaf is _TENSOR else leaf)
+        return map_structure(lambda leaf: next(tensors) if leaf is _TENSOR else leaf, self._form)
 
 
 def _on_device(tensor: Tensor) -> Tensor:
