@@ -78,6 +78,7 @@ GOOD_CALLS: dict[str, tuple[Any, ...]] = {
     "dropout": ([1.0, 2.0], 0.5),
     "empty": ((2, 3),),
     "empty_like": (MATRIX,),
+    "function": (wt.exp,),
     "positive": (MATRIX,),
     "rand": ((2, 3), lambda: 0.5),
     "multi_rnn_cell": ([cell], [[1.0]], [[[0.0]]], [[[0.0]]]),
