@@ -8,6 +8,7 @@ sources and results, what is found when the call happens, and seeds.
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, MutableSequence, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -31,7 +32,7 @@ from webtensor.shapes import Shape
 if TYPE_CHECKING:
     from webtensor.backends.wasm.backend import WasmBackend
 
-__all__ = ["WasmProgram"]
+__all__ = ["Life", "WasmProgram", "arranged"]
 
 #: Blocks of memory have so many bytes, or a multiple.
 _GRANULE = 64
@@ -48,7 +49,7 @@ _Late: TypeAlias = list[tuple[int, Found]]
 
 
 def _rounded(count: int) -> int:
-    return (count + _GRANULE - 1) & -_GRANULE
+    return max((count + _GRANULE - 1) & -_GRANULE, _GRANULE)
 
 
 class _Gap(NamedTuple):
@@ -114,34 +115,37 @@ def _is_late(argument: Any) -> bool:
     return isinstance(argument, Found) and not isinstance(argument, Packed)
 
 
-class Arena:
-    """Offsets for values that live for a while, in one block.
+class Life(NamedTuple):
+    """The bytes that a value needs, from a call to another one."""
 
-    Attributes:
-        size: the bytes that are used at most.
+    first: int
+    last: int
+    bytes: int
+
+
+def arranged(lives: Sequence[Life]) -> tuple[list[int], int]:
+    """Return offsets of values in one block, and its size: those that live at once don't overlap.
+
+    The largest are placed first, each at the first gap that has room.
     """
-
-    def __init__(self) -> None:
-        self.size = 0
-        #: The parts in use, from start to end, in order.
-        self._parts: list[tuple[int, int]] = []
-
-    def take(self, count: int) -> int:
-        """Return the offset of the first gap that has room."""
-        count = max(_rounded(count), _GRANULE)
+    offsets = [0] * len(lives)
+    size = 0
+    #: What is placed, by the calls during which it lives.
+    alive: defaultdict[int, list[int]] = defaultdict(list)
+    for index in sorted(range(len(lives)), key=lambda index: -lives[index].bytes):
+        life = lives[index]
+        times = range(life.first, life.last + 1)
+        others = {other for time in times for other in alive[time]}
         start = 0
-        for position, (begin, end) in enumerate(self._parts):
-            if begin - start >= count:
-                self._parts.insert(position, (start, start + count))
-                return start
-            start = end
-        self._parts.append((start, start + count))
-        self.size = max(self.size, start + count)
-        return start
-
-    def give_back(self, offset: int) -> None:
-        """Let other values have the part that begins at an offset."""
-        self._parts = [part for part in self._parts if part[0] != offset]
+        for begin, count in sorted((offsets[other], lives[other].bytes) for other in others):
+            if begin - start >= life.bytes:
+                break
+            start = max(start, begin + count)
+        offsets[index] = start
+        size = max(size, start + life.bytes)
+        for time in times:
+            alive[time].append(index)
+    return offsets, size
 
 
 class WasmProgram:
@@ -302,19 +306,24 @@ class WasmProgram:
     def _place(self, descriptions: Sequence[Description]) -> None:
         """Give temporary values, scratch memory and geometries their places in one block."""
         backend, program = self._backend, self._program
-        arena, first = Arena(), program.sources
-        results = {*program.results}
-        offsets: dict[int, int] = {}
-        scratch_offsets: list[list[int]] = []
-        for index, (description, unneeded) in enumerate(
-            zip(descriptions, last_uses(program), strict=True)
-        ):
-            if first + index not in results:
-                offsets[first + index] = arena.take(description.bytes)
-            scratch = [arena.take(count) for count in description.scratch]
-            scratch_offsets.append(scratch)
-            for offset in (*scratch, *[offsets[number] for number in unneeded]):
-                arena.give_back(offset)
+        sources, results = program.sources, {*program.results}
+        ends = {
+            number: index
+            for index, unneeded in enumerate(last_uses(program))
+            for number in unneeded
+        }
+        values = [sources + index for index in range(len(descriptions))]
+        temporary = [number for number in values if number not in results]
+        lives = [
+            Life(number - sources, ends[number], _rounded(descriptions[number - sources].bytes))
+            for number in temporary
+        ]
+        lives += [
+            Life(index, index, _rounded(count))
+            for index, description in enumerate(descriptions)
+            for count in description.scratch
+        ]
+        offsets, size = arranged(lives)
         geometries = dict.fromkeys(
             argument.integers
             for description in descriptions
@@ -322,13 +331,14 @@ class WasmProgram:
             for argument in step.arguments
             if isinstance(argument, Geometry)
         )
-        total = arena.size + sum(_rounded(4 * len(integers)) for integers in geometries)
+        total = size + sum(_rounded(4 * len(integers)) for integers in geometries)
         if total:
             self._block = backend.allocate(total)
-        self._addresses = {number: self._block + offset for number, offset in offsets.items()}
-        self._scratch = [[self._block + offset for offset in part] for part in scratch_offsets]
+        addresses = iter([self._block + offset for offset in offsets])
+        self._addresses = dict(zip(temporary, addresses, strict=False))
+        self._scratch = [[next(addresses) for _ in part.scratch] for part in descriptions]
         self._geometries: dict[tuple[int, ...], int] = {}
-        address = self._block + arena.size
+        address = self._block + size
         for integers in geometries:
             backend.host.write(address, memoryview(array("i", integers)).cast("B"))
             self._geometries[integers] = address
