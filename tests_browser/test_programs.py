@@ -25,9 +25,8 @@ def test_sample_of_the_table(python_page: PythonPage, backend: str):
 
 @pytest.mark.whole_tables
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("backend", ["wasm", "webgl"])
-def test_family(chromium_python: PythonPage, backend: str, family: str):
-    assert wrong(chromium_python, FAMILIES[family], backend) == []
+def test_family_on_webgl(chromium_python: PythonPage, family: str):
+    assert wrong(chromium_python, FAMILIES[family], "webgl") == []
 
 
 THREADS = """
