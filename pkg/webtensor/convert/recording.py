@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
-from weakref import ReferenceType, WeakSet, ref
+from weakref import ReferenceType, ref
 
 from webtensor.engine import Primitive, Tensor
 from webtensor.engine.scopes import outside_scopes
 from webtensor.engine.state import observing, state
-from webtensor.engine.storage import Storage
-from webtensor.errors import ModelFormatError
+from webtensor.errors import CaptureError, ModelFormatError
 from webtensor.formats.budgets import Budget
 from webtensor.ops.blocks import BlockRow
+from webtensor.programs.unread import UnreadStorages
 
 __all__ = [
     "INPUT",
@@ -50,29 +50,6 @@ RESHAPE = Primitive("reshape")
 _RANDOM = frozenset({"random_bits"})
 #: A trace may have so many tensors, for which there are a few hundred bytes each.
 _MOST_TENSORS = 1 << 16
-
-
-class _DecisionError(Exception):
-    """Elements that follow from the inputs are read, and decide what is computed next."""
-
-
-class _Watched(Storage):
-    """A storage of elements that follow from the inputs, which must not be read."""
-
-    __slots__ = ()
-
-    def read(self) -> memoryview[Any]:
-        raise _DecisionError
-
-    async def read_async(self) -> memoryview[Any]:
-        raise _DecisionError
-
-    def move_to(self, backend: Any, operation: str) -> None:
-        self.__class__ = Storage  # type: ignore[assignment]
-        try:
-            self.move_to(backend, operation)
-        finally:
-            self.__class__ = _Watched
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +125,7 @@ class Recorder:
         self._where = where
         self._tensors: list[Traced] = []
         self._numbers: dict[int, tuple[ReferenceType[Any], int]] = {}
-        self._watched: WeakSet[Storage] = WeakSet()
+        self._unread = UnreadStorages()
         #: Returns the name of the layer or node that is being computed.
         self.place: Callable[[], str] = str
         self._last_place = ""
@@ -170,7 +147,7 @@ class Recorder:
             if not all(isinstance(result, Tensor) for result in results):
                 raise ModelFormatError(f"{self._where}: an output is a list of tensors, or nothing")
             return Trace(self._tensors, [self._number(result) for result in results])
-        except _DecisionError:
+        except CaptureError:
             raise ModelFormatError(
                 f"{self._where}: {self._near()}values that only the inputs decide are read, and "
                 "what is computed next depends on them, which a graph cannot do"
@@ -180,8 +157,7 @@ class Recorder:
                 error.add_note(self._near().removesuffix(": "))
             raise
         finally:
-            for storage in self._watched:
-                storage.__class__ = Storage
+            self._unread.release()
 
     def record(
         self,
@@ -227,10 +203,8 @@ class Recorder:
         return f"{place:.200}: " if place else ""
 
     def _watch(self, tensor: Tensor) -> None:
-        storage = tensor.storage
-        if type(storage) is Storage and storage.host is None:
-            storage.__class__ = _Watched
-            self._watched.add(storage)
+        if tensor.storage.host is None:
+            self._unread.add(tensor.storage)
 
     def _note(self, tensor: Tensor, traced: Traced) -> None:
         if len(self._tensors) >= _MOST_TENSORS:

@@ -19,6 +19,7 @@ from webtensor.engine import Primitive, Storage, Tensor, Variable, state
 from webtensor.engine.state import observing
 from webtensor.errors import CaptureError
 from webtensor.ops.random_bits import seed_attributes
+from webtensor.programs.unread import UnreadStorages
 from webtensor.shapes import Shape
 
 __all__ = ["Argument", "RecordedCall", "Recorder", "Recording", "Source", "View"]
@@ -77,29 +78,6 @@ class Recording:
     assigned: list[tuple[Variable, View]] = field(default_factory=list)
 
 
-class _Unread(Storage):
-    """A storage of elements that must not be read while a function is recorded."""
-
-    __slots__ = ()
-
-    def read(self) -> memoryview[Any]:
-        raise CaptureError(
-            "function: elements that follow from its arguments or variables are read (as by "
-            "float(x), x.tolist(), if x: or for shapes), which a replay would not do again; return "
-            "the tensor and read it outside, or use wt.where"
-        )
-
-    async def read_async(self) -> memoryview[Any]:
-        return self.read()
-
-    def move_to(self, backend: Any, operation: str) -> None:
-        self.__class__ = Storage  # type: ignore[assignment]
-        try:
-            self.move_to(backend, operation)
-        finally:
-            self.__class__ = _Unread
-
-
 class Recorder:
     """Observer of one run of a function."""
 
@@ -108,7 +86,7 @@ class Recorder:
         self._values = 0
         #: What is known of tensors and storages, by their identity.
         self._views: dict[int, tuple[ReferenceType[Any], View]] = {}
-        self._unread: list[ReferenceType[Storage]] = []
+        self._unread = UnreadStorages()
         self._assigned: dict[int, tuple[Variable, Tensor]] = {}
         #: The numbers of seeds by the attributes that follow from them.
         self._drawn: dict[tuple[Any, ...], int] = {}
@@ -128,21 +106,18 @@ class Recorder:
         finally:
             state.variable_readers = readers
             state.variable_writers, state.seed_readers = writers, drawers
-            for reference in self._unread:
-                storage = reference()
-                if storage is not None and type(storage) is _Unread:
-                    storage.__class__ = Storage  # type: ignore[assignment]
+            self._unread.release()
 
     def argument(self, number: int, tensor: Tensor) -> None:
         """Note a tensor that stands for an argument."""
         self._begin(tensor, Argument(number))
-        self._guard(tensor)
+        self._unread.add(tensor.storage)
 
     def view(self, tensor: Tensor) -> View:
         """Return what is recorded of a tensor; one that nothing recorded made is a constant."""
-        known = self._known(tensor) or self._known(tensor.storage)
-        if known is not None:
-            return View(known.value, tensor.shape, tensor.dtype)
+        recorded = self._known(tensor) or self._known(tensor.storage)
+        if recorded is not None:
+            return View(recorded.value, tensor.shape, tensor.dtype)
         if tensor.dtype is string_:
             raise CaptureError("function: text cannot be captured, only numbers")
         return self._begin(tensor, tensor.storage)
@@ -188,16 +163,16 @@ class Recorder:
         if output.storage.size == 0:  # no kernel runs for nothing
             self._begin(output, output.storage)
             return
-        made = self._note(output, self._next_value())
+        result = self._note(output, self._next_value())
         seed = None if inputs else self._drawn.get(attributes)
-        self.recording.calls.append(RecordedCall(primitive, views, made, attributes, seed))
-        self._guard(output)
+        self.recording.calls.append(RecordedCall(primitive, views, result, attributes, seed))
+        self._unread.add(output.storage)
 
     def read_variable(self, variable: Variable, value: Tensor) -> None:
         """Note a variable that is read before the function assigned to it."""
         if not self._is_drawing and id(variable) not in self._assigned and not self._known(value):
             self._begin(value, variable)
-            self._guard(value)
+            self._unread.add(value.storage)
 
     def write_variable(self, variable: Variable, value: Tensor) -> None:
         """Note a value that is assigned to a variable."""
@@ -237,10 +212,3 @@ class Recorder:
         if not self._known(tensor.storage):
             self._views[id(tensor.storage)] = (ref(tensor.storage), view)
         return view
-
-    def _guard(self, tensor: Tensor) -> None:
-        """Let elements not be read."""
-        storage = tensor.storage
-        if type(storage) is Storage:
-            storage.__class__ = _Unread
-            self._unread.append(ref(storage))

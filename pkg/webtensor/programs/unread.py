@@ -1,0 +1,56 @@
+"""Storages whose elements must not be read while what a function computes is recorded.
+
+What a function does after it has read elements depends on them, and what is recorded does not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakSet
+
+from webtensor.engine import Storage
+from webtensor.errors import CaptureError
+
+__all__ = ["UnreadStorages"]
+
+
+class _UnreadStorage(Storage):
+    """A storage whose elements must not be read."""
+
+    __slots__ = ()
+
+    def read(self) -> memoryview[Any]:
+        raise CaptureError(
+            "function: elements that follow from its arguments or variables are read (as by "
+            "float(x), x.tolist(), if x: or for shapes), which a replay would not do again; return "
+            "the tensor and read it outside, or use wt.where"
+        )
+
+    async def read_async(self) -> memoryview[Any]:
+        return self.read()
+
+    def move_to(self, backend: Any, operation: str) -> None:
+        self.__class__ = Storage  # type: ignore[assignment]
+        try:
+            self.move_to(backend, operation)
+        finally:
+            self.__class__ = _UnreadStorage
+
+
+class UnreadStorages:
+    """The storages that must not be read for now; reading one raises ``CaptureError``."""
+
+    def __init__(self) -> None:
+        self._storages: WeakSet[Storage] = WeakSet()
+
+    def add(self, storage: Storage) -> None:
+        """Let a storage not be read; those of text and disposed ones stay as they are."""
+        if type(storage) is Storage:
+            storage.__class__ = _UnreadStorage
+            self._storages.add(storage)
+
+    def release(self) -> None:
+        """Let all be read again."""
+        for storage in self._storages:
+            storage.__class__ = Storage
+        self._storages.clear()
