@@ -19,7 +19,7 @@ from webtensor.shapes import Shape
 if TYPE_CHECKING:
     from webtensor.backends.api import Backend, Handle, PreparedKernel, Stored
 
-__all__ = ["KernelCall", "Program", "Replay", "last_uses"]
+__all__ = ["KernelCall", "Program", "ProgramOperand", "Replay", "last_uses"]
 
 
 class KernelCall(NamedTuple):
@@ -75,16 +75,16 @@ class _Cell:
         self.handle: Any = None
 
 
-class _Operand:
-    """A value as an operand of a kernel, with a shape of its own."""
+class ProgramOperand:
+    """A value as an operand of a kernel, with a shape of its own; what stores it changes."""
 
     __slots__ = ("dtype", "shape", "size", "storage")
 
-    def __init__(self, spec: Spec, cell: _Cell) -> None:
+    def __init__(self, spec: Spec, storage: Any = None) -> None:
         self.shape: Shape = spec.shape
         self.dtype: DType = spec.dtype
         self.size: int = spec.size
-        self.storage = cell
+        self.storage = storage
 
 
 class Replay:
@@ -97,7 +97,7 @@ class Replay:
         self._cells = [_Cell() for _ in range(values)]
         self._operands = [
             tuple(
-                _Operand(spec, self._cells[number])
+                ProgramOperand(spec, self._cells[number])
                 for spec, number in zip(call.signature.inputs, call.inputs, strict=True)
             )
             for call in program.calls
@@ -115,11 +115,11 @@ class Replay:
         cells, calls, first = self._cells, self._program.calls, self._program.sources
         for cell, source in zip(cells, sources, strict=False):
             cell.handle = source.handle
-        made = cells[first:]
+        computed = cells[first:]
         release = self._backend.release
         try:
             for prepared, call, operands, cell, unneeded in zip(
-                self._prepared, calls, self._operands, made, self._unneeded, strict=True
+                self._prepared, calls, self._operands, computed, self._unneeded, strict=True
             ):
                 if prepared is None:
                     cell.handle = self._called(call, operands, seeds)
@@ -135,7 +135,7 @@ class Replay:
         finally:
             for cell in cells[:first]:
                 cell.handle = None
-            for cell in made:  # where a kernel failed
+            for cell in computed:  # where a kernel failed
                 if cell.handle is not None:
                     handle, cell.handle = cell.handle, None
                     release(handle)
@@ -165,7 +165,7 @@ class Replay:
     def _called(
         self,
         call: KernelCall,
-        operands: tuple[_Operand, ...],
+        operands: tuple[ProgramOperand, ...],
         seeds: Sequence[tuple[int, ...]],
     ) -> Handle:
         attributes = call.attributes if call.seed is None else seeds[call.seed]

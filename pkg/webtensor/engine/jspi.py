@@ -20,9 +20,9 @@ Result = TypeVar("Result")
 class _CollectorPause:
     """Keeps Python from collecting garbage by itself while calls are suspended.
 
-    The incremental collector of CPython 3.14 walks the frames of all tasks. Those of a suspended
-    one may have been moved, and other data be where they were: the walk then ends Python with
-    "memory access out of bounds", or never ends (Pyodide's issue 6464).
+    The incremental collector of CPython 3.14 walks the frames of all tasks. Pyodide may have moved
+    the frames of a suspended task, so that the walk reads other data in their place: it ends Python
+    with "memory access out of bounds", or never ends (Pyodide's issue 6464).
     """
 
     def __init__(self) -> None:

@@ -37,7 +37,7 @@ class CapturedProgram:
         self._seeds = recording.seeds
         wanted = [*views, *[view for _, view in recording.assigned]]
         calls, same = _simplified(recording, wanted)
-        wanted = [view._replace(value=same.get(view.value, view.value)) for view in wanted]
+        wanted = [_replaced(view, same) for view in wanted]
         #: The names of what it computes, in order.
         self.operations = [call.primitive.name for call in calls]
         values = {view.value for call in calls for view in call.inputs}
@@ -58,8 +58,10 @@ class CapturedProgram:
         self._made = [
             _Made(outputs[number].dtype, prod(outputs[number].shape)) for number in results
         ]
-        places = {number: place for place, number in enumerate([*range(count), *results])}
-        located = [_Result(places[numbers[view.value]], view.shape, view.dtype) for view in wanted]
+        positions = {number: index for index, number in enumerate([*range(count), *results])}
+        located = [
+            _Result(positions[numbers[view.value]], view.shape, view.dtype) for view in wanted
+        ]
         self._results = located[: len(views)]
         self._assigned = [
             (variable, result)
@@ -131,20 +133,24 @@ def _simplified(
     first: dict[Any, int] = {}
     calls: list[RecordedCall] = []
     for call in recording.calls:
-        inputs = tuple(
-            view._replace(value=same.get(view.value, view.value)) for view in call.inputs
-        )
+        inputs = tuple(_replaced(view, same) for view in call.inputs)
         _, shape, dtype = call.output
         key = call.primitive.kernel, inputs, shape, dtype, repr(call.attributes)
-        known = first.setdefault(key, call.output.value) if call.seed is None else None
-        if known in (None, call.output.value):
+        value = call.output.value
+        earlier = value if call.seed is not None else first.setdefault(key, value)
+        if earlier == value:
             calls.append(call._replace(inputs=inputs))
         else:
-            same[call.output.value] = known
-    needed = {same.get(view.value, view.value) for view in wanted}
+            same[value] = earlier
+    needed = {_replaced(view, same).value for view in wanted}
     kept: list[RecordedCall] = []
     for call in reversed(calls):
         if call.output.value in needed:
             needed.update(view.value for view in call.inputs)
             kept.append(call)
     return kept[::-1], same
+
+
+def _replaced(view: View, same: dict[int, int]) -> View:
+    """Return a view of the value that replaces another one, if one does."""
+    return view._replace(value=same.get(view.value, view.value))

@@ -219,9 +219,9 @@ def _filling(
     pick = itemgetter(*map(order.index, range(len(arguments))))
 
     def fill(inputs: Sequence[Operand], blocks: list[int]) -> Sequence[float]:
-        known = [blocks[block] + offset for block, offset in addresses]
-        found = [argument.find(backend, inputs) for argument in late]
-        return pick([*known, *found, *numbers])  # type: ignore[no-any-return]
+        filled: list[float] = [blocks[block] + offset for block, offset in addresses]
+        filled += [argument.find(backend, inputs) for argument in late]
+        return pick([*filled, *numbers])  # type: ignore[no-any-return]
 
     return fill
 

@@ -14,8 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from webtensor.backends.api import DescribedKernel, Handle, Stored
-from webtensor.backends.programs import KernelCall, Program, last_uses
-from webtensor.backends.signatures import Spec
+from webtensor.backends.programs import KernelCall, Program, ProgramOperand, last_uses
 from webtensor.backends.wasm.descriptions import (
     RESULT,
     Address,
@@ -25,9 +24,7 @@ from webtensor.backends.wasm.descriptions import (
     Geometry,
     Packed,
 )
-from webtensor.dtypes import DType
 from webtensor.errors import KernelNotFoundError
-from webtensor.shapes import Shape
 
 if TYPE_CHECKING:
     from webtensor.backends.wasm.backend import WasmBackend
@@ -67,7 +64,7 @@ class _PackedWord(NamedTuple):
     words: _Words
     place: int
     argument: Packed
-    operand: _SourceOperand
+    operand: ProgramOperand
     source: int
 
 
@@ -78,19 +75,6 @@ class _SeedWords(NamedTuple):
     first: int
     call: KernelCall
     describe: Callable[..., Description]
-
-
-class _SourceOperand:
-    """A source as an operand of a kernel; its storage is given by each replay."""
-
-    __slots__ = ("dtype", "shape", "size", "storage")
-
-    storage: Stored
-
-    def __init__(self, spec: Spec) -> None:
-        self.shape: Shape = spec.shape
-        self.dtype: DType = spec.dtype
-        self.size: int = spec.size
 
 
 class _SingleCall:
@@ -180,7 +164,7 @@ class WasmProgram:
             for words, place, argument, operand, source in self._packed:
                 operand.storage = sources[source]
                 words[place] = argument.find_for(backend, operand)
-                del operand.storage
+                operand.storage = None
             for seeded in self._seeded:
                 self._fill_seed(seeded, seeds)
             for run in self._runs:
@@ -269,7 +253,7 @@ class WasmProgram:
             source = call.inputs[argument.operand]
             words[place] = 0
             if source < self._program.sources:  # temporary values are used but once
-                operand = _SourceOperand(call.signature.inputs[argument.operand])
+                operand = ProgramOperand(call.signature.inputs[argument.operand])
                 self._packed.append(_PackedWord(words, place, argument, operand, source))
         else:
             words[place] = argument
