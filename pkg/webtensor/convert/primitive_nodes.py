@@ -246,8 +246,8 @@ def _searched(nodes: NodeBuilder, call: Call) -> Value:
     rows = nodes.reshaped(call.inputs[0], (outer, length))
     targets = nodes.reshaped(call.inputs[1], (outer, count))
     op = "UpperBound" if is_right else "LowerBound"
-    found = nodes.add(op, [rows, targets], targets.shape, "int32", out_type=_INT32)
-    return nodes.reshaped(found, call.shape)
+    bounds = nodes.add(op, [rows, targets], targets.shape, "int32", out_type=_INT32)
+    return nodes.reshaped(bounds, call.shape)
 
 
 # -- indices -------------------------------------------------------------------------------------
@@ -322,9 +322,9 @@ def _flat_places(nodes: NodeBuilder, call: Call) -> Value:
         raise refused(nodes, "coordinates in a tensor of unknown sizes")
     strides = [product(sizes[axis + 1 :]) for axis in range(len(sizes))]
     flat = nodes.reshaped(rows, (product(rows.shape[:-1]), len(sizes)))
-    places = alike(nodes, "Mul", flat, nodes.integers(strides))
+    offsets = alike(nodes, "Mul", flat, nodes.integers(strides))
     axes = nodes.integers([1])
-    y = nodes.add("Sum", [places, axes], flat.shape[:1], keep_dims=False, Tidx=_INT32)
+    y = nodes.add("Sum", [offsets, axes], flat.shape[:1], keep_dims=False, Tidx=_INT32)
     return nodes.reshaped(y, call.shape)
 
 

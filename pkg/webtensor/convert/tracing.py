@@ -127,7 +127,7 @@ def _numbered(
 
 def _inputs(model: TracedModel, sizes: Mapping[Dimension, Sequence[int]], run: int) -> list[Tensor]:
     """Return inputs of a run, which differ from those of the others."""
-    made = []
+    inputs = []
     for index, value in enumerate(model.inputs):
         shape = [size if isinstance(size, int) else sizes[size][run] for size in value.shape]
         if prod(shape) > _MOST_ELEMENTS:
@@ -142,8 +142,8 @@ def _inputs(model: TracedModel, sizes: Mapping[Dimension, Sequence[int]], run: i
                 f"{model.label}: the input {value.name!r:.200} has dtype {value.dtype}, which is "
                 "not traced"
             )
-        made.append(numbers)
-    return made
+        inputs.append(numbers)
+    return inputs
 
 
 # -- the source ----------------------------------------------------------------------------------
