@@ -24,6 +24,19 @@ async def later():
 task = asyncio.ensure_future(later())
 """
 
+SLOWLY_DESCRIBED = """import time, traceback
+class Slow(traceback.TracebackException):
+    def format(self, **options):
+        began = time.perf_counter()
+        while time.perf_counter() - began < 1:
+            pass
+        yield from super().format(**options)
+from webtensor_repl import session
+kept, session.TracebackException = session.TracebackException, Slow
+print('begun')
+while True: pass
+"""
+
 TABLE = """class Table:
     def _repr_html_(self):
         return '''<style>i { color: rgb(1, 2, 3) }</style>
@@ -270,6 +283,15 @@ def test_run_is_stopped_and_variables_are_kept(repl: Repl, endless: str):
     expect(repl.transcript).to_contain_text("KeyboardInterrupt")
     repl.enter("kept * 6")
     expect(repl.entry).to_contain_text("42")
+
+
+def test_stopped_run_is_described_though_that_takes_a_while(repl: Repl):
+    repl.start(SLOWLY_DESCRIBED)
+    expect(repl.transcript).to_contain_text("begun")
+    repl.button("Stop").click()
+    expect(repl.status).to_have_text("Stopped")
+    expect(repl.transcript).to_contain_text("KeyboardInterrupt")
+    repl.enter("session.TracebackException = kept")
 
 
 def test_program_reads_lines(repl: Repl):

@@ -10,6 +10,7 @@ import inspect
 import json
 import os
 import platform
+import signal
 import sys
 import time
 import traceback
@@ -26,7 +27,7 @@ from .packages import install
 from .pictures import picture
 from .plots import plot
 from .rendering import content_of
-from .session import Session
+from .session import Session, interruptible
 from .streams import ConsoleInput, ConsoleOutput
 
 #: The backends that the page offers, and their names there.
@@ -109,13 +110,15 @@ class Interpreter:
 
     async def set_backend(self, name: str) -> dict[str, Any]:
         """Compute on another backend from now on."""
-        wt.set_backend(name)
-        await wt.ready()
+        with interruptible():
+            wt.set_backend(name)
+            await wt.ready()
         return self.describe()
 
     async def install(self, names: str) -> dict[str, Any]:
         """Load packages, whose names are parted by spaces or commas."""
-        await install(*names.replace(",", " ").split())
+        with interruptible():
+            await install(*names.replace(",", " ").split())
         return self.describe()
 
 
@@ -138,6 +141,7 @@ def start(
     vars(builtins).update(display=interpreter.display, plot=plot, picture=picture)
     loop = asyncio.get_event_loop()
     loop.set_exception_handler(report_task_error)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # save where a visitor's code runs
     # An interrupt may hit the event loop instead of the program.
     vars(loop)["_keyboard_interrupt_handler"] = interpreter.interrupt
     return interpreter

@@ -8,8 +8,10 @@ import asyncio
 import codeop
 import inspect
 import linecache
+import signal
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import TracebackException
@@ -66,10 +68,7 @@ class Session:
             statements, expression = compile_source(source, filename)
             await self._evaluate(statements)
             if expression is not None:
-                value = await self._evaluate(expression)
-                if value is not None:
-                    self.namespace["_"] = value
-                    self._show(value)
+                self._show_result(await self._evaluate(expression))
         except asyncio.CancelledError as error:
             if not self._is_interrupted:
                 return describe(error)
@@ -95,8 +94,29 @@ class Session:
             return True  # running it shows the error
 
     async def _evaluate(self, code: CodeType) -> Any:
-        value = eval(code, self.namespace)
-        return await value if code.co_flags & inspect.CO_COROUTINE else value
+        with interruptible():
+            value = eval(code, self.namespace)
+            return await value if code.co_flags & inspect.CO_COROUTINE else value
+
+    def _show_result(self, value: Any) -> None:
+        if value is not None:
+            self.namespace["_"] = value
+            with interruptible():
+                self._show(value)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let an interrupt end what runs within; elsewhere the worker ignores it.
+
+    The page interrupts Python again and again until a run has ended: a second interrupt must not
+    end the description of the first.
+    """
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def compile_source(source: str, filename: str) -> tuple[CodeType, CodeType | None]:

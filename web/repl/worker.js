@@ -60,9 +60,6 @@ async function start() {
   pyodide.FS.mkdirTree(PACKAGE_PATH);
   MODULES.forEach((name, index) => pyodide.FS.writeFile(`${PACKAGE_PATH}/${name}.py`, sources[index]));
   pyodide.runPython(`import sys; sys.path.append("${LIBRARY_PATH}")`);
-  if (channel !== null) {
-    pyodide.setInterruptBuffer(channel.interrupt);
-  }
   const post = (json) => postMessage({ message: JSON.parse(json) });
   const readLine = channel === null ? awaitLine : () => waitForLine(channel);
   const main = pyodide.pyimport("webtensor_repl.main");
@@ -79,6 +76,7 @@ async function answer(request, values) {
   // Python is free to answer, and it is not the answer that is to be interrupted.
   if (channel !== null) {
     channel.interrupt.fill(0);
+    pyodide.setInterruptBuffer(request === "interrupt" ? undefined : channel.interrupt);
     new Int32Array(channel.line, 0, 2).fill(WAITING);
   }
   switch (request) {
