@@ -65,8 +65,8 @@ class Operand(Typed, Protocol):
 class CompiledProgram(Protocol):
     """What a backend made of a program (see ``programs``)."""
 
-    def __call__(self, sources: Sequence[Stored], seeds: Sequence[tuple[int, ...]]) -> list[Handle]:
-        """Return the handles of the results for these sources and seeds."""
+    def __call__(self, sources: Sequence[Stored], late: Sequence[tuple[Any, ...]]) -> list[Handle]:
+        """Return the handles of the results for these sources and late attributes."""
 
     def close(self) -> None:
         """Free what is kept for replays."""
@@ -276,7 +276,7 @@ class Backend(ABC):
         raise NotImplementedError
 
     def compiled(self, program: Program) -> CompiledProgram:
-        """Return what computes a program's results from its sources and seeds.
+        """Return what computes a program's results from its sources and late attributes.
 
         Raises:
             KernelNotFoundError: the backend lacks a kernel.

@@ -30,14 +30,14 @@ class KernelCall(NamedTuple):
         inputs: the numbers of the values that it reads.
         signature: their shapes and dtypes, and those of what it makes.
         attributes: those of the primitive.
-        seed: the number of the seed that replaces the attributes, or None.
+        late: which of the late attributes replace those of the capture, or None.
     """
 
     kernel: str
     inputs: tuple[int, ...]
     signature: Signature
     attributes: tuple[Any, ...]
-    seed: int | None = None
+    late: int | None = None
 
 
 class Program(NamedTuple):
@@ -108,8 +108,8 @@ class Replay:
         self._epoch: object = None
         self._prepared: list[PreparedKernel | None] = []
 
-    def __call__(self, sources: Sequence[Stored], seeds: Sequence[tuple[int, ...]]) -> list[Handle]:
-        """Return the handles of the results for these sources and seeds."""
+    def __call__(self, sources: Sequence[Stored], late: Sequence[tuple[Any, ...]]) -> list[Handle]:
+        """Return the handles of the results for these sources and late attributes."""
         if self._epoch is not self._backend.epoch:
             self._prepare()
         cells, calls, first = self._cells, self._program.calls, self._program.sources
@@ -122,7 +122,7 @@ class Replay:
                 self._prepared, calls, self._operands, computed, self._unneeded, strict=True
             ):
                 if prepared is None:
-                    cell.handle = self._called(call, operands, seeds)
+                    cell.handle = self._called(call, operands, late)
                 else:
                     cell.handle = prepared(operands)
                 for dead in unneeded:
@@ -154,7 +154,7 @@ class Replay:
                 call.signature.dtype,
                 call.attributes,
             )
-            if call.seed is None
+            if call.late is None
             else None
             for call, operands in zip(self._program.calls, self._operands, strict=True)
         ]
@@ -166,8 +166,8 @@ class Replay:
         self,
         call: KernelCall,
         operands: tuple[ProgramOperand, ...],
-        seeds: Sequence[tuple[int, ...]],
+        late: Sequence[tuple[Any, ...]],
     ) -> Handle:
-        attributes = call.attributes if call.seed is None else seeds[call.seed]
+        attributes = call.attributes if call.late is None else late[call.late]
         kernel = self._backend.kernels[call.kernel]
         return kernel(operands, call.signature.shape, call.signature.dtype, *attributes)

@@ -12,6 +12,7 @@ from typing import Any
 from webtensor.backends.api import Backend, Handle
 from webtensor.dtypes import DType
 from webtensor.engine import backend_registry
+from webtensor.engine.late_numbers import at_capture
 from webtensor.engine.primitive import Primitive
 from webtensor.engine.state import state
 from webtensor.engine.storage import Storage, empty_host
@@ -50,6 +51,7 @@ def run(
             operand.storage.size  # noqa: B018  (raises where the tensor is disposed)
         storage = Storage(dtype, 0, empty_host(dtype))
     else:
+        numbers = tuple(map(at_capture, attributes)) if state.captures else attributes
         try:
             try:
                 if size > backend.most_elements:
@@ -58,13 +60,11 @@ def run(
                     placed = operand.storage
                     if placed.backend is not backend:
                         placed.move_to(backend, primitive.name)
-                handle = backend.kernels[primitive.kernel](inputs, shape, dtype, *attributes)
+                handle = backend.kernels[primitive.kernel](inputs, shape, dtype, *numbers)
             except (KeyError, KernelNotFoundError) as missing:
                 if isinstance(missing, KeyError) and primitive.kernel in backend.kernels:
                     raise
-                backend, handle = _run_elsewhere(
-                    missing, primitive, inputs, shape, dtype, attributes
-                )
+                backend, handle = _run_elsewhere(missing, primitive, inputs, shape, dtype, numbers)
         except MemoryError as error:
             raise no_room(error, primitive.name, shape, dtype) from None
         storage = Storage(dtype, size, None, backend, handle)

@@ -6,7 +6,9 @@ from typing import Any
 
 from webtensor.dtypes import DType, number_dtype, promote
 from webtensor.engine.convert import host_buffer, pack
+from webtensor.engine.late_numbers import LateNumber, at_capture
 from webtensor.engine.scopes import outside_scopes
+from webtensor.engine.state import state
 from webtensor.engine.storage import Storage, host_storage
 from webtensor.engine.tensor import Tensor
 from webtensor.engine.variable import Variable
@@ -16,7 +18,7 @@ __all__ = ["TensorLike", "as_operand", "as_operands", "cached_constants", "const
 #: What ops accept: a Tensor, a Variable, a Python number, nested lists of numbers, an array.
 TensorLike = Any
 
-_NUMBERS = (bool, int, float, complex)
+_NUMBERS = (bool, int, float, complex, LateNumber)
 _MOST_CONSTANTS = 128
 _constants: dict[tuple[complex, DType], Tensor] = {}
 #: What ``wt.memory()`` and each record of a profile leave out.
@@ -29,12 +31,15 @@ def from_host(name: str, value: Any, dtype: DType | None = None) -> Tensor:
     return Tensor(host_storage(dtype, host), shape, dtype)
 
 
-def constant(name: str, value: complex, dtype: DType) -> Tensor:
+def constant(name: str, value: Any, dtype: DType) -> Tensor:
     """Return a rank-0 tensor for a Python number; it is cached.
 
     Ops get the same few numbers again and again; the cache saves an upload each time. A new number
     replaces the oldest: a learning rate that changes at every step would fill any cache.
     """
+    if type(value) is LateNumber:
+        late: Tensor = state.captures[-1].scalar(value, dtype)
+        return late
     key = (value, dtype)
     tensor = _constants.get(key)
     # 0.0 and -0.0 are equal as keys, NaN never is.
@@ -72,13 +77,13 @@ def as_operand(name: str, value: TensorLike, dtype: DType | None = None) -> Tens
     if isinstance(value, Variable):
         return value.value
     if isinstance(value, _NUMBERS):
-        return constant(name, value, dtype or number_dtype(value))
+        return constant(name, value, dtype or number_dtype(at_capture(value)))
     return from_host(name, value, dtype)
 
 
-def _scalar_dtype(scalar: complex, other: DType) -> DType:
+def _scalar_dtype(scalar: Any, other: DType) -> DType:
     """Return a Python number's dtype beside a tensor: the tensor's, unless that is too narrow."""
-    return promote(number_dtype(scalar), other)
+    return promote(number_dtype(at_capture(scalar)), other)
 
 
 def as_operands(name: str, first: TensorLike, second: TensorLike) -> tuple[Tensor, Tensor]:

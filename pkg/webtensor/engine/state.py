@@ -33,9 +33,9 @@ class EngineState:
     __slots__ = (
         "backend",
         "bytes",
+        "captures",
         "observers",
         "scopes",
-        "seed_readers",
         "storages",
         "tensors",
         "variable_readers",
@@ -49,7 +49,8 @@ class EngineState:
         self.scopes: ScopesOfTask | None = None
         self.variable_readers: tuple[Any, ...] = ()
         self.variable_writers: tuple[Any, ...] = ()
-        self.seed_readers: tuple[Any, ...] = ()
+        #: The captures of functions that are under way, the innermost last.
+        self.captures: tuple[Any, ...] = ()
         self.tensors = 0
         self.storages = 0
         self.bytes = 0

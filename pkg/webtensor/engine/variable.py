@@ -37,6 +37,8 @@ class Variable(Operators):
     def __init__(
         self, initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None
     ) -> None:
+        if state.captures:
+            state.captures[-1].recording.made_variables = True
         self._value = self._hold(initial_value, None if dtype is None else as_dtype(dtype))
         self.trainable = trainable
         self.name = f"variable_{next(_numbers)}" if name is None else name

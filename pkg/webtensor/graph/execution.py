@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from webtensor.engine import Tensor
-from webtensor.errors import CaptureError
 from webtensor.graph.blocks import Block, Reads, finish, run
 from webtensor.graph.compilation import Compiler
 from webtensor.graph.fusing import Program, fuse
@@ -73,10 +72,7 @@ class Executor:
         if special is not None:
             captured = self._captured[key]
             if captured is not None:
-                try:
-                    return captured(*arguments)
-                except CaptureError:
-                    self._captured[key] = None
+                return captured(*arguments)
             return (yield from run(special, arguments))
         block = self.block(*tensors)
         if block.has_branches:
@@ -85,7 +81,9 @@ class Executor:
         if len(self._specialized) >= _MOST_SPECIALIZED:
             self._forget(next(iter(self._specialized)))
         self._specialized[key] = special
-        self._captured[key] = Function(partial(_results, special)) if _is_pure(special) else None
+        self._captured[key] = (
+            Function(partial(_results, special), is_strict=False) if _is_pure(special) else None
+        )
         return results
 
     def _forget(self, key: tuple[_Key, Any]) -> None:

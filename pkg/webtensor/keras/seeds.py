@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from webtensor import ops as wt
+from webtensor.engine.late_numbers import late_number
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras.arguments import Configurable
 from webtensor.keras.names import auto_name, name_scope
 from webtensor.keras.variables import Variable
-from webtensor.ops.random_bits import drawn_seed, new_seed
+from webtensor.ops.random_bits import lasting_seed, new_seed
 
 __all__ = ["Seed", "SeedGenerator", "draw_seed"]
 
@@ -46,7 +47,7 @@ class SeedGenerator(Configurable):
             raise ValueError(f"SeedGenerator: seed must be an integer or None, but got {seed!r}")
         self.seed = seed
         self.name = name or auto_name("seed_generator")
-        first = new_seed() & _MAX_INT32 if seed is None else seed
+        first = lasting_seed() & _MAX_INT32 if seed is None else seed
         with name_scope(self.name), outside_scopes():
             self.state = Variable(
                 wt.tensor([_as_int32(first), 0]), trainable=False, name="seed_generator_state"
@@ -54,7 +55,8 @@ class SeedGenerator(Configurable):
 
     def next(self, ordered: bool = True) -> int:
         """Return the next seed, a 64-bit integer."""
-        return drawn_seed(self._next)
+        seed: int = late_number(self._next)
+        return seed
 
     def _next(self) -> int:
         first, count = map(int, self.state.value.tolist())

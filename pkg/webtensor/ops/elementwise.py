@@ -443,6 +443,8 @@ def joint(
             return run(row, operands, operands[0].shape, float32, row, *parameters)
 
         def apply_planned(*args: Any) -> Tensor:
+            if state.captures:  # numbers may be late
+                return apply(*args)
             operands, parameters = args[:arity], args[arity:]
             key = (operands[0].shape, parameters)
             plan = plans.get(key)

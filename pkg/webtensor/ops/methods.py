@@ -12,6 +12,7 @@ from typing import Any
 
 from webtensor.dtypes import string_
 from webtensor.engine import Tensor, TensorLike, Variable, as_operand
+from webtensor.engine.late_numbers import LateNumber
 from webtensor.explanation import MISUSE, explained, raise_explained
 from webtensor.ops import (
     binary,
@@ -24,12 +25,12 @@ from webtensor.ops.contents import CONTENTS
 
 __all__: list[str] = []
 
-_PLAIN_NUMBERS = (bool, int, float, complex)
+_NUMBERS = (bool, int, float, complex, LateNumber)
 
 
 def _operator(function: Callable[[Any, Any], Tensor]) -> Callable[[Any, Any], Any]:
     def forward(self: Any, other: Any) -> Any:
-        if isinstance(other, (Tensor, Variable, *_PLAIN_NUMBERS)) or _is_array_like(other):
+        if isinstance(other, (Tensor, Variable, *_NUMBERS)) or _is_array_like(other):
             return function(self, other)
         if isinstance(other, str) and self.dtype is string_:
             return function(self, other)
@@ -40,7 +41,7 @@ def _operator(function: Callable[[Any, Any], Tensor]) -> Callable[[Any, Any], An
 
 def _reflected(function: Callable[[Any, Any], Tensor]) -> Callable[[Any, Any], Any]:
     def backward(self: Any, other: Any) -> Any:
-        if isinstance(other, _PLAIN_NUMBERS) or _is_array_like(other):
+        if isinstance(other, _NUMBERS) or _is_array_like(other):
             return function(other, self)
         return NotImplemented
 

@@ -7,13 +7,14 @@ in [0, 1) are exact, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from random import Random
 from struct import pack
 
 from webtensor.dtypes import int32
 from webtensor.engine import Primitive, Tensor, backend, run, state
+from webtensor.engine.late_numbers import LateNumber, late_number
 from webtensor.ops.binary import minimum
 from webtensor.ops.unary import unit_float
 from webtensor.shapes import as_shape
@@ -43,15 +44,17 @@ def set_random_seed(seed: int) -> None:
     _seeds().seed(seed)
 
 
-def drawn_seed(source: Callable[[], int]) -> int:
-    """Return a seed from its source. A function that is being captured draws it at each replay."""
-    readers = state.seed_readers
-    return readers[-1].draw(source) if readers else source()
-
-
 def new_seed() -> int:
     """Draw the seed of random numbers for which none is given."""
-    return drawn_seed(_new_seed)
+    seed: int = late_number(_new_seed)
+    return seed
+
+
+def lasting_seed() -> int:
+    """Draw a seed that an object keeps."""
+    if state.captures:
+        state.captures[-1].recording.made_seeds = True
+    return _new_seed()
 
 
 def _new_seed() -> int:
@@ -67,7 +70,7 @@ def _seed_bits(name: str, seed: float | None) -> int:
     """Return an integer for a seed: itself, or the bits of a float."""
     if seed is None:
         return new_seed()
-    if isinstance(seed, int):
+    if isinstance(seed, (int, LateNumber)):
         return seed
     if isinstance(seed, float):
         return int.from_bytes(pack("<d", seed), "little")

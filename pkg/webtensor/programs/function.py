@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import suppress
 from functools import update_wrapper
 from inspect import isawaitable, iscoroutine
 from math import copysign
@@ -14,6 +15,7 @@ from webtensor.engine import Storage, Tensor, backend, from_host, state
 from webtensor.engine.scopes import outside_scopes
 from webtensor.errors import CaptureError, KernelNotFoundError, OutOfMemoryError
 from webtensor.nest import is_nested, keys, map_structure
+from webtensor.programs.numbers import Choices
 from webtensor.programs.program import CapturedProgram
 from webtensor.programs.recording import Recorder, View
 
@@ -50,13 +52,29 @@ def _key(structure: Any) -> Iterator[Any]:
 
 
 class Function(Generic[Parameters, Result]):
-    """A function that is captured once for each signature of its arguments; see ``function``."""
+    """A function that is captured once for each signature of its arguments; see ``function``.
 
-    def __init__(self, python_function: Callable[Parameters, Result]) -> None:
+    Args:
+        python_function: the function.
+        is_strict: whether what cannot be captured is an error; else the function itself runs.
+        first_runs: how often the function itself runs for each signature before it is captured.
+    """
+
+    def __init__(
+        self,
+        python_function: Callable[Parameters, Result],
+        is_strict: bool = True,
+        first_runs: int = 0,
+    ) -> None:
         self._function = python_function
+        self._is_strict, self._first_runs = is_strict, first_runs
+        #: How often the function has run for signatures that are not captured yet.
+        self._runs: dict[Hashable, int] = {}
         self._name = getattr(python_function, "__name__", "function")
-        #: None where the backend cannot replay what the function does, or has no room for it.
-        self._programs: dict[Hashable, _Captured | None] = {}
+        #: By signature, and by what late numbers decided; None where the backend cannot replay what
+        #: the function does, or has no room for it.
+        self._programs: dict[Hashable, list[_Captured | None]] = {}
+        self._has_begun = False
         update_wrapper(self, python_function, updated=())
 
     def __call__(self, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
@@ -66,7 +84,7 @@ class Function(Generic[Parameters, Result]):
             CaptureError: the function does what cannot be replayed.
             TypeError: an argument that is no tensor cannot be a key.
         """
-        if state.observers or state.seed_readers:  # a tape, a profile, or a capture around this
+        if state.observers or state.captures:  # a tape, a profile, or a capture around this
             return self._function(*args, **kwargs)
         arguments: list[Tensor] = []
 
@@ -78,23 +96,32 @@ class Function(Generic[Parameters, Result]):
             return leaf
 
         structure = map_structure(noted, (args, kwargs))
+        if any(argument.dtype is string_ for argument in arguments):
+            if self._is_strict:
+                raise CaptureError(
+                    "function: an argument is text, which cannot be captured, only numbers"
+                )
+            return self._function(*args, **kwargs)
         key = (backend(), *_key(structure))
         try:
-            captured = self._programs[key]
-        except KeyError:
-            return self._capture(key, structure, arguments)
+            programs = self._programs.get(key, ())
         except TypeError as error:
             raise TypeError(
                 f"{self._name}: arguments must be tensors, arrays, or values that can be keys of "
                 f"dictionaries, in lists, tuples or dictionaries, but: {error}"
             ) from None
-        if captured is None:
+        for captured in programs:
+            if captured is None:
+                return self._function(*args, **kwargs)
+            if captured.choices.hold():
+                try:
+                    result: Result = captured(arguments)
+                except KernelNotFoundError:  # the device was lost
+                    return self._function(*args, **kwargs)
+                return result
+        if self._first_runs and not programs and self._runs_first(key):
             return self._function(*args, **kwargs)
-        try:
-            result: Result = captured(arguments)
-        except KernelNotFoundError:  # the device was lost
-            return self._function(*args, **kwargs)
-        return result
+        return self._capture(key, structure, arguments)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Return the function as a method; the instance is a part of each signature."""
@@ -104,15 +131,25 @@ class Function(Generic[Parameters, Result]):
 
     def clear(self) -> None:
         """Forget all programs, and free their memory."""
-        programs, self._programs = self._programs, {}
-        for captured in programs.values():
+        while self._programs:
+            self._forget_oldest()
+
+    def _runs_first(self, key: Hashable) -> bool:
+        """Whether a signature is too new to be captured."""
+        if len(self._runs) >= _MOST_PROGRAMS:
+            self._runs.clear()
+        self._runs[key] = self._runs.get(key, 0) + 1
+        return self._runs[key] <= self._first_runs
+
+    def _forget_oldest(self) -> None:
+        for captured in self._programs.pop(next(iter(self._programs))):
             if captured is not None:
                 captured.program.close()
 
     def _capture(self, key: Hashable, structure: Any, arguments: list[Tensor]) -> Result:
-        """Call the function, and keep a program of what it did."""
+        """Call the function, and add a program of what it did."""
         active = backend()
-        recorder = Recorder()
+        recorder = Recorder(self._is_strict)
         numbers = iter(range(len(arguments)))
 
         def stand_in(leaf: Any) -> Any:
@@ -128,9 +165,9 @@ class Function(Generic[Parameters, Result]):
             args, kwargs = map_structure(stand_in, structure)
             result = self._function(*args, **kwargs)
             if isawaitable(result):
-                if iscoroutine(result):
+                if self._is_strict and iscoroutine(result):
                     result.close()
-                raise CaptureError(
+                recorder.refuse(
                     f"{self._name}: a coroutine function cannot be captured; capture what it "
                     "computes between its awaits"
                 )
@@ -144,24 +181,32 @@ class Function(Generic[Parameters, Result]):
 
             form = map_structure(noted, result)
             recording = recorder.finish()
-        if len(self._programs) >= _MOST_PROGRAMS:
-            oldest = self._programs.pop(next(iter(self._programs)))
-            if oldest is not None:
-                oldest.program.close()
-        try:
-            program = CapturedProgram(active, recording, views)
-        except (KernelNotFoundError, OutOfMemoryError):
-            self._programs[key] = None
-        else:
-            self._programs[key] = _Captured(program, form)
+        is_first = not self._has_begun
+        self._has_begun = True
+        if is_first and (recording.made_variables or recording.made_seeds):
+            return result  # the next calls may find what this one made, so that they do less
+        if recording.made_seeds:
+            recorder.refuse(
+                f"{self._name}: each call makes an object that draws a seed, which a replay would "
+                "not make again; make it outside of the function"
+            )
+        while sum(map(len, self._programs.values())) >= _MOST_PROGRAMS:
+            self._forget_oldest()
+        captured = None
+        if not recorder.has_failed:
+            with suppress(KernelNotFoundError, OutOfMemoryError):
+                program = CapturedProgram(active, recording, views)
+                captured = _Captured(program, form, Choices(recording.choices))
+        self._programs.setdefault(key, []).append(captured)
         return result
 
 
 class _Captured:
-    """A program, and the structure of what it returns."""
+    """A program, what decides whether it is the one to replay, and the structure of its results."""
 
-    def __init__(self, program: CapturedProgram, form: Any) -> None:
+    def __init__(self, program: CapturedProgram, form: Any, choices: Choices) -> None:
         self.program = program
+        self.choices = choices
         self._form = form
 
     def __call__(self, arguments: list[Tensor]) -> Any:
@@ -177,8 +222,6 @@ def _on_device(tensor: Tensor) -> Tensor:
 
     What an op does may depend on whether the host has the elements, too.
     """
-    if tensor.dtype is string_:
-        raise CaptureError("function: an argument is text, which cannot be captured, only numbers")
     storage = tensor.storage
     active = backend()
     if storage.size == 0 or (storage.backend is active and storage.host is None):

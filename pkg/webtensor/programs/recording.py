@@ -3,7 +3,7 @@
 A ``Recording`` numbers the **values** of one run: elements, which several tensors may share.
 Arguments, variables and constants have values, and each kernel makes another one. Elements that
 follow from arguments or variables must not be read: what a function does next depends on them, and
-a recording does not.
+a recording does not. Python numbers that change from call to call are recorded as ``LateNumber``.
 """
 
 from __future__ import annotations
@@ -11,18 +11,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 from weakref import ReferenceType, ref
 
 from webtensor.dtypes import DType, string_
 from webtensor.engine import Primitive, Storage, Tensor, Variable, state
+from webtensor.engine.convert import pack
+from webtensor.engine.late_numbers import LateNumber, NumberHolder, at_capture
 from webtensor.engine.state import observing
+from webtensor.engine.storage import host_storage
 from webtensor.errors import CaptureError
-from webtensor.ops.random_bits import seed_attributes
 from webtensor.programs.unread import UnreadStorages
 from webtensor.shapes import Shape
 
-__all__ = ["Argument", "RecordedCall", "Recorder", "Recording", "Source", "View"]
+__all__ = [
+    "Argument",
+    "LateScalar",
+    "RecordedCall",
+    "Recorder",
+    "Recording",
+    "Source",
+    "View",
+    "scalar_storage",
+]
 
 
 class Argument(NamedTuple):
@@ -31,8 +43,20 @@ class Argument(NamedTuple):
     number: int
 
 
+class LateScalar(NamedTuple):
+    """A tensor of rank 0 of a number that each replay computes."""
+
+    number: LateNumber
+    dtype: DType
+
+
+def scalar_storage(number: float, dtype: DType) -> Storage:
+    """Return the storage of a tensor of rank 0."""
+    return host_storage(dtype, pack("function", [number], dtype))
+
+
 #: What has a value before anything is computed; storages are those of constants.
-Source: TypeAlias = Argument | Variable | Storage
+Source: TypeAlias = Argument | Variable | LateScalar | Storage
 
 
 class View(NamedTuple):
@@ -51,14 +75,14 @@ class RecordedCall(NamedTuple):
         inputs: what it ran on.
         output: its result.
         attributes: those of the primitive.
-        seed: the number of the seed that its attributes come from, or None.
+        late: the attributes with the late numbers among them, or None where there are none.
     """
 
     primitive: Primitive
     inputs: tuple[View, ...]
     output: View
     attributes: tuple[Any, ...]
-    seed: int | None = None
+    late: tuple[Any, ...] | None = None
 
 
 @dataclass
@@ -68,44 +92,60 @@ class Recording:
     Attributes:
         sources: what had a value at first, by the value's number.
         calls: the calls of kernels, in order.
-        seeds: what draws each seed.
+        drawn: the numbers that each replay draws, in order.
+        choices: what late numbers decided.
         assigned: variables, with what was assigned to them last.
+        assigned_numbers: what holds numbers, with what was assigned to it last.
+        made_variables: whether it made variables, which later calls may find.
+        made_seeds: whether it drew seeds that objects keep.
     """
 
     sources: dict[int, Source] = field(default_factory=dict)
     calls: list[RecordedCall] = field(default_factory=list)
-    seeds: list[Callable[[], int]] = field(default_factory=list)
+    drawn: list[LateNumber] = field(default_factory=list)
+    choices: list[tuple[LateNumber, bool]] = field(default_factory=list)
     assigned: list[tuple[Variable, View]] = field(default_factory=list)
+    assigned_numbers: list[tuple[NumberHolder, Any]] = field(default_factory=list)
+    made_variables: bool = False
+    made_seeds: bool = False
 
 
 class Recorder:
-    """Observer of one run of a function."""
+    """Observer of one run of a function.
 
-    def __init__(self) -> None:
+    Args:
+        is_strict: whether what cannot be captured is an error; else it ends the recording, and the
+            function runs on.
+    """
+
+    def __init__(self, is_strict: bool = True) -> None:
+        self._is_strict = is_strict
+        #: Whether the function did what cannot be captured.
+        self.has_failed = False
         self.recording = Recording()
         self._values = 0
         #: What is known of tensors and storages, by their identity.
         self._views: dict[int, tuple[ReferenceType[Any], View]] = {}
         self._unread = UnreadStorages()
         self._assigned: dict[int, tuple[Variable, Tensor]] = {}
-        #: The numbers of seeds by the attributes that follow from them.
-        self._drawn: dict[tuple[Any, ...], int] = {}
+        #: What holds numbers, with the number that it holds by now.
+        self._held: dict[int, tuple[NumberHolder, Any]] = {}
         self._is_drawing = False
 
     @contextmanager
     def active(self) -> Iterator[None]:
         """Record what runs within the context."""
         readers, writers = state.variable_readers, state.variable_writers
-        drawers = state.seed_readers
+        captures = state.captures
         try:
             with observing(self):
                 state.variable_readers = (*readers, self)
                 state.variable_writers = (*writers, self)
-                state.seed_readers = (*drawers, self)
+                state.captures = (*captures, self)
                 yield
         finally:
             state.variable_readers = readers
-            state.variable_writers, state.seed_readers = writers, drawers
+            state.variable_writers, state.captures = writers, captures
             self._unread.release()
 
     def argument(self, number: int, tensor: Tensor) -> None:
@@ -119,21 +159,22 @@ class Recorder:
         if recorded is not None:
             return View(recorded.value, tensor.shape, tensor.dtype)
         if tensor.dtype is string_:
-            raise CaptureError("function: text cannot be captured, only numbers")
+            self.refuse("function: text cannot be captured, only numbers")
         return self._begin(tensor, tensor.storage)
 
-    def finish(self) -> Recording:
-        """Return the recording.
+    def refuse(self, message: str) -> None:
+        """Note that the function cannot be captured.
 
         Raises:
-            CaptureError: a seed was drawn for something that is not recorded.
+            CaptureError: the recorder is strict.
         """
-        used = {call.seed for call in self.recording.calls}
-        if not used.issuperset(range(len(self.recording.seeds))):
-            raise CaptureError(
-                "function: a seed is drawn for what is no operation on tensors: each replay would "
-                "have the same random numbers"
-            )
+        if self._is_strict:
+            raise CaptureError(message)
+        self.has_failed = True
+        self._unread.release()
+
+    def finish(self) -> Recording:
+        """Return the recording."""
         self.recording.assigned = [
             (variable, self.view(value)) for variable, value in self._assigned.values()
         ]
@@ -149,10 +190,11 @@ class Recorder:
         attributes: tuple[Any, ...],
     ) -> None:
         """Record an operation."""
-        if self._is_drawing:
+        if self._is_drawing or self.has_failed:
             return
         if output.dtype is string_:
-            raise CaptureError(f"function: {primitive.name} makes text, which cannot be captured")
+            self.refuse(f"function: {primitive.name} makes text, which cannot be captured")
+            return
         views = tuple(map(self.view, inputs))
         for view, operand in zip(views, inputs, strict=True):
             if operand.storage is output.storage:
@@ -164,32 +206,82 @@ class Recorder:
             self._begin(output, output.storage)
             return
         result = self._note(output, self._next_value())
-        seed = None if inputs else self._drawn.get(attributes)
-        self.recording.calls.append(RecordedCall(primitive, views, result, attributes, seed))
+        late = attributes if any(type(part) is LateNumber for part in attributes) else None
+        plain = tuple(map(at_capture, attributes))
+        self.recording.calls.append(RecordedCall(primitive, views, result, plain, late))
         self._unread.add(output.storage)
 
     def read_variable(self, variable: Variable, value: Tensor) -> None:
         """Note a variable that is read before the function assigned to it."""
-        if not self._is_drawing and id(variable) not in self._assigned and not self._known(value):
+        if self._is_drawing or self.has_failed:
+            return
+        if id(variable) not in self._assigned and not self._known(value):
             self._begin(value, variable)
             self._unread.add(value.storage)
 
     def write_variable(self, variable: Variable, value: Tensor) -> None:
         """Note a value that is assigned to a variable."""
-        if not self._is_drawing:
+        if not (self._is_drawing or self.has_failed):
             self.view(value)
             self._assigned[id(variable)] = (variable, value)
 
-    def draw(self, source: Callable[[], int]) -> int:
-        """Draw a seed, as each replay will do again."""
+    # -- late numbers -------------------------------------------------------------------------
+
+    def draw(self, source: Callable[[], float]) -> Any:
+        """Draw a number, as each replay will do again."""
+        if self.has_failed:
+            return source()
+        number = LateNumber(self._unrecorded(source), source, is_drawn=True)
+        self.recording.drawn.append(number)
+        return number
+
+    def read_number(self, holder: NumberHolder) -> Any:
+        """Return a number that something holds."""
+        if self.has_failed:
+            return self._unrecorded(lambda: holder.number)
+        if id(holder) not in self._held:
+            read = partial(getattr, holder, "number")
+            self._held[id(holder)] = holder, LateNumber(self._unrecorded(read), read)
+        return self._held[id(holder)][1]
+
+    def write_number(self, holder: NumberHolder, number: Any) -> None:
+        """Note a number that is assigned to what holds it."""
+        self._held[id(holder)] = holder, number
+        assigned = self.recording.assigned_numbers
+        assigned[:] = [pair for pair in assigned if pair[0] is not holder]
+        assigned.append((holder, number))
+
+    def choose(self, number: LateNumber) -> bool:
+        """Return what a number is, which the function then depends on.
+
+        Raises:
+            CaptureError: finding out draws something.
+        """
+        if _is_drawn(number):
+            self.refuse(
+                "function: what it does depends on a number that is drawn, as a seed, which each "
+                "replay would draw again; use wt.where"
+            )
+        outcome = bool(number.now)
+        self.recording.choices.append((number, outcome))
+        return outcome
+
+    def scalar(self, number: LateNumber, dtype: DType) -> Tensor:
+        """Return a number as a tensor of rank 0."""
+        tensor = Tensor(scalar_storage(number.now, dtype), (), dtype)
+        self._begin(tensor, LateScalar(number, dtype))
+        self._unread.add(tensor.storage)
+        return tensor
+
+    def _unrecorded(self, source: Callable[[], Any]) -> Any:
+        """Return what a function returns, without recording what it does."""
+        captures, state.captures = state.captures, ()
         self._is_drawing = True
         try:
-            seed = source()
+            return source()
         finally:
             self._is_drawing = False
-        self._drawn[seed_attributes(seed)] = len(self.recording.seeds)
-        self.recording.seeds.append(source)
-        return seed
+            state.captures = captures
 
     # -- values -------------------------------------------------------------------------------
 
@@ -212,3 +304,8 @@ class Recorder:
         if not self._known(tensor.storage):
             self._views[id(tensor.storage)] = (ref(tensor.storage), view)
         return view
+
+
+def _is_drawn(number: Any) -> bool:
+    """Whether computing a late number draws something."""
+    return type(number) is LateNumber and (number.is_drawn or any(map(_is_drawn, number.operands)))

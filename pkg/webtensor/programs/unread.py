@@ -8,10 +8,17 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakSet
 
-from webtensor.engine import Storage
+from webtensor.engine import Storage, state
 from webtensor.errors import CaptureError
 
 __all__ = ["UnreadStorages"]
+
+
+_READ = (
+    "function: elements that follow from its arguments or variables are read (as by float(x), "
+    "x.tolist(), if x: or for shapes), which a replay would not do again; return the tensor and "
+    "read it outside, or use wt.where"
+)
 
 
 class _UnreadStorage(Storage):
@@ -20,11 +27,10 @@ class _UnreadStorage(Storage):
     __slots__ = ()
 
     def read(self) -> memoryview[Any]:
-        raise CaptureError(
-            "function: elements that follow from its arguments or variables are read (as by "
-            "float(x), x.tolist(), if x: or for shapes), which a replay would not do again; return "
-            "the tensor and read it outside, or use wt.where"
-        )
+        if not state.captures:
+            raise CaptureError(_READ)
+        state.captures[-1].refuse(_READ)
+        return self.read()  # it is a storage like others now
 
     async def read_async(self) -> memoryview[Any]:
         return self.read()

@@ -2,7 +2,7 @@
 
 Everything that a replay does not change is written down once: numbers, the addresses of geometries,
 and those of temporary values, which share one block of memory. A replay fills in the addresses of
-sources and results, what is found when the call happens, and seeds.
+sources and results, what is found when the call happens, and what follows from late attributes.
 """
 
 from __future__ import annotations
@@ -36,8 +36,6 @@ _GRANULE = 64
 #: The numbers of arguments with which exports are called quickly (``calls.js``). Calls are filled
 #: with zeros: exports take them for missing arguments, and ignore what is too much.
 _FORMS = (3, 4, 5, 12)
-#: The place of a seed's numbers when a program is compiled.
-_NO_SEED = (0, 0)
 
 #: The numbers of a call, or of several that cross together.
 _Words: TypeAlias = MutableSequence[float]
@@ -68,8 +66,8 @@ class _PackedWord(NamedTuple):
     source: int
 
 
-class _SeedWords(NamedTuple):
-    """The words of a call whose attributes are a seed."""
+class _LateWords(NamedTuple):
+    """The words of a call with late attributes."""
 
     words: _Words
     first: int
@@ -147,8 +145,8 @@ class WasmProgram:
         self._epoch: object = None
         self._compile()
 
-    def __call__(self, sources: Sequence[Stored], seeds: Sequence[tuple[int, ...]]) -> list[Handle]:
-        """Return the addresses of the results for these sources and seeds."""
+    def __call__(self, sources: Sequence[Stored], late: Sequence[tuple[Any, ...]]) -> list[Handle]:
+        """Return the addresses of the results for these sources and late attributes."""
         backend = self._backend
         if self._epoch is not backend.epoch:
             self._compile()
@@ -165,8 +163,8 @@ class WasmProgram:
                 operand.storage = sources[source]
                 words[place] = argument.find_for(backend, operand)
                 operand.storage = None
-            for seeded in self._seeded:
-                self._fill_seed(seeded, seeds)
+            for call in self._late_calls:
+                self._fill_late(call, late)
             for run in self._runs:
                 run()
         except BaseException:
@@ -192,14 +190,14 @@ class WasmProgram:
         self._epoch = backend.epoch
         describes = [self._described(call) for call in program.calls]
         descriptions = [
-            describe(call.signature, *(call.attributes if call.seed is None else _NO_SEED))
+            describe(call.signature, *call.attributes)
             for describe, call in zip(describes, program.calls, strict=True)
         ]
         self._place(descriptions)
         self._source_gaps: list[_Gap] = []
         self._result_gaps: list[_Gap] = []
         self._packed: list[_PackedWord] = []
-        self._seeded: list[_SeedWords] = []
+        self._late_calls: list[_LateWords] = []
         self._runs: list[Callable[[], object]] = []
         self._results = {number: index for index, number in enumerate(program.results)}
         self._result_bytes = [
@@ -214,8 +212,8 @@ class WasmProgram:
                         late.append((place, argument))
                     else:
                         self._fill(words, place, argument, number)
-                if call.seed is not None:
-                    self._seeded.append(_SeedWords(words, first, call, describes[number]))
+                if call.late is not None:
+                    self._late_calls.append(_LateWords(words, first, call, describes[number]))
         self._end_queue()
 
     def _begin(self, call: Call) -> tuple[_Words, int, _Late]:
@@ -272,14 +270,14 @@ class WasmProgram:
         else:
             words[place] = self._addresses[value] + offset
 
-    def _fill_seed(self, seeded: _SeedWords, seeds: Sequence[tuple[int, ...]]) -> None:
-        """Write the numbers of a call that follow from its seed."""
-        call = seeded.call
-        assert call.seed is not None
-        (step,) = seeded.describe(call.signature, *seeds[call.seed]).calls
-        for place, argument in enumerate(step.arguments, seeded.first):
+    def _fill_late(self, words: _LateWords, late: Sequence[tuple[Any, ...]]) -> None:
+        """Write the numbers of a call that follow from its late attributes."""
+        call = words.call
+        assert call.late is not None
+        (step,) = words.describe(call.signature, *late[call.late]).calls
+        for place, argument in enumerate(step.arguments, words.first):
             if isinstance(argument, (int, float)):
-                seeded.words[place] = argument
+                words.words[place] = argument
 
     def _described(self, call: KernelCall) -> Callable[..., Description]:
         kernel = self._backend.kernel(call.kernel)

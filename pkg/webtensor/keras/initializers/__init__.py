@@ -23,7 +23,7 @@ from webtensor.keras.registry import (
 from webtensor.keras.seeds import Seed, SeedGenerator
 from webtensor.keras.types import Config, CustomObjects, DTypeLike, InitializerLike
 from webtensor.lazy_contents import Members, contents, lazy_contents
-from webtensor.ops.random_bits import new_seed
+from webtensor.ops.random_bits import lasting_seed
 from webtensor.shapes import as_shape, prod
 
 __all__ = [
@@ -184,7 +184,7 @@ class RandomInitializer(Initializer):
             )
         #: The argument, which configurations have; ``seed`` is never None.
         self._init_seed = seed
-        self.seed = new_seed() if seed is None else seed
+        self.seed = lasting_seed() if seed is None else seed
 
     def _config_value(self, name: str) -> Any:
         if name == "seed":

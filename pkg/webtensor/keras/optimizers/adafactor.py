@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor, Variable
+from webtensor.engine.late_numbers import applied
 from webtensor.keras.optimizers.base import CommonArguments, LearningRateLike, Optimizer
 from webtensor.keras.optimizers.slots import HostNumber
 from webtensor.ops import expand_dims, maximum, mean, sqrt as root, square
@@ -86,7 +87,7 @@ class Adafactor(Optimizer):
         value = variable.value
         size = maximum(_root_mean_square(value), self.epsilon_2)
         excess = maximum(_root_mean_square(direction) / self.clip_threshold, 1.0)
-        rate = min(learning_rate, 1 / sqrt(step))
+        rate = applied(min, learning_rate, 1 / applied(sqrt, step))
         variable.assign(value - direction * (size / excess * rate))
 
 

@@ -7,6 +7,7 @@ from math import sqrt
 from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
+from webtensor.engine.late_numbers import applied
 from webtensor.keras.optimizers.base import CommonArguments, LearningRateLike
 from webtensor.keras.optimizers.moments import MomentOptimizer, update_moments
 from webtensor.ops import maximum
@@ -35,7 +36,7 @@ def update_by_adam(
     if maximum_slot:
         divisor = maximum(maximum_slot[0].value, divisor)
         maximum_slot[0].assign(divisor)
-    rate = learning_rate * sqrt(1 - beta_2**step) / (1 - beta_1**step)
+    rate = learning_rate * applied(sqrt, 1 - beta_2**step) / (1 - beta_1**step)
     variable.assign(moved_against_ratio(variable.value, mean.value, divisor, epsilon, rate))
 
 

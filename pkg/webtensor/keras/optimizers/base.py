@@ -17,9 +17,9 @@ from typing import Any, Self
 
 from webtensor.autodiff import variable_gradients
 from webtensor.dtypes import float32, int32
-from webtensor.engine import Tensor, TensorLike, Variable, state
+from webtensor.engine import Tensor, TensorLike, Variable
+from webtensor.engine.late_numbers import late_number
 from webtensor.engine.scopes import outside_scopes
-from webtensor.errors import CaptureError
 from webtensor.keras.names import auto_name, to_snake_case
 from webtensor.keras.optimizers.clipping import (
     clip_by_global_norm,
@@ -258,7 +258,8 @@ class Optimizer(OptimizerVariables):
     @property
     def update_count(self) -> int:
         """The number of updates of the weights so far, as a Python integer."""
-        return int(self._iterations.number) // (self.gradient_accumulation_steps or 1)
+        count: int = self._iterations.number // (self.gradient_accumulation_steps or 1)
+        return count
 
     @property
     def learning_rate(self) -> HostNumber | Tensor | float:
@@ -286,10 +287,12 @@ class Optimizer(OptimizerVariables):
         """Return the learning rate of the next step as a Python number."""
         rate = self._learning_rate
         if isinstance(rate, HostNumber):
-            return rate.number
+            number: float = rate.number
+            return number
         if isinstance(rate, LearningRateSchedule):
             return rate_of(rate, self._iterations)
-        return float(rate())
+        drawn: float = late_number(lambda: float(rate()))
+        return drawn
 
     # -- steps ---------------------------------------------------------------------------------
 
@@ -340,11 +343,6 @@ class Optimizer(OptimizerVariables):
             ValueError: all gradients are None, a gradient's shape differs from its variable's, or
                 the optimizer was built without one of the variables.
         """
-        if state.seed_readers:
-            raise CaptureError(
-                "apply: wt.function cannot capture the step of an optimizer, which is counted in "
-                "Python; capture what computes the gradients, and apply these outside"
-            )
         grads = list(grads)
         if not grads:
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from webtensor.engine import Tensor, Variable
+from webtensor.engine.late_numbers import applied
 from webtensor.keras.optimizers.moments import MomentOptimizer, update_moments
 from webtensor.ops import square, sum
 from webtensor.ops.optimizer_updates import ratio_to_root, trust_ratio
@@ -30,7 +31,7 @@ class Lamb(MomentOptimizer):
         update_moments((mean, mean_square), gradient, self.beta_1, self.beta_2)
         step = self.update_count + 1
         # The bias correction of the mean square, taken out of the root.
-        correction = sqrt(1 - self.beta_2**step)
+        correction = applied(sqrt, 1 - self.beta_2**step)
         change = ratio_to_root(
             mean.value,
             mean_square.value,

@@ -6,6 +6,7 @@ from abc import abstractmethod
 
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.engine.late_numbers import applied, late_number
 from webtensor.keras.arguments import Configurable, accepted_arguments
 from webtensor.keras.optimizers.slots import HostNumber
 from webtensor.keras.types import Config
@@ -71,5 +72,7 @@ class HostSchedule(LearningRateSchedule):
 def rate_of(schedule: LearningRateSchedule, step: HostNumber) -> float:
     """Return the learning rate of a step; a ``HostSchedule`` does not wait for the device."""
     if isinstance(schedule, HostSchedule) and type(schedule).__call__ is HostSchedule.__call__:
-        return schedule.rate(step.number)
-    return float(schedule(step))
+        rate: float = applied(schedule.rate, step.number)
+    else:
+        rate = late_number(lambda: float(schedule(step)))
+    return rate

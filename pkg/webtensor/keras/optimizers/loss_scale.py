@@ -118,7 +118,8 @@ class LossScaleOptimizer(Optimizer):
         self.inner_optimizer.learning_rate = learning_rate
 
     def _loss_scale(self) -> float:
-        return self.dynamic_scale.number
+        scale: float = self.dynamic_scale.number
+        return scale
 
     def apply(
         self,

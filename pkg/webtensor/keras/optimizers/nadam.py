@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, Variable
+from webtensor.engine.late_numbers import applied
 from webtensor.keras.names import auto_name
 from webtensor.keras.optimizers.base import CommonArguments, LearningRateLike
 from webtensor.keras.optimizers.moments import MomentOptimizer, update_moments
@@ -69,7 +70,7 @@ class Nadam(MomentOptimizer):
         product = self._momentum_product.number
         momentum, next_momentum = self._momentum(step), self._momentum(step + 1)
         # The bias correction of v, taken out of the root.
-        correction = sqrt(1 - self.beta_2**step)
+        correction = applied(sqrt, 1 - self.beta_2**step)
         rate = learning_rate * correction
         variable.assign(
             moved_against_mixed_ratio(

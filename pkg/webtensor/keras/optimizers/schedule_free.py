@@ -7,6 +7,7 @@ from math import sqrt
 from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
+from webtensor.engine.late_numbers import applied
 from webtensor.keras.optimizers.base import CommonArguments, LearningRateLike, Optimizer
 from webtensor.ops.optimizer_updates import (
     moved_against,
@@ -65,10 +66,10 @@ class ScheduleFreeAdamW(Optimizer):
         z, mean_square = self.slots_of(variable)
         step = self.update_count + 1
         if self.warmup_steps > 0:
-            learning_rate *= min(step / self.warmup_steps, 1.0)
+            learning_rate *= applied(min, step / self.warmup_steps, 1.0)
         mean_square.assign(moved_towards_square(mean_square.value, gradient, 1 - self.beta_2))
         # The bias correction of the mean square, taken out of the root.
-        correction = sqrt(1 - self.beta_2**step)
+        correction = applied(sqrt, 1 - self.beta_2**step)
         z_before = z.value
         z_after = moved_against_ratio(
             z_before,

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from webtensor.dtypes import DType, float32
-from webtensor.engine import Tensor, Variable, as_operand
-from webtensor.ops import tensor
+from webtensor.engine import Tensor, Variable, as_operand, state
+from webtensor.engine.late_numbers import LateNumber, applied, at_capture
 from webtensor.shapes import Shape
 
 __all__ = ["HostNumber", "Slot", "as_float32"]
@@ -40,6 +40,7 @@ class HostNumber(Slot):
 
     A step reads ``number``, which does not wait for the device. Arithmetic and comparisons with
     Python numbers return Python numbers; other operations return tensors, as of other variables.
+    Within a captured function it is a number that each replay reads and assigns again.
 
     Example:
         >>> rate = HostNumber(0.5, float32, "learning_rate", "sgd/learning_rate")
@@ -47,7 +48,7 @@ class HostNumber(Slot):
         (1.0, True, 0.5)
     """
 
-    __slots__ = ("_dtype", "number")
+    __slots__ = ("_dtype", "_number")
 
     def __init__(self, number: float, dtype: DType, name: str, path: str) -> None:
         self.name, self.path, self.trainable = name, path, False
@@ -55,8 +56,20 @@ class HostNumber(Slot):
         self.assign(number)
 
     @property
+    def number(self) -> Any:
+        """The number."""
+        captures = state.captures
+        return captures[-1].read_number(self) if captures else self._number
+
+    @number.setter
+    def number(self, number: Any) -> None:
+        if state.captures:
+            state.captures[-1].write_number(self, number)
+        self._number = at_capture(number)
+
+    @property
     def _value(self) -> Tensor:  # type: ignore[override]
-        return tensor(self.number, dtype=self._dtype)
+        return as_operand("HostNumber", self.number, self._dtype)
 
     @property
     def shape(self) -> Shape:
@@ -74,12 +87,12 @@ class HostNumber(Slot):
         Raises:
             ValueError: ``value`` is not a scalar.
         """
-        if not isinstance(value, (int, float)):
+        if not isinstance(value, (int, float, LateNumber)):
             operand = as_operand("assign", value)
             if operand.shape != ():
                 raise ValueError(f"assign: variable {self.name!r} has shape (), but got {value!r}")
             value = operand.item()
-        self.number = as_float32(value) if self._dtype is float32 else int(value)
+        self.number = applied(as_float32 if self._dtype is float32 else int, value)
 
     def assign_add(self, value: Any) -> Tensor:
         """Add ``value`` to the number, and return the sum."""
@@ -109,7 +122,7 @@ def _on_the_host(name: str) -> Callable[[HostNumber, Any], Any]:
             other = other.number
         return (
             on_numbers(self.number, other)
-            if isinstance(other, (int, float))
+            if isinstance(other, (int, float, LateNumber))
             else on_tensors(self, other)
         )
 
@@ -123,7 +136,7 @@ def _reflected_on_the_host(name: str) -> Callable[[HostNumber, Any], Any]:
     def backward(self: HostNumber, other: Any) -> Any:
         return (
             on_numbers(other, self.number)
-            if isinstance(other, (int, float))
+            if isinstance(other, (int, float, LateNumber))
             else on_tensors(self, other)
         )
 

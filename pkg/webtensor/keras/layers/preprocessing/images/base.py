@@ -381,9 +381,9 @@ class RandomImageLayer(BaseImagePreprocessingLayer[Transformation]):
 
     def _random(self, seed: int | SeedGenerator | None) -> Random:
         """Return the source of random numbers for one call."""
-        drawn_seed = draw_seed(type(self).__name__, self.generator if seed is None else seed)
+        drawn = int(draw_seed(type(self).__name__, self.generator if seed is None else seed))
         # Random(n) and Random(n + (n - 1 << 32)) are the same, and a generator may return both.
-        return Random(drawn_seed * _SPREAD % (1 << 64))
+        return Random(drawn * _SPREAD % (1 << 64))
 
     def _is_active(
         self, transformation: Transformation | None, training: bool | None

@@ -1,0 +1,72 @@
+"""Late numbers of a captured function, computed anew at each replay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from webtensor.engine.late_numbers import LateNumber
+
+__all__ = ["Choices", "Numbers"]
+
+
+class Numbers:
+    """A list of numbers: constants, and what is computed from them and from sources.
+
+    Args:
+        drawn: numbers that are drawn each time, in this order, before anything else is computed.
+    """
+
+    def __init__(self, drawn: Iterable[LateNumber] = ()) -> None:
+        #: All numbers; those that are computed have no meaning here.
+        self._numbers: list[Any] = []
+        #: The place of what is computed, what computes it, and the places of its operands.
+        self._steps: list[tuple[int, Callable[..., Any], tuple[int, ...]]] = []
+        self._places: dict[Any, int] = {}
+        for number in drawn:
+            self.place(number)
+
+    def place(self, number: Any) -> int:
+        """Return where a number will be in the list; it is added if it is not there."""
+        if type(number) is not LateNumber:
+            return self._placed((id(number),), number)
+        operands = tuple(map(self.place, number.operands))
+        # What has no operands is a source, and differs at each call if it is drawn.
+        key = (number.function, operands) if operands else (id(number),)
+        known = len(self._numbers)
+        place = self._placed(key, number)
+        if place == known:
+            self._steps.append((place, number.function, operands))
+        return place
+
+    def _placed(self, key: Any, number: Any) -> int:
+        place = self._places.setdefault(key, len(self._numbers))
+        if place == len(self._numbers):
+            self._numbers.append(number)  # which keeps its identity
+        return place
+
+    def __call__(self) -> list[Any]:
+        """Compute the numbers."""
+        numbers = self._numbers.copy()
+        for place, function, operands in self._steps:
+            numbers[place] = function(*[numbers[operand] for operand in operands])
+        return numbers
+
+
+class Choices:
+    """What late numbers decided at a capture.
+
+    Args:
+        choices: numbers with what they were at the capture.
+    """
+
+    def __init__(self, choices: Sequence[tuple[LateNumber, bool]]) -> None:
+        self._numbers = Numbers()
+        self._outcomes = [(self._numbers.place(number), outcome) for number, outcome in choices]
+
+    def hold(self) -> bool:
+        """Whether the numbers decide the same now."""
+        if not self._outcomes:
+            return True
+        numbers = self._numbers()
+        return all(numbers[place] is outcome for place, outcome in self._outcomes)
