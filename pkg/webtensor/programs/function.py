@@ -131,6 +131,7 @@ class Function(Generic[Parameters, Result]):
 
     def clear(self) -> None:
         """Forget all programs, and free their memory."""
+        self._runs.clear()
         while self._programs:
             self._forget_oldest()
 

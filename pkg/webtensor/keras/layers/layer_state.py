@@ -59,6 +59,20 @@ _LISTS = (
     "_losses",
 )
 
+_changes = 0
+
+
+def changes() -> int:
+    """Return how often attributes of layers have changed on which what they compute may depend."""
+    return _changes
+
+
+def _note_change(name: str) -> None:
+    global _changes
+    if name not in _CACHES:
+        _changes += 1
+
+
 #: What ``save_own_variables`` writes to, and ``load_own_variables`` reads.
 _Store: TypeAlias = MutableMapping[str, Any]
 
@@ -101,7 +115,12 @@ class LayerState(Operation, Configurable):
     # -- tracking -----------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not isinstance(value, _PLAIN_TYPES) and name not in _LISTS:
+        is_plain = isinstance(value, _PLAIN_TYPES)
+        if not name.startswith("_") and (
+            self.__dict__.get(name) != value if is_plain else callable(value)
+        ):
+            _note_change(name)
+        if not is_plain and name not in _LISTS:
             value = tracked(value, self._track)
         super().__setattr__(name, value)
 

@@ -160,6 +160,11 @@ class CompiledLoss:
         #: In the order in which the losses were passed; None before the first batch.
         self._output_losses: list[_OutputLoss] | None = None
 
+    @property
+    def losses(self) -> list[Loss]:
+        """The losses of all outputs; there are none before the first batch."""
+        return [output_loss.loss for output_loss in self._output_losses or ()]
+
     def _build(self, outputs: Tensors) -> list[_OutputLoss]:
         """Make the losses for the structure of the outputs."""
         paths = list(_paths(outputs))

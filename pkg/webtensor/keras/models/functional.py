@@ -11,6 +11,7 @@ from webtensor.engine import Tensor
 from webtensor.keras import models
 from webtensor.keras.layers import Input, InputLayer, Layer
 from webtensor.keras.masks import is_carried_mask, leaves_carried_masks_out
+from webtensor.keras.models.capturing import CapturedComputation, CaptureMode
 from webtensor.keras.models.function import Graph, OperationCall, call_symbolically, symbols_in
 from webtensor.keras.models.model import Model
 from webtensor.keras.nest import flatten, is_nested, map_structure, pack
@@ -137,12 +138,18 @@ class Functional(Model):
     def _infer(self, x: Tensors) -> Any:
         if type(self).call is not Functional.call:
             return super()._infer(x)
-        inference = self.__dict__.get("_inference")
-        if inference is None or not inference.is_current:
+        return self._infer_by_steps(x, self._capture_mode)
+
+    def _infer_by_steps(self, x: Tensors, mode: CaptureMode) -> Any:
+        """Return the outputs in inference, computed by ``inference`` if it can."""
+        inference, computation = self.__dict__.get("_inference", (None, None))
+        if inference is None or not inference.is_current or computation.mode is not mode:
             if not models.inference.Inference.supports(self._graph):
                 return super()._infer(x)
-            inference = self.__dict__["_inference"] = models.inference.Inference(self._graph)
-        return pack(self._outputs_struct, inference.run(self._standardized(x)))
+            inference = models.inference.Inference(self._graph)
+            computation = CapturedComputation(inference.run, mode, self._flatten_layers)
+            self.__dict__["_inference"] = inference, computation
+        return pack(self._outputs_struct, computation(self._standardized(x)))
 
     def compute_output_spec(
         self, inputs: Tensors, training: bool | None = None, mask: Tensors = None

@@ -151,7 +151,7 @@ class Sequential(Model):
     def _infer(self, x: Tensors) -> Any:
         if self._functional is None or type(self).call is not Sequential.call:
             return super()._infer(x)
-        return self._functional._infer(x)
+        return self._functional._infer_by_steps(x, self._capture_mode)
 
     def __getattr__(self, name: str) -> Any:
         if name in _FUNCTIONAL_ATTRIBUTES:

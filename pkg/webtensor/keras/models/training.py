@@ -25,6 +25,12 @@ from webtensor.keras.models.batches import (
     batches_of,
     split_off,
 )
+from webtensor.keras.models.capturing import (
+    CapturedStep,
+    CaptureMode,
+    capture_mode,
+    numbers_of,
+)
 from webtensor.keras.models.train_steps import (
     LazyResults,
     Logs,
@@ -94,8 +100,10 @@ class Trainer(Layer):
             loss_weights: numbers that the losses of the outputs are multiplied by.
             metrics: a list of metrics, or for several outputs a structure of metrics.
             weighted_metrics: metrics that sample weights and class weights apply to.
-            run_eagerly, jit_compile: Keras's arguments, which become attributes and have no other
-                effect, as everything runs eagerly.
+            run_eagerly: a boolean, whether no step is captured.
+            jit_compile: a boolean, whether steps are captured (see ``wt.function``), which is an
+                error where they read elements; "auto" captures those that can be captured, if all
+                layers, the loss and the metrics are this library's.
             steps_per_execution: an integer, the number of batches between two calls of callbacks.
             auto_scale_loss: a boolean, whether a model with the policy "mixed_float16" scales its
                 loss, as in Keras.
@@ -122,6 +130,8 @@ class Trainer(Layer):
             )
         self.run_eagerly, self.steps_per_execution = run_eagerly, steps_per_execution
         self.jit_compile = jit_compile not in ("auto", False) and not run_eagerly
+        self._capture_mode = capture_mode(False if run_eagerly else jit_compile)
+        self.train_function = self.test_function = self.predict_function = None
         self.stop_training = False
         self.compiled = True
         # ``Layer.__setattr__`` would track the metrics among these as the layer's own.
@@ -142,8 +152,8 @@ class Trainer(Layer):
         }
 
     compiled = False
-    #: The arguments of ``compile``, which have no effect.
     run_eagerly = jit_compile = False
+    _capture_mode = CaptureMode.IF_KNOWN
     #: Callbacks set these to end ``evaluate`` and ``predict``, as ``stop_training`` ends ``fit``.
     stop_evaluating = stop_predicting = False
     steps_per_execution: int = 1
@@ -383,13 +393,15 @@ class Trainer(Layer):
         It takes an iterator of batches and trains on ``steps_per_execution`` of them.
         """
         if self.train_function is None or force:
-            self.train_function = lambda batches: self._steps(self.train_step, batches)[-1]
+            step = self._captured(self.train_step)
+            self.train_function = lambda batches: self._steps(step, batches)[-1]
         return self.train_function
 
     def make_test_function(self, force: bool = False) -> StepsFunction:
         """Return ``test_function``, as ``make_train_function`` does."""
         if self.test_function is None or force:
-            self.test_function = lambda batches: self._steps(self.test_step, batches)[-1]
+            step = self._captured(self.test_step)
+            self.test_function = lambda batches: self._steps(step, batches)[-1]
         return self.test_function
 
     def make_predict_function(self, force: bool = False) -> StepsFunction:
@@ -399,6 +411,20 @@ class Trainer(Layer):
                 self._steps(self.predict_step, batches)
             )
         return self.predict_function
+
+    def _captured(self, step: Callable[[Batch], Results]) -> Callable[[Batch], Results]:
+        """Return a step that is replayed once it was captured, if it is captured."""
+        return CapturedStep(self, step, self._capture_mode)
+
+    def _parts_of_steps(self) -> list[object]:
+        """Return the objects whose code is a part of steps."""
+        losses = () if self._compiled_loss is None else self._compiled_loss.losses
+        metrics = () if self._compiled_metrics is None else self._compiled_metrics.metrics
+        optimizer = () if self.optimizer is None else (self.optimizer,)
+        return [*self._flatten_layers(), *optimizer, *losses, *metrics, *self.metrics]
+
+    def _numbers_of_steps(self) -> tuple[object, ...]:
+        return () if self.optimizer is None else numbers_of(self.optimizer)
 
     def _steps(
         self, step: Callable[[Batch], StepResult], batches: Iterator[Batch]
