@@ -2,8 +2,10 @@
 
 from random import Random
 
+import numpy as np
 import pytest
 
+import webtensor as wt
 from webtensor.backends.wasm.programs import Life, arranged
 
 
@@ -26,6 +28,30 @@ def test_values_that_live_at_once_do_not_overlap(seed: int) -> None:
         sum(life.bytes for life in lives if life.first <= time <= life.last) for time in range(80)
     )
     assert most <= size <= 1.25 * most
+
+
+def test_programs_share_the_memory_of_temporary_values() -> None:
+    wt.set_backend("wasm")
+
+    def chain(x: wt.Tensor) -> wt.Tensor:
+        for _ in range(3):
+            x = wt.exp(wt.sin(x))
+        return x
+
+    def used() -> int:
+        return wt.memory()["backends"]["wasm"]["bytes"]
+
+    inputs = [wt.random_uniform((size,), seed=size) for size in (1000, 100_000, 200_000, 2000)]
+    expected = [chain(x).numpy() for x in inputs]
+    before = used()
+    captured = wt.function(chain)
+    for _ in range(3):  # the block grows, and programs from before are compiled again
+        for x, y in zip(inputs, expected, strict=True):
+            np.testing.assert_array_equal(captured(x).numpy(), y)
+    largest = 2 * 4 * 200_000  # two values live at once
+    assert largest <= used() - before <= 1.1 * largest
+    captured.clear()
+    assert used() == before
 
 
 def test_nothing_needs_no_room() -> None:

@@ -14,7 +14,7 @@ from webtensor.backends.wasm.geometries import GeometrySlots
 from webtensor.backends.wasm.host import Host
 from webtensor.backends.wasm.memory import LARGEST_BLOCK, BlockPool
 from webtensor.backends.wasm.packed_weights import PackedWeights
-from webtensor.backends.wasm.programs import WasmProgram
+from webtensor.backends.wasm.programs import TemporaryBlock, WasmProgram
 from webtensor.backends.wasm.threads import Threads
 from webtensor.dtypes import DType
 from webtensor.errors import KernelNotFoundError
@@ -85,6 +85,7 @@ class WasmBackend(Backend):
         self.threads = Threads(host, self.allocate, self.release, self.begin_epoch)
         self.numbers = Numbers(host)
         self.packed_weights = PackedWeights(self).address
+        self.temporary_block = TemporaryBlock(self)
 
     def _bound(self, function: Callable[..., Description]) -> DescribedKernel:
         return DescribedKernel(self, function)

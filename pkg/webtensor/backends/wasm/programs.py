@@ -29,7 +29,7 @@ from webtensor.errors import KernelNotFoundError
 if TYPE_CHECKING:
     from webtensor.backends.wasm.backend import WasmBackend
 
-__all__ = ["Life", "WasmProgram", "arranged"]
+__all__ = ["Life", "TemporaryBlock", "WasmProgram", "arranged"]
 
 #: Blocks of memory have so many bytes, or a multiple.
 _GRANULE = 64
@@ -130,6 +130,45 @@ def arranged(lives: Sequence[Life]) -> tuple[list[int], int]:
     return offsets, size
 
 
+class TemporaryBlock:
+    """The memory in which all programs have their temporary values, one after the other.
+
+    It is as large as the largest of them needs.
+    """
+
+    def __init__(self, backend: WasmBackend) -> None:
+        self._backend = backend
+        self._users: set[int] = set()
+        self._address = self._bytes = 0
+        #: Another number for another address.
+        self.generation = 0
+
+    def reserve(self, user: int, count: int) -> int:
+        """Return the address of so many bytes, of which ``user`` makes use.
+
+        Raises:
+            OutOfMemoryError: there is no room.
+        """
+        self._users.add(user)
+        if count > self._bytes:
+            self._free()
+            self._address = self._backend.allocate(count)
+            self._bytes = count
+        return self._address
+
+    def release(self, user: int) -> None:
+        """Note that a user needs no memory any more; the last one frees it."""
+        self._users.discard(user)
+        if not self._users:
+            self._free()
+
+    def _free(self) -> None:
+        if self._bytes:
+            address, self._address, self._bytes = self._address, 0, 0
+            self.generation += 1
+            self._backend.release(address)
+
+
 class WasmProgram:
     """A program that the backend replays.
 
@@ -141,14 +180,18 @@ class WasmProgram:
     def __init__(self, backend: WasmBackend, program: Program) -> None:
         self._backend = backend
         self._program = program
-        self._block = 0
+        self._geometry_block = 0
         self._epoch: object = None
+        self._generation = 0
         self._compile()
 
     def __call__(self, sources: Sequence[Stored], late: Sequence[tuple[Any, ...]]) -> list[Handle]:
         """Return the addresses of the results for these sources and late attributes."""
         backend = self._backend
-        if self._epoch is not backend.epoch:
+        if (
+            self._epoch is not backend.epoch
+            or self._generation != backend.temporary_block.generation
+        ):
             self._compile()
         results: list[int] = []
         try:
@@ -174,10 +217,11 @@ class WasmProgram:
         return results
 
     def close(self) -> None:
-        """Free the memory of temporary values."""
-        if self._block:
-            self._backend.release(self._block)
-            self._block = 0
+        """Free the memory of temporary values and of geometries."""
+        self._backend.temporary_block.release(id(self))
+        if self._geometry_block:
+            self._backend.release(self._geometry_block)
+            self._geometry_block = 0
 
     def __del__(self) -> None:
         self.close()
@@ -286,8 +330,8 @@ class WasmProgram:
         return kernel.describe
 
     def _place(self, descriptions: Sequence[Description]) -> None:
-        """Give temporary values, scratch memory and geometries their places in one block."""
-        backend, program = self._backend, self._program
+        """Give temporary values, scratch memory and geometries their places."""
+        program = self._program
         sources, results = program.sources, {*program.results}
         ends = {
             number: index
@@ -306,6 +350,17 @@ class WasmProgram:
             for count in description.scratch
         ]
         offsets, size = arranged(lives)
+        block = self._backend.temporary_block
+        base = block.reserve(id(self), size) if size else 0
+        self._generation = block.generation
+        addresses = iter([base + offset for offset in offsets])
+        self._addresses = dict(zip(temporary, addresses, strict=False))
+        self._scratch = [[next(addresses) for _ in part.scratch] for part in descriptions]
+        self._place_geometries(descriptions)
+
+    def _place_geometries(self, descriptions: Sequence[Description]) -> None:
+        """Write geometries into a block of their own."""
+        backend = self._backend
         geometries = dict.fromkeys(
             argument.integers
             for description in descriptions
@@ -313,14 +368,11 @@ class WasmProgram:
             for argument in step.arguments
             if isinstance(argument, Geometry)
         )
-        total = size + sum(_rounded(4 * len(integers)) for integers in geometries)
-        if total:
-            self._block = backend.allocate(total)
-        addresses = iter([self._block + offset for offset in offsets])
-        self._addresses = dict(zip(temporary, addresses, strict=False))
-        self._scratch = [[next(addresses) for _ in part.scratch] for part in descriptions]
         self._geometries: dict[tuple[int, ...], int] = {}
-        address = self._block + size
+        if not geometries:
+            return
+        total = sum(_rounded(4 * len(integers)) for integers in geometries)
+        address = self._geometry_block = backend.allocate(total)
         for integers in geometries:
             backend.host.write(address, memoryview(array("i", integers)).cast("B"))
             self._geometries[integers] = address
