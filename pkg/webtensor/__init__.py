@@ -147,6 +147,12 @@ if _typing.TYPE_CHECKING:
         load_tflite as load_tflite,
         load_tflite_async as load_tflite_async,
     )
+    from webtensor.transforms import (
+        hessian as hessian,
+        jacobian as jacobian,
+        jvp as jvp,
+        vmap as vmap,
+    )
 else:
     #: What each module has of the public names that are imported when they are first used.
     _HOMES = {
@@ -212,6 +218,7 @@ else:
             "ops.tfjs_methods": ["print"],
             "programs": ["Function", "function"],
             "tflite": ["TFLiteModel", "load_tflite", "load_tflite_async"],
+            "transforms": ["hessian", "jacobian", "jvp", "vmap"],
         }.items()
         for name in names
     }

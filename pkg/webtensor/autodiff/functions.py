@@ -15,7 +15,15 @@ from webtensor.dtypes import float32, string_
 from webtensor.engine import Tensor, TensorLike, Variable, alias, as_operand
 from webtensor.nest import alike, flatten, is_nested, keys, pack
 
-__all__ = ["grad", "grads", "value_and_grad", "value_and_grads"]
+__all__ = [
+    "grad",
+    "grads",
+    "is_host_data",
+    "own_tensor",
+    "own_tensors",
+    "value_and_grad",
+    "value_and_grads",
+]
 
 
 def grad(function: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
@@ -103,7 +111,7 @@ def value_and_grad(
                 raise ValueError(
                     f"value_and_grad: argnums is {argnums}, but there are {len(args)} arguments"
                 )
-            called_with[position] = _own_tensors("value_and_grad", args[position])
+            called_with[position] = own_tensors("value_and_grad", args[position])
         trees = [called_with[position] for position in positions]
         value, gradients = _gradients(
             "value_and_grad", lambda: function(*called_with, **kwargs), flatten(trees), dy
@@ -148,7 +156,7 @@ def value_and_grads(
 def _differentiate(
     name: str, function: Callable[..., Tensor], xs: Sequence[TensorLike], dy: TensorLike | None
 ) -> tuple[Tensor, list[Tensor]]:
-    sources = [_own_tensor(name, x) for x in xs]
+    sources = [own_tensor(name, x) for x in xs]
     value, gradients = _gradients(name, lambda: function(*sources), sources, dy)
     for position, gradient in enumerate(gradients):
         if gradient is None:
@@ -168,7 +176,7 @@ def _gradients(
     if dy is None:
         dy = ones_like(value)
     else:
-        dy = _own_tensor(name, dy)
+        dy = own_tensor(name, dy)
         if dy.shape != value.shape:
             raise ValueError(
                 f"{name}: dy must have the shape of the function's result, {value.shape}, but its "
@@ -189,23 +197,23 @@ def _independence(name: str, position: int) -> ValueError:
     )
 
 
-def _own_tensors(name: str, value: Any) -> Any:
+def own_tensors(name: str, value: Any) -> Any:
     """Return new tensors of the leaves of a structure, in such a structure."""
-    if not is_nested(value) or _is_host_data(value):
-        return _own_tensor(name, value)
-    return alike(value, [_own_tensors(name, value[key]) for key in keys(value)])
+    if not is_nested(value) or is_host_data(value):
+        return own_tensor(name, value)
+    return alike(value, [own_tensors(name, value[key]) for key in keys(value)])
 
 
-def _is_host_data(value: object) -> bool:
+def is_host_data(value: object) -> bool:
     """Whether a value is a number, or a nested list of numbers, which is one tensor."""
     if isinstance(value, (list, tuple)):
-        return all(map(_is_host_data, value))
+        return all(map(is_host_data, value))
     return not isinstance(value, (Tensor, Variable, dict, deque)) and not getattr(
         value, "shape", ()
     )
 
 
-def _own_tensor(name: str, x: TensorLike) -> Tensor:
+def own_tensor(name: str, x: TensorLike) -> Tensor:
     """Return a tensor object that nothing else refers to, so that it alone is watched."""
     tensor = as_operand(name, x, float32)
     if tensor.dtype is string_:

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from webtensor.engine.state import state
 from webtensor.errors import CaptureError
 
-__all__ = ["LateNumber", "NumberHolder", "applied", "at_capture", "late_number"]
+__all__ = ["LateNumber", "NumberHolder", "again", "applied", "at_capture", "late_number"]
 
 Number = TypeVar("Number", bound=float)
 
@@ -118,6 +118,19 @@ def applied(function: Callable[..., Number], *numbers: Any) -> Any:
 def late_number(source: Callable[[], float]) -> Any:
     """Return a number from its source; each replay asks the source again, in the same order."""
     return state.captures[-1].draw(source) if state.captures else source()
+
+
+def again(number: Any, known: dict[int, Any]) -> Any:
+    """Compute a number anew; ``known`` has those that are computed already, by their identity."""
+    if type(number) is not LateNumber:
+        return number
+    if id(number) not in known:
+        if number.is_drawn:
+            known[id(number)] = late_number(number.function)
+        else:
+            operands = [again(operand, known) for operand in number.operands]
+            known[id(number)] = applied(number.function, *operands)
+    return known[id(number)]
 
 
 def _operator(name: str) -> Callable[..., Any]:

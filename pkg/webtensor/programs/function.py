@@ -19,7 +19,7 @@ from webtensor.programs.numbers import Choices
 from webtensor.programs.program import CapturedProgram
 from webtensor.programs.recording import Recorder, View
 
-__all__ = ["Function", "function"]
+__all__ = ["Function", "function", "on_device"]
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -158,7 +158,7 @@ class Function(Generic[Parameters, Result]):
                 return leaf
             number = next(numbers)
             with outside_scopes():
-                tensor = _on_device(leaf)
+                tensor = on_device(leaf)
             recorder.argument(number, tensor)
             return tensor
 
@@ -218,7 +218,7 @@ class _Captured:
         return map_structure(lambda leaf: next(tensors) if leaf is _TENSOR else leaf, self._form)
 
 
-def _on_device(tensor: Tensor) -> Tensor:
+def on_device(tensor: Tensor) -> Tensor:
     """Return a tensor with the same elements, which only the active backend has.
 
     What an op does may depend on whether the host has the elements, too.

@@ -123,6 +123,8 @@ class Recorder:
         #: Whether the function did what cannot be captured.
         self.has_failed = False
         self.recording = Recording()
+        #: The tensors of constants, by the numbers of their values.
+        self.constants: dict[int, Tensor] = {}
         self._values = 0
         #: What is known of tensors and storages, by their identity.
         self._views: dict[int, tuple[ReferenceType[Any], View]] = {}
@@ -296,6 +298,8 @@ class Recorder:
     def _begin(self, tensor: Tensor, source: Source) -> View:
         """Note a tensor with a value that no kernel made."""
         self.recording.sources[self._values] = source
+        if isinstance(source, Storage):
+            self.constants[self._values] = tensor
         return self._note(tensor, self._next_value())
 
     def _note(self, tensor: Tensor, value: int) -> View:

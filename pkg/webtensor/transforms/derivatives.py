@@ -1,0 +1,141 @@
+"""Derivatives that are no gradients: along a direction, and of results with several elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from webtensor.autodiff.functions import grad, own_tensor
+from webtensor.autodiff.results import each_its_own, require_callable, require_tensor
+from webtensor.autodiff.tape import Tape, with_zeros
+from webtensor.engine import Tensor, TensorLike
+from webtensor.ops import eye, reshape, stack, zeros
+from webtensor.shapes import prod
+
+__all__ = ["hessian", "jacobian", "jvp"]
+
+
+def jvp(
+    function: Callable[..., Tensor],
+    primals: Sequence[TensorLike],
+    tangents: Sequence[TensorLike],
+) -> tuple[Tensor, Tensor]:
+    """Return a function's result, and its derivative along a direction.
+
+    The derivative is the Jacobian times the direction. It is computed by going back twice: the
+    gradient for a ``dy`` is linear in ``dy``, and its own gradient for ``dy`` is the derivative.
+
+    Args:
+        function: takes tensors and returns a tensor.
+        primals: a list or tuple of float tensors, the arguments.
+        tangents: the direction, tensors of the same shapes.
+
+    Raises:
+        TypeError: the arguments are not in lists or tuples.
+        ValueError: numbers or shapes of arguments and directions differ.
+
+    Example:
+        >>> import webtensor as wt
+        >>> value, slope = wt.jvp(lambda x: wt.sin(x) * 2.0, [wt.tensor([0.0])], [wt.tensor([3.0])])
+        >>> value.tolist(), slope.tolist()
+        ([0.0], [6.0])
+    """
+    require_callable("jvp", function)
+    for name, values in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(values, (list, tuple)):
+            raise TypeError(f"jvp: {name} must be a list or a tuple of tensors, but got {values!r}")
+    if len(primals) != len(tangents):
+        raise ValueError(
+            f"jvp: there must be a tangent for each primal, but there are {len(primals)} primals "
+            f"and {len(tangents)} tangents"
+        )
+    sources = [own_tensor("jvp", x) for x in primals]
+    directions = [own_tensor("jvp", x) for x in tangents]
+    for index, (source, direction) in enumerate(zip(sources, directions, strict=True)):
+        if source.shape != direction.shape:
+            raise ValueError(
+                f"jvp: tangents[{index}] must have the shape of primals[{index}], {source.shape}, "
+                f"but its shape is {direction.shape}"
+            )
+    outer, inner = Tape(), Tape()
+    for source in sources:
+        inner.watch(source)
+    with inner:
+        value = require_tensor("jvp", function(*sources))
+    dy = zeros(value.shape)
+    outer.watch(dy)
+    with outer:
+        gradients = inner.gradients([value], sources, [dy])
+    pairs = [
+        (gradient, direction)
+        for gradient, direction in zip(gradients, directions, strict=True)
+        if gradient is not None
+    ]
+    along = outer.gradients([pair[0] for pair in pairs], [dy], [pair[1] for pair in pairs])
+    (derivative,) = with_zeros(along, [value.shape])
+    return value, each_its_own([derivative])[0]
+
+
+def jacobian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Tensor]:
+    """Return a function that computes all derivatives of ``function`` at its argument.
+
+    The returned function takes ``x`` and returns a tensor of the shape of ``function(x)`` followed
+    by that of ``x``: element ``[i, j]`` is the derivative of element ``i`` of the result for
+    element ``j`` of ``x``.
+
+    Raises:
+        TypeError: ``function`` cannot be called, or its result is no tensor.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.jacobian(lambda x: x**2)([1.0, 2.0]).tolist()
+        [[2.0, 0.0], [0.0, 4.0]]
+    """
+    require_callable("jacobian", function)
+
+    @wraps(function)
+    def derivatives(x: TensorLike) -> Tensor:
+        source = own_tensor("jacobian", x)
+        tape = Tape()
+        tape.watch(source)
+        with tape:
+            value = require_tensor("jacobian", function(source))
+        shape = (*value.shape, *source.shape)
+        if not prod(shape):
+            return zeros(shape)
+        directions = reshape(eye(value.size), (value.size, *value.shape))
+        rows: list[Tensor | None] = []
+        for index in range(value.size):
+            rows += tape.gradients([value], [source], [directions[index]], keep=True)
+        return reshape(stack([*with_zeros(rows, [source.shape] * len(rows))]), shape)
+
+    return derivatives
+
+
+def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Tensor]:
+    """Return a function that computes the second derivatives of ``function`` at its argument.
+
+    ``function`` returns a scalar. The returned function takes ``x`` and returns a tensor with the
+    axes of ``x`` twice.
+
+    Raises:
+        TypeError: ``function`` cannot be called, or its result is no tensor.
+        ValueError: the result is no scalar, or does not depend on ``x``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.hessian(lambda x: wt.sum(x**3))([1.0, 2.0]).tolist()
+        [[6.0, 0.0], [0.0, 12.0]]
+    """
+    require_callable("hessian", function)
+
+    def scalar(x: Any) -> Tensor:
+        value = require_tensor("hessian", function(x))
+        if value.shape != ():
+            raise ValueError(
+                f"hessian: the function's result must be a scalar, but its shape is {value.shape}"
+            )
+        return value
+
+    return wraps(function)(jacobian(grad(scalar)))

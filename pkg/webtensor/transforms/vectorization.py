@@ -1,0 +1,255 @@
+"""``vmap``: a function of one example, applied to a batch of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeAlias
+
+from webtensor.autodiff import paused
+from webtensor.autodiff.functions import is_host_data, own_tensors
+from webtensor.autodiff.results import require_callable
+from webtensor.autodiff.tape import IDENTITY
+from webtensor.dtypes import complex64
+from webtensor.engine import Storage, Tensor, Variable, alias, constant, run
+from webtensor.engine.late_numbers import again
+from webtensor.errors import CaptureError
+from webtensor.nest import map_structure
+from webtensor.ops import broadcast_to, moveaxis, reshape, stack
+from webtensor.ops.complex_pairs import as_pairs, from_pairs
+from webtensor.programs.function import on_device
+from webtensor.programs.recording import (
+    Argument,
+    RecordedCall,
+    Recorder,
+    Source,
+    View,
+)
+from webtensor.shapes import normalize_axis
+from webtensor.transforms.batching_rules import Operand, batched, one_by_one
+
+__all__ = ["vmap"]
+
+#: The axis of examples of an argument: an integer, None for an argument that all examples share,
+#: or a structure of these.
+Axes: TypeAlias = Any
+
+
+def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Callable[..., Any]:
+    """Return a function that applies ``function``, which takes an example, to a batch of them.
+
+    What ``function`` does with one example is recorded; each operation is then computed for all
+    examples at once, or, where there is no way to, for one after the other. Functions that use
+    ``wt.grad`` give the gradients of each example; random numbers differ from example to example.
+
+    Args:
+        function: takes tensors, or structures of them, and returns such.
+        in_axes: the axis of the examples in the arguments: an integer for all, or a list or a tuple
+            with an integer for each argument; None is for those that all examples share. Tensors in
+            a structure have the same axis. The axis of named arguments is 0.
+        out_axes: the axis of the examples in the results.
+
+    Raises:
+        TypeError: ``function`` cannot be called.
+        ValueError: an axis is none, or the numbers of examples differ.
+        CaptureError: ``function`` reads elements, or assigns to variables.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.vmap(wt.sum)(wt.tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+        [3.0, 7.0]
+        >>> wt.vmap(lambda x, factor: x * factor, in_axes=(0, None))([1.0, 2.0], 3.0).tolist()
+        [3.0, 6.0]
+    """
+    require_callable("vmap", function)
+
+    @wraps(function)
+    def vectorized(*args: Any, **kwargs: Any) -> Any:
+        axes = in_axes if isinstance(in_axes, (list, tuple)) else [in_axes] * len(args)
+        if len(axes) != len(args):
+            raise ValueError(
+                f"vmap: in_axes must have an axis for each argument, but there are {len(axes)} "
+                f"axes and {len(args)} arguments"
+            )
+        operands: list[Operand] = []
+        places = [_placed(value, axis, operands) for value, axis in zip(args, axes, strict=True)]
+        named = {name: _placed(value, 0, operands) for name, value in kwargs.items()}
+        count = _count_of(operands)
+        recorder, form, views = _recorded(function, places, named, operands)
+        batch = _Batch(recorder, operands, count)
+
+        def result(leaf: Any) -> Any:
+            if type(leaf) is not _Place:
+                return leaf
+            return moveaxis(batch.whole(views[leaf.number]), 0, out_axes)
+
+        return map_structure(result, form)
+
+    return vectorized
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The place of a tensor among those of the arguments, or among those of the results."""
+
+    number: int
+
+
+def _placed(value: Any, axis: int | None, operands: list[Operand]) -> Any:
+    """Return an argument with places of tensors, which are added to ``operands``."""
+    if axis is None and is_host_data(value):
+        return value
+
+    def place(tensor: Tensor) -> _Place:
+        operands.append(_operand(tensor, axis))
+        return _Place(len(operands) - 1)
+
+    return map_structure(place, own_tensors("vmap", value))
+
+
+def _operand(tensor: Tensor, axis: int | None) -> Operand:
+    """Return a tensor with the axis of examples in front."""
+    if axis is None:
+        return Operand(tensor, False)
+    if not tensor.shape:
+        raise ValueError(
+            "vmap: a tensor of rank 0 has no axis of examples; give it the axis None in in_axes"
+        )
+    return Operand(moveaxis(tensor, normalize_axis("vmap", axis, len(tensor.shape)), 0), True)
+
+
+def _count_of(operands: Sequence[Operand]) -> int:
+    """Return the number of examples."""
+    counts = {operand.tensor.shape[0] for operand in operands if operand.is_batched}
+    if not counts:
+        raise ValueError("vmap: no argument has an axis of examples")
+    if len(counts) > 1 or 0 in counts:
+        raise ValueError(
+            "vmap: there must be as many examples in all arguments, and at least one, but their "
+            f"numbers are {sorted(counts)}"
+        )
+    return counts.pop()
+
+
+def _recorded(
+    function: Callable[..., Any],
+    places: list[Any],
+    named: dict[str, Any],
+    operands: Sequence[Operand],
+) -> tuple[Recorder, Any, list[View]]:
+    """Record what a function does with the first example.
+
+    Returns the recording, what the function returned, with places of tensors, and these.
+    """
+    recorder = Recorder()
+    with paused():
+        examples = [
+            operand.tensor[0] if operand.is_batched else operand.tensor for operand in operands
+        ]
+
+        def example(leaf: Any) -> Any:
+            if type(leaf) is not _Place:
+                return leaf
+            tensor = on_device(examples[leaf.number])
+            recorder.argument(leaf.number, tensor)
+            return tensor
+
+        with recorder.active():
+            args, kwargs = map_structure(example, (places, named))
+            result = function(*args, **kwargs)
+            views: list[View] = []
+
+            def place(leaf: Any) -> Any:
+                if not isinstance(leaf, Tensor):
+                    return leaf
+                views.append(recorder.view(leaf))
+                return _Place(len(views) - 1)
+
+            form = map_structure(place, result)
+            recording = recorder.finish()
+    if recording.assigned or recording.assigned_numbers:
+        raise CaptureError(
+            "vmap: the function assigns to variables, of which each example would have its own; "
+            "return the values instead"
+        )
+    return recorder, form, views
+
+
+class _Batch:
+    """What a function does with a batch, as it was recorded for one example.
+
+    Args:
+        recorder: what it does.
+        operands: the tensors of its arguments.
+        count: the number of examples.
+    """
+
+    def __init__(self, recorder: Recorder, operands: Sequence[Operand], count: int) -> None:
+        recording = recorder.recording
+        self._constants, self._operands, self._count = recorder.constants, operands, count
+        #: What late numbers are, for each example, or for all where none is drawn.
+        self._numbers: list[dict[int, Any]] = []
+        for _ in range(count if recording.drawn else 1):
+            numbers: dict[int, Any] = {}
+            for number in recording.drawn:
+                again(number, numbers)
+            self._numbers.append(numbers)
+        for number, _ in recording.choices:  # a capture around this depends on them, too
+            bool(again(number, self._numbers[0]))
+        self._values = {
+            value: self._begun(value, source) for value, source in recording.sources.items()
+        }
+        for call in recording.calls:
+            self._values[call.output.value] = self._computed(call)
+
+    def whole(self, view: View) -> Tensor:
+        """Return a result for the whole batch."""
+        operand = self._seen(view)
+        x = operand.tensor
+        return x if operand.is_batched else broadcast_to(x, (self._count, *x.shape))
+
+    def _begun(self, value: int, source: Source) -> Operand:
+        """Return a value that no operation made."""
+        if isinstance(source, Argument):
+            return self._operands[source.number]
+        if isinstance(source, Variable):
+            return Operand(source.value, False)
+        if isinstance(source, Storage):
+            return Operand(self._constants[value], False)
+        scalars = [
+            constant("vmap", again(source.number, numbers), source.dtype)
+            for numbers in self._numbers
+        ]
+        return Operand(scalars[0], False) if len(scalars) == 1 else Operand(stack(scalars), True)
+
+    def _seen(self, view: View) -> Operand:
+        """Return a value in the shape and the dtype in which it is seen."""
+        tensor, is_batched = self._values[view.value]
+        shape = (self._count, *view.shape) if is_batched else view.shape
+        if tensor.dtype is not view.dtype:
+            if tensor.dtype is complex64:
+                tensor = as_pairs(tensor)
+            elif view.dtype is complex64:
+                tensor = from_pairs(reshape(tensor, (*shape, 2)))
+            else:
+                tensor = alias(IDENTITY, tensor, shape, dtype=view.dtype)
+        if tensor.shape != shape:
+            tensor = reshape(tensor, shape)
+        return Operand(tensor, is_batched)
+
+    def _computed(self, call: RecordedCall) -> Operand:
+        """Return the result of an operation."""
+        operands = [self._seen(view) for view in call.inputs]
+        if call.late is None or len(self._numbers) == 1:
+            attributes = tuple(
+                again(part, self._numbers[0]) for part in call.late or call.attributes
+            )
+            if any(operand.is_batched for operand in operands):
+                result = batched(call, operands, attributes, self._count)
+                return Operand(result, True)
+            tensors = tuple(operand.tensor for operand in operands)
+            _, shape, dtype = call.output
+            return Operand(run(call.primitive, tensors, shape, dtype, *attributes), False)
+        each = [tuple(again(part, numbers) for part in call.late) for numbers in self._numbers]
+        return Operand(one_by_one(call, operands, each), True)

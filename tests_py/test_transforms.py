@@ -1,0 +1,279 @@
+"""Derivatives along directions and of results with elements, and functions of batches."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import webtensor as wt
+from tests_py.cases import FAMILIES, Case
+from tests_py.cases.runner import evaluate, tensors_of
+from tests_py.test_programs import REFUSED
+from webtensor import keras
+from webtensor.nest import flatten
+
+GENERATOR = np.random.default_rng(4)
+
+
+def drawn(*shape: int) -> Any:
+    """Return random numbers."""
+    return GENERATOR.normal(size=shape).astype("float32")
+
+
+def close(actual: Any, expected: Any, tolerance: float = 1e-5) -> None:
+    """Compare structures of tensors with JAX's or NumPy's arrays."""
+    for one, other in zip(flatten(actual), flatten(expected), strict=True):
+        other = np.asarray(other)
+        assert one.shape == other.shape
+        np.testing.assert_allclose(
+            one.numpy(), other, tolerance, tolerance * max(1.0, np.abs(other).max(initial=0.0))
+        )
+
+
+# -- vmap ------------------------------------------------------------------------------------------
+
+
+def another(tensor: wt.Tensor) -> wt.Tensor:
+    """Return another example: the numbers of a float tensor in the opposite order."""
+    return wt.flip(tensor) if tensor.dtype == "float32" else tensor
+
+
+def difference(case: dict[str, Any]) -> str | None:
+    """Return how the results of a batch differ from those of its examples, if they do."""
+    function = partial(evaluate, case)
+    examples = [tensors_of(case), tensors_of(case)]
+    try:
+        expected = [flatten(function(example)) for example in examples]
+        examples[1] = [another(tensor) for tensor in examples[1]]
+        expected[1] = flatten(function(examples[1]))
+        has_equal_shapes = all(
+            one.shape == other.shape for one, other in zip(*expected, strict=True)
+        )
+    except Exception:  # the op does not take these numbers
+        has_equal_shapes = False
+    if not has_equal_shapes:
+        examples[1] = examples[0]
+        expected = [flatten(function(example)) for example in examples]
+    batch = [wt.stack(list(pair)) for pair in zip(*examples, strict=True)]
+    results = flatten(wt.vmap(function)(batch))
+    for result, *wanted in zip(results, *expected, strict=True):
+        want = np.stack([tensor.numpy() for tensor in wanted])
+        if result.shape != want.shape:
+            return f"shape {result.shape} instead of {want.shape}"
+        got = result.numpy()
+        scale = np.abs(want[np.isfinite(want)]).max(initial=0.0) if want.dtype != bool else 0
+        if not np.allclose(got, want, 1e-4, 1e-5 * max(scale, 1.0), equal_nan=True):
+            return f"{got} instead of {want}"[:500]
+    return None
+
+
+def takes_numbers(case: Case) -> bool:
+    """Whether all tensors of a case hold numbers, there is one, and the op is no coroutine."""
+    has_numbers = bool(case.tensors) and all(tensor.dtype != object for tensor in case.tensors)
+    return has_numbers and not case.function.endswith("_async")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_batches_of_all_ops(family: str) -> None:
+    """On NumPy alone: rules change geometries, which all kernels take."""
+    wrong = []
+    for case in filter(takes_numbers, FAMILIES[family]):
+        try:
+            how = difference(case.encoded())
+        except wt.CaptureError as error:
+            how = None if case.function in REFUSED else str(error)
+        if how is not None:
+            wrong.append(f"{case.name}: {how}")
+    assert wrong == []
+
+
+def network(lib: Any, x: Any, w: Any, b: Any) -> Any:
+    """Return the result of two layers."""
+    return lib.sum(lib.tanh(lib.matmul(lib.tanh(lib.matmul(x, w) + b), w.T)) ** 2)
+
+
+@pytest.mark.parametrize(
+    "in_axes, out_axes", [(0, 0), ((0, None, None), 0), ((1, None, 0), 0), ((0, None, 1), 1)]
+)
+def test_axes(backend: str, in_axes: Any, out_axes: int) -> None:
+    def function(lib: Any) -> Callable[..., Any]:
+        return lambda x, w, b: (lib.matmul(x, w) + b, {"w": w * lib.sum(x)})
+
+    axes = in_axes if isinstance(in_axes, tuple) else (in_axes,) * 3
+    values = [
+        np.stack([drawn(*shape) for _ in range(5)], axis) if axis is not None else drawn(*shape)
+        for shape, axis in zip([(2, 3), (3, 4), (4,)], axes, strict=True)
+    ]
+    actual = wt.vmap(function(wt), in_axes, out_axes)(*map(wt.tensor, values))
+    close(actual, jax.vmap(function(jnp), in_axes, out_axes)(*values))
+
+
+def test_gradients_of_each_example(backend: str) -> None:
+    x, w, b = drawn(6, 2, 3), drawn(3, 4), drawn(4)
+
+    def gradients(lib: Any, grad: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda x, w, b: grad(lambda w: network(lib, x, w, b))(w)
+
+    ours = wt.vmap(gradients(wt, wt.grad), (0, None, None))
+    theirs = jax.vmap(gradients(jnp, jax.grad), (0, None, None))
+    close(ours(wt.tensor(x), wt.tensor(w), wt.tensor(b)), theirs(x, w, b))
+
+
+def test_gradients_through_a_batch(backend: str) -> None:
+    x, w, b = drawn(6, 2, 3), drawn(3, 4), drawn(4)
+
+    def total(lib: Any, vmap: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda w: lib.sum(vmap(lambda x: network(lib, x, w, b_of[lib]))(x_of[lib]))
+
+    b_of, x_of = {wt: wt.tensor(b), jnp: b}, {wt: wt.tensor(x), jnp: x}
+    close(wt.grad(total(wt, wt.vmap))(wt.tensor(w)), jax.grad(total(jnp, jax.vmap))(w))
+
+
+def test_batches_of_batches(backend: str) -> None:
+    x, y = drawn(3, 4), drawn(5, 4)
+    pairs = wt.vmap(lambda a: wt.vmap(lambda b: wt.sum(a * b))(wt.tensor(y)))(wt.tensor(x))
+    close(pairs, x @ y.T)
+
+
+def test_variables_are_read_and_gradients_reach_them(backend: str) -> None:
+    w = wt.Variable(drawn(3))
+    x = wt.tensor(drawn(4, 3))
+    with wt.GradientTape() as tape:
+        total = wt.sum(wt.vmap(lambda row: wt.sum(row * w) ** 2)(x))
+    close(tape.gradient(total, w), (2 * x.numpy().T @ (x.numpy() @ w.numpy())))
+
+
+def test_random_numbers_are_those_of_one_example_after_the_other(backend: str) -> None:
+    def noisy(x: wt.Tensor) -> wt.Tensor:
+        return wt.dropout(x, 0.5) + wt.random_normal((4,))
+
+    x = wt.tensor(drawn(3, 4))
+    wt.set_random_seed(5)
+    noisy(x[0])  # what is recorded draws, too
+    expected = np.stack([noisy(row).numpy() for row in x])
+    wt.set_random_seed(5)
+    np.testing.assert_array_equal(wt.vmap(noisy)(x).numpy(), expected)
+
+
+def test_a_captured_batch_draws_again(backend: str) -> None:
+    captured = wt.function(wt.vmap(lambda x: x + wt.random_uniform((2,))))
+    results = [captured(wt.zeros((3, 2))).tolist() for _ in range(3)]
+    numbers = [number for result in results for row in result for number in row]
+    assert len(set(numbers)) == len(numbers)
+
+
+def test_layers_of_keras(backend: str) -> None:
+    layer = keras.layers.Dense(3, "relu")
+    x = wt.tensor(drawn(5, 2, 4))
+    close(wt.vmap(layer)(x), layer(x).numpy())
+
+
+def test_nothing_is_left_over(backend: str, no_leak: None) -> None:
+    x = wt.tensor(drawn(3, 4))
+    wt.vmap(wt.grad(lambda row: wt.sum(wt.softmax(row) ** 2)))(x)
+
+
+def test_bad_arguments_of_vmap(backend: str) -> None:
+    x, y = wt.ones((2, 3)), wt.ones((4, 3))
+    with pytest.raises(TypeError, match="vmap: function must be callable, but got 3"):
+        wt.vmap(3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="there are 1 axes and 2 arguments"):
+        wt.vmap(wt.add, in_axes=(0,))(x, x)
+    with pytest.raises(ValueError, match=r"as many examples in all arguments.*\[2, 4\]"):
+        wt.vmap(wt.add)(x, y)
+    with pytest.raises(ValueError, match="no argument has an axis of examples"):
+        wt.vmap(wt.add, in_axes=None)(x, x)
+    with pytest.raises(ValueError, match="rank 0 has no axis"):
+        wt.vmap(wt.add)(x, 1.0)
+    with pytest.raises(ValueError, match="axis"):
+        wt.vmap(wt.sum, in_axes=2)(x)
+    with pytest.raises(TypeError, match="string"):
+        wt.vmap(wt.sum)(wt.tensor(["a"]))
+    with pytest.raises(wt.CaptureError, match="are read"):
+        wt.vmap(lambda row: row if float(wt.sum(row)) > 0 else -row)(x)
+    total = wt.Variable(wt.zeros((3,)))
+    with pytest.raises(wt.CaptureError, match="assigns to variables"):
+        wt.vmap(total.assign_add)(x)
+
+
+# -- jvp, jacobian, hessian ------------------------------------------------------------------------
+
+FUNCTIONS: dict[str, tuple[Callable[[Any, Any], Any], tuple[int, ...]]] = {
+    "elementwise": (lambda lib, x: lib.tanh(x) * x**2, (2, 3)),
+    "product": (lambda lib, x: lib.matmul(x, x.T), (2, 3)),
+    "softmax": (lambda lib, x: lib.exp(x) / lib.sum(lib.exp(x), 1, keepdims=True), (2, 3)),
+    "of a scalar": (lambda lib, x: lib.stack([x, x**2, lib.sin(x)]), ()),
+    "scalar": (lambda lib, x: lib.sum(x**3), (4,)),
+    "constant": (lambda lib, x: lib.ones((2,)) + lib.sum(x) * 0.0, (3,)),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_derivatives_as_in_jax(backend: str, name: str) -> None:
+    function, shape = FUNCTIONS[name]
+    x, direction = drawn(*shape), drawn(*shape)
+    ours, theirs = partial(function, wt), partial(function, jnp)
+    mine = wt.jvp(ours, [wt.tensor(x)], [wt.tensor(direction)])
+    close(mine, jax.jvp(theirs, [x], [direction]))
+    close(wt.jacobian(ours)(wt.tensor(x)), jax.jacobian(theirs)(x))
+    close(
+        wt.hessian(lambda x: wt.sum(ours(x) ** 2))(wt.tensor(x)),
+        jax.hessian(lambda x: jnp.sum(theirs(x) ** 2))(x),
+        1e-4,
+    )
+
+
+def test_derivatives_of_several_arguments(backend: str) -> None:
+    x, w, b = drawn(2, 3), drawn(3, 4), drawn(4)
+    directions = [drawn(2, 3), drawn(3, 4), drawn(4)]
+    values = [x, w, b]
+    ours = wt.jvp(
+        partial(network, wt), list(map(wt.tensor, values)), list(map(wt.tensor, directions))
+    )
+    close(ours, jax.jvp(partial(network, jnp), values, directions))
+
+
+def test_derivatives_of_captured_functions(backend: str) -> None:
+    captured = wt.function(lambda x: wt.sum(wt.sin(x) * x))
+    x, direction = wt.tensor(drawn(3)), wt.tensor(drawn(3))
+    plain = [
+        wt.hessian(lambda x: wt.sum(wt.sin(x) * x))(x),
+        wt.jvp(lambda x: wt.sum(wt.sin(x) * x), [x], [direction])[1],
+    ]
+    for _ in range(2):
+        close([wt.hessian(captured)(x), wt.jvp(captured, [x], [direction])[1]], plain)
+    curvature = wt.function(wt.hessian(lambda x: wt.sum(wt.sin(x) * x)))
+    for _ in range(2):
+        close(curvature(x), plain[0])
+
+
+def test_what_does_not_depend_on_the_argument(backend: str) -> None:
+    x = wt.tensor([1.0, 2.0])
+    value, slope = wt.jvp(lambda x: wt.ones((3,)), [x], [x])
+    assert (value.tolist(), slope.tolist()) == ([1.0] * 3, [0.0] * 3)
+    assert wt.jacobian(lambda x: wt.ones((3,)))(x).tolist() == [[0.0, 0.0]] * 3
+    assert wt.jacobian(wt.sign)(x).tolist() == [[0.0, 0.0]] * 2
+    assert wt.jacobian(lambda x: x)(wt.zeros((0,))).shape == (0, 0)
+
+
+def test_bad_arguments_of_derivatives(backend: str) -> None:
+    x = wt.ones((2,))
+    with pytest.raises(TypeError, match="primals must be a list or a tuple"):
+        wt.jvp(wt.sin, x, [x])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="1 primals and 2 tangents"):
+        wt.jvp(wt.sin, [x], [x, x])
+    with pytest.raises(ValueError, match=r"tangents\[0\] must have the shape of primals\[0\]"):
+        wt.jvp(wt.sin, [x], [wt.ones((3,))])
+    with pytest.raises(TypeError, match="the function must return a tensor"):
+        wt.jvp(lambda x: [x], [x], [x])  # type: ignore[arg-type, return-value]
+    for transform in (wt.jacobian, wt.hessian):
+        with pytest.raises(TypeError, match="function must be callable"):
+            transform(3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="must be a scalar, but its shape is"):
+        wt.hessian(lambda x: x)(x)
+    with pytest.raises(ValueError, match="does not depend"):
+        wt.hessian(lambda x: wt.sum(wt.ones((2,))))(x)
