@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import suppress
 from functools import update_wrapper
-from inspect import isawaitable, iscoroutine
 from math import copysign
 from types import MethodType
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from webtensor.dtypes import string_
-from webtensor.engine import Storage, Tensor, backend, from_host, state
-from webtensor.engine.scopes import outside_scopes
-from webtensor.errors import CaptureError, KernelNotFoundError, OutOfMemoryError
+from webtensor.engine import Tensor, backend, from_host, state
+from webtensor.errors import CaptureError, KernelNotFoundError
 from webtensor.nest import is_nested, keys, map_structure
-from webtensor.programs.numbers import Choices
-from webtensor.programs.program import CapturedProgram
-from webtensor.programs.recording import Recorder, View
 
-__all__ = ["Function", "function", "on_device"]
+if TYPE_CHECKING:
+    from webtensor.programs.capture import Captured
+
+__all__ = ["Function", "function"]
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 #: The maximum number of a function's programs; then the oldest is dropped.
 _MOST_PROGRAMS = 64
-
-
-#: Stands for a tensor in a structure.
-_TENSOR = object()
 
 
 def _key(structure: Any) -> Iterator[Any]:
@@ -73,7 +66,7 @@ class Function(Generic[Parameters, Result]):
         self._name = getattr(python_function, "__name__", "function")
         #: By signature, and by what late numbers decided; None where the backend cannot replay what
         #: the function does, or has no room for it.
-        self._programs: dict[Hashable, list[_Captured | None]] = {}
+        self._programs: dict[Hashable, list[Captured | None]] = {}
         self._has_begun = False
         update_wrapper(self, python_function, updated=())
 
@@ -149,88 +142,17 @@ class Function(Generic[Parameters, Result]):
 
     def _capture(self, key: Hashable, structure: Any, arguments: list[Tensor]) -> Result:
         """Call the function, and add a program of what it did."""
-        active = backend()
-        recorder = Recorder(self._is_strict)
-        numbers = iter(range(len(arguments)))
+        from webtensor.programs.capture import capture  # only what is captured needs all of it
 
-        def stand_in(leaf: Any) -> Any:
-            if not isinstance(leaf, Tensor):
-                return leaf
-            number = next(numbers)
-            with outside_scopes():
-                tensor = on_device(leaf)
-            recorder.argument(number, tensor)
-            return tensor
-
-        with recorder.active():
-            args, kwargs = map_structure(stand_in, structure)
-            result = self._function(*args, **kwargs)
-            if isawaitable(result):
-                if self._is_strict and iscoroutine(result):
-                    result.close()
-                recorder.refuse(
-                    f"{self._name}: a coroutine function cannot be captured; capture what it "
-                    "computes between its awaits"
-                )
-            views: list[View] = []
-
-            def noted(leaf: Any) -> Any:
-                if not isinstance(leaf, Tensor) or leaf.dtype is string_:
-                    return leaf
-                views.append(recorder.view(leaf))
-                return _TENSOR
-
-            form = map_structure(noted, result)
-            recording = recorder.finish()
-        is_first = not self._has_begun
-        self._has_begun = True
-        if is_first and (recording.made_variables or recording.made_seeds):
-            return result  # the next calls may find what this one made, so that they do less
-        if recording.made_seeds:
-            recorder.refuse(
-                f"{self._name}: each call makes an object that draws a seed, which a replay would "
-                "not make again; make it outside of the function"
-            )
-        while sum(map(len, self._programs.values())) >= _MOST_PROGRAMS:
+        is_first, self._has_begun = not self._has_begun, True
+        result: Result
+        result, programs = capture(
+            self._function, self._name, structure, arguments, self._is_strict, is_first
+        )
+        while programs and sum(map(len, self._programs.values())) >= _MOST_PROGRAMS:
             self._forget_oldest()
-        captured = None
-        if not recorder.has_failed:
-            with suppress(KernelNotFoundError, OutOfMemoryError):
-                program = CapturedProgram(active, recording, views)
-                captured = _Captured(program, form, Choices(recording.choices))
-        self._programs.setdefault(key, []).append(captured)
+        self._programs.setdefault(key, []).extend(programs)
         return result
-
-
-class _Captured:
-    """A program, what decides whether it is the one to replay, and the structure of its results."""
-
-    def __init__(self, program: CapturedProgram, form: Any, choices: Choices) -> None:
-        self.program = program
-        self.choices = choices
-        self._form = form
-
-    def __call__(self, arguments: list[Tensor]) -> Any:
-        results = self.program(arguments)
-        if self._form is _TENSOR:
-            return results[0]
-        tensors = iter(results)
-        return map_structure(lambda leaf: next(tensors) if leaf is _TENSOR else leaf, self._form)
-
-
-def on_device(tensor: Tensor) -> Tensor:
-    """Return a tensor with the same elements, which only the active backend has.
-
-    What an op does may depend on whether the host has the elements, too.
-    """
-    storage = tensor.storage
-    active = backend()
-    if storage.size == 0 or (storage.backend is active and storage.host is None):
-        return Tensor(storage, tensor.shape, tensor.dtype)
-    copy = Storage(storage.dtype, storage.size, storage.read())
-    copy.move_to(active, "function")
-    copy.host = None
-    return Tensor(copy, tensor.shape, tensor.dtype)
 
 
 @overload

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeAlias
 
+from webtensor.arguments import as_integer
 from webtensor.autodiff import paused
 from webtensor.autodiff.functions import is_host_data, own_tensors
 from webtensor.autodiff.results import require_callable
@@ -18,7 +19,7 @@ from webtensor.errors import CaptureError
 from webtensor.nest import map_structure
 from webtensor.ops import broadcast_to, moveaxis, reshape, stack
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
-from webtensor.programs.function import on_device
+from webtensor.programs.capture import on_device
 from webtensor.programs.recording import (
     Argument,
     RecordedCall,
@@ -63,6 +64,11 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> 
         [3.0, 6.0]
     """
     require_callable("vmap", function)
+    for name, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
+        own = axes if isinstance(axes, (list, tuple)) and name == "in_axes" else [axes]
+        for axis in own:
+            if axis is not None or name == "out_axes":
+                as_integer("vmap", name, axis)
 
     @wraps(function)
     def vectorized(*args: Any, **kwargs: Any) -> Any:

@@ -1,0 +1,124 @@
+"""Capturing one call of a function: what it returns, and the program of what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from inspect import isawaitable, iscoroutine
+from typing import Any
+
+from webtensor.dtypes import string_
+from webtensor.engine import Storage, Tensor, backend
+from webtensor.engine.scopes import outside_scopes
+from webtensor.errors import KernelNotFoundError, OutOfMemoryError
+from webtensor.nest import map_structure
+from webtensor.programs.numbers import Choices
+from webtensor.programs.program import CapturedProgram
+from webtensor.programs.recording import Recorder, View
+
+__all__ = ["Captured", "capture", "on_device"]
+
+#: Stands for a tensor in a structure.
+_TENSOR = object()
+
+
+class Captured:
+    """A program, what decides whether it is the one to replay, and the structure of its results."""
+
+    def __init__(self, program: CapturedProgram, choices: Choices, form: Any) -> None:
+        self.program = program
+        self.choices = choices
+        self._form = form
+
+    def __call__(self, arguments: list[Tensor]) -> Any:
+        results = self.program(arguments)
+        if self._form is _TENSOR:
+            return results[0]
+        tensors = iter(results)
+        return map_structure(lambda leaf: next(tensors) if leaf is _TENSOR else leaf, self._form)
+
+
+def capture(
+    function: Callable[..., Any],
+    name: str,
+    structure: Any,
+    arguments: list[Tensor],
+    is_strict: bool,
+    is_first: bool,
+) -> tuple[Any, list[Captured | None]]:
+    """Call a function, and return its result and the program of what it did.
+
+    There is no program of a first call that makes what the next calls may find. It is None where
+    the function cannot be captured, or the backend has no kernel or no room for it.
+
+    Args:
+        function: the function.
+        name: its name in errors.
+        structure: its positional and its named arguments.
+        arguments: the tensors in them.
+        is_strict: whether what cannot be captured is an error.
+        is_first: whether it is the function's first call.
+
+    Raises:
+        CaptureError: the function cannot be captured.
+    """
+    active = backend()
+    recorder = Recorder(is_strict)
+    numbers = iter(range(len(arguments)))
+
+    def stand_in(leaf: Any) -> Any:
+        if not isinstance(leaf, Tensor):
+            return leaf
+        number = next(numbers)
+        with outside_scopes():
+            tensor = on_device(leaf)
+        recorder.argument(number, tensor)
+        return tensor
+
+    with recorder.active():
+        args, kwargs = map_structure(stand_in, structure)
+        result = function(*args, **kwargs)
+        if isawaitable(result):
+            if is_strict and iscoroutine(result):
+                result.close()
+            recorder.refuse(
+                f"{name}: a coroutine function cannot be captured; capture what it computes "
+                "between its awaits"
+            )
+        views: list[View] = []
+
+        def noted(leaf: Any) -> Any:
+            if not isinstance(leaf, Tensor) or leaf.dtype is string_:
+                return leaf
+            views.append(recorder.view(leaf))
+            return _TENSOR
+
+        form = map_structure(noted, result)
+        recording = recorder.finish()
+    if is_first and (recording.made_variables or recording.made_seeds):
+        return result, []
+    if recording.made_seeds:
+        recorder.refuse(
+            f"{name}: each call makes an object that draws a seed, which a replay would not make "
+            "again; make it outside of the function"
+        )
+    if not recorder.has_failed:
+        with suppress(KernelNotFoundError, OutOfMemoryError):
+            program = CapturedProgram(active, recording, views)
+            return result, [Captured(program, Choices(recording.choices), form)]
+    return result, [None]
+
+
+def on_device(tensor: Tensor) -> Tensor:
+    """Return a tensor with the same elements, which only the active backend has.
+
+    What an op does may depend on whether the host has the elements, too.
+    """
+    storage = tensor.storage
+    active = backend()
+    if storage.size == 0 or (storage.backend is active and storage.host is None):
+        return Tensor(storage, tensor.shape, tensor.dtype)
+    copy = Storage(storage.dtype, storage.size, storage.read())
+    copy.move_to(active, "function")
+    copy.host = None
+    return Tensor(copy, tensor.shape, tensor.dtype)
