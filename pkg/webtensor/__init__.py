@@ -148,10 +148,13 @@ if _typing.TYPE_CHECKING:
         load_tflite_async as load_tflite_async,
     )
     from webtensor.transforms import (
+        cond as cond,
         hessian as hessian,
         jacobian as jacobian,
         jvp as jvp,
+        scan as scan,
         vmap as vmap,
+        while_loop as while_loop,
     )
 else:
     #: What each module has of the public names that are imported when they are first used.
@@ -218,7 +221,7 @@ else:
             "ops.tfjs_methods": ["print"],
             "programs": ["Function", "function"],
             "tflite": ["TFLiteModel", "load_tflite", "load_tflite_async"],
-            "transforms": ["hessian", "jacobian", "jvp", "vmap"],
+            "transforms": ["cond", "hessian", "jacobian", "jvp", "scan", "vmap", "while_loop"],
         }.items()
         for name in names
     }

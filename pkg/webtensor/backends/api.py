@@ -42,8 +42,9 @@ __all__ = [
 
 Handle = Any
 Kernel = Callable[..., Handle]
-#: The maximum number of calls that a kernel keeps; then all are dispatched anew.
-_MOST_CALLS = 1024
+#: The maximum number of calls that a kernel keeps; then a new one replaces the oldest. Those of
+#: optimizers, whose numbers change at every step, fill any cache.
+_MOST_CALLS = 512
 #: A kernel's call for operands of fixed shapes and dtypes; it takes the operands.
 PreparedKernel = Callable[[Sequence["Operand"]], Handle]
 
@@ -187,7 +188,7 @@ class DescribedKernel:
             of = Signature.of(inputs, shape, dtype)
             call = backend.dispatched(of, self._describe(of, *attributes))
             if len(calls) >= _MOST_CALLS:
-                calls.clear()
+                del calls[next(iter(calls))]
             # Describing may begin an epoch, as a geometry that it overwrites does.
             if self._epoch is backend.epoch:
                 calls[key] = call

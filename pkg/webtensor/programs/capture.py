@@ -8,15 +8,15 @@ from inspect import isawaitable, iscoroutine
 from typing import Any
 
 from webtensor.dtypes import string_
-from webtensor.engine import Storage, Tensor, backend
+from webtensor.engine import Tensor, backend
 from webtensor.engine.scopes import outside_scopes
 from webtensor.errors import KernelNotFoundError, OutOfMemoryError
 from webtensor.nest import map_structure
 from webtensor.programs.numbers import Choices
 from webtensor.programs.program import CapturedProgram
-from webtensor.programs.recording import Recorder, View
+from webtensor.programs.recording import Recorder, View, on_device
 
-__all__ = ["Captured", "capture", "on_device"]
+__all__ = ["Captured", "capture"]
 
 #: Stands for a tensor in a structure.
 _TENSOR = object()
@@ -107,18 +107,3 @@ def capture(
             program = CapturedProgram(active, recording, views)
             return result, [Captured(program, Choices(recording.choices), form)]
     return result, [None]
-
-
-def on_device(tensor: Tensor) -> Tensor:
-    """Return a tensor with the same elements, which only the active backend has.
-
-    What an op does may depend on whether the host has the elements, too.
-    """
-    storage = tensor.storage
-    active = backend()
-    if storage.size == 0 or (storage.backend is active and storage.host is None):
-        return Tensor(storage, tensor.shape, tensor.dtype)
-    copy = Storage(storage.dtype, storage.size, storage.read())
-    copy.move_to(active, "function")
-    copy.host = None
-    return Tensor(copy, tensor.shape, tensor.dtype)

@@ -1,9 +1,12 @@
-"""Programs of captured functions: what a recording needs for its results, compiled by a backend."""
+"""Programs of captured functions: what a recording needs for its results, compiled by a backend.
+
+A program is a list of stages: calls of kernels that a backend compiled together, and loops.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from webtensor.backends.api import Backend, CompiledProgram
 from webtensor.backends.programs import KernelCall, Program
@@ -12,12 +15,14 @@ from webtensor.dtypes import DType
 from webtensor.engine import Storage, Tensor, Variable
 from webtensor.engine.dispatch import no_room
 from webtensor.engine.scopes import outside_scopes
+from webtensor.programs.loops import Part, RecordedLoop
 from webtensor.programs.numbers import Numbers
 from webtensor.programs.recording import (
     Argument,
     LateScalar,
     RecordedCall,
     Recording,
+    Source,
     View,
     scalar_storage,
 )
@@ -45,40 +50,22 @@ class CapturedProgram:
         calls, same = _simplified(recording, wanted)
         wanted = [_replaced(view, same) for view in wanted]
         #: The names of what it computes, in order.
-        self.operations = [call.primitive.name for call in calls]
-        values = {view.value for call in calls for view in call.inputs}
-        values.update(view.value for view in wanted)
-        sources = sorted(values & recording.sources.keys())
-        places = {value: place for place, value in enumerate(sources)}
-        count = len(sources)
-        places |= {call.output.value: count + index for index, call in enumerate(calls)}
-        results = dict.fromkeys(
-            places[view.value] for view in wanted if view.value not in recording.sources
-        )
-        self._numbers = Numbers(recording.drawn)
-        self._sources = [
-            _Scalar(self._numbers.place(source.number), source.dtype)
-            if isinstance(source, LateScalar)
-            else source
-            for source in (recording.sources[value] for value in sources)
+        self.operations = [
+            call.primitive.name if isinstance(call, RecordedCall) else "while_loop"
+            for call in calls
         ]
-        #: Where the late attributes of calls are among the numbers.
-        self._late: list[tuple[int, ...]] = []
+        self._numbers = Numbers(recording.drawn)
+        used = {view.value for call in calls for view in call.inputs}
+        used.update(view.value for view in wanted)
+        sources = sorted(used & recording.sources.keys())
+        self._sources = [self._source(recording.sources[value]) for value in sources]
+        #: Where the storages of values are in a replay.
+        places = {value: place for place, value in enumerate(sources)}
+        self._stages = self._staged(calls, places, {view.value for view in wanted})
         self._assigned_numbers = [
             (holder, self._numbers.place(number)) for holder, number in recording.assigned_numbers
         ]
-        kernel_calls = tuple(self._kernel_call(call, places) for call in calls)
-        self._compiled: CompiledProgram = backend.compiled(
-            Program(count, kernel_calls, tuple(results))
-        )
-        outputs = {places[call.output.value]: call.output for call in calls}
-        self._made = [
-            _Made(outputs[number].dtype, prod(outputs[number].shape)) for number in results
-        ]
-        positions = {number: index for index, number in enumerate([*range(count), *results])}
-        located = [
-            _Result(positions[places[view.value]], view.shape, view.dtype) for view in wanted
-        ]
+        located = [_Result(places[view.value], view.shape, view.dtype) for view in wanted]
         self._results = located[: len(views)]
         self._assigned = [
             (variable, result)
@@ -93,16 +80,8 @@ class CapturedProgram:
         for storage in storages:
             if storage.backend is not backend:
                 storage.move_to(backend, "function")
-        late = [tuple([numbers[place] for place in places]) for places in self._late]
-        try:
-            handles = self._compiled(storages, late)
-        except MemoryError as error:
-            largest = max(self._made, key=lambda made: made.size)
-            raise no_room(error, "function", (largest.size,), largest.dtype) from None
-        storages += [
-            Storage(made.dtype, made.size, None, backend, handle)
-            for made, handle in zip(self._made, handles, strict=True)
-        ]
+        for stage in self._stages:
+            storages += stage.results(storages, numbers)
         with outside_scopes():
             for variable, result in self._assigned:
                 variable.assign(Tensor(storages[result.place], result.shape, result.dtype))
@@ -112,21 +91,163 @@ class CapturedProgram:
 
     def close(self) -> None:
         """Free what the backend keeps for the program."""
+        for stage in self._stages:
+            stage.close()
+
+    def _source(self, source: Source) -> _Source:
+        if isinstance(source, LateScalar):
+            return _Scalar(self._numbers.place(source.number), source.dtype)
+        return source
+
+    def _staged(
+        self,
+        calls: Sequence[RecordedCall | RecordedLoop],
+        places: dict[int, int],
+        wanted: set[int],
+    ) -> list[_Kernels | _Loop]:
+        """Return the stages, and add the places of their results to ``places``."""
+        groups: list[list[RecordedCall] | RecordedLoop] = []
+        for call in calls:
+            if isinstance(call, RecordedLoop):
+                groups.append(call)
+            elif groups and isinstance(groups[-1], list):
+                groups[-1].append(call)
+            else:
+                groups.append([call])
+        #: What is needed after each group.
+        needed_after: list[set[int]] = []
+        needed = set(wanted)
+        for group in reversed(groups):
+            needed_after.append(set(needed))
+            for call in [group] if isinstance(group, RecordedLoop) else group:
+                needed.update(view.value for view in call.inputs)
+        stages: list[_Kernels | _Loop] = []
+        for group, needed in zip(groups, reversed(needed_after), strict=True):
+            stage: _Kernels | _Loop
+            if isinstance(group, RecordedLoop):
+                stage = _Loop(self._backend, group, places)
+            else:
+                stage = _Kernels(self._backend, group, places, needed, self._numbers)
+            for value in stage.values:
+                places[value] = len(places)
+            stages.append(stage)
+        return stages
+
+
+class _Kernels:
+    """Calls of kernels that a backend compiled together.
+
+    Args:
+        backend: the backend.
+        calls: what they compute.
+        places: where the storages of values before them are.
+        needed: the values that are needed after them.
+        numbers: the numbers of the whole program.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        calls: Sequence[RecordedCall],
+        places: dict[int, int],
+        needed: set[int],
+        numbers: Numbers,
+    ) -> None:
+        self._backend = backend
+        own = {call.output.value: call.output for call in calls}
+        taken = dict.fromkeys(
+            view.value for call in calls for view in call.inputs if view.value not in own
+        )
+        self._inputs = [places[value] for value in taken]
+        positions = {value: position for position, value in enumerate([*taken, *own])}
+        #: The values that it makes.
+        self.values = [value for value in own if value in needed]
+        self._made = [_Made(own[value].dtype, prod(own[value].shape)) for value in self.values]
+        #: Where the late attributes of calls are among the numbers.
+        self._late: list[tuple[int, ...]] = []
+        kernel_calls = tuple(self._kernel_call(call, positions, numbers) for call in calls)
+        results = tuple(positions[value] for value in self.values)
+        self._compiled: CompiledProgram = backend.compiled(
+            Program(len(taken), kernel_calls, results)
+        )
+
+    def results(self, storages: Sequence[Storage], numbers: Sequence[Any]) -> list[Storage]:
+        """Return the storages of the values that it makes."""
+        late = [tuple([numbers[place] for place in places]) for places in self._late]
+        try:
+            handles = self._compiled([storages[place] for place in self._inputs], late)
+        except MemoryError as error:
+            largest = max(self._made, key=lambda made: made.size)
+            raise no_room(error, "function", (largest.size,), largest.dtype) from None
+        return [
+            Storage(made.dtype, made.size, None, self._backend, handle)
+            for made, handle in zip(self._made, handles, strict=True)
+        ]
+
+    def close(self) -> None:
+        """Free what the backend keeps."""
         self._compiled.close()
 
-    def _kernel_call(self, call: RecordedCall, places: dict[int, int]) -> KernelCall:
+    def _kernel_call(
+        self, call: RecordedCall, positions: dict[int, int], numbers: Numbers
+    ) -> KernelCall:
         specs = tuple(Spec(view.shape, view.dtype, prod(view.shape)) for view in call.inputs)
         late = None
         if call.late is not None:
             late = len(self._late)
-            self._late.append(tuple(map(self._numbers.place, call.late)))
+            self._late.append(tuple(map(numbers.place, call.late)))
         return KernelCall(
             call.primitive.kernel,
-            tuple(places[view.value] for view in call.inputs),
+            tuple(positions[view.value] for view in call.inputs),
             Signature(specs, call.output.shape, call.output.dtype),
             call.attributes,
             late,
         )
+
+
+class _Loop:
+    """A loop that runs as often as its condition says.
+
+    Args:
+        backend: the backend.
+        loop: the loop.
+        places: where the storages of values before it are.
+    """
+
+    def __init__(self, backend: Backend, loop: RecordedLoop, places: dict[int, int]) -> None:
+        count = len(loop.outputs)
+        self._limit = loop.limit
+        self._inputs = [_Result(places[view.value], view.shape, view.dtype) for view in loop.inputs]
+        #: Where the inputs of the condition and of the body are, besides the loop variables.
+        middle = count + len(loop.condition.outer)
+        self._count, self._middle = count, middle
+        self._condition = _program_of(backend, loop.condition)
+        self._body = _program_of(backend, loop.body)
+        #: The values that it makes.
+        self.values = [view.value for view in loop.outputs]
+
+    def results(self, storages: Sequence[Storage], numbers: Sequence[Any]) -> list[Storage]:
+        """Return the storages of the last loop variables."""
+        inputs = [Tensor(storages[place], shape, dtype) for place, shape, dtype in self._inputs]
+        variables = inputs[: self._count]
+        of_condition, of_body = inputs[self._count : self._middle], inputs[self._middle :]
+        iteration = 0
+        while self._limit is None or iteration < self._limit:
+            (goes_on,) = self._condition([*variables, *of_condition])
+            if not goes_on.item():
+                break
+            variables = self._body([*variables, *of_body])
+            iteration += 1
+        return [variable.storage for variable in variables]
+
+    def close(self) -> None:
+        """Free what the backend keeps."""
+        self._condition.close()
+        self._body.close()
+
+
+def _program_of(backend: Backend, part: Part) -> CapturedProgram:
+    return CapturedProgram(backend, part.recording, part.results)
 
 
 class _Scalar(NamedTuple):
@@ -136,13 +257,17 @@ class _Scalar(NamedTuple):
     dtype: DType
 
 
+#: What has a storage before anything is computed.
+_Source: TypeAlias = Argument | Variable | _Scalar | Storage
+
+
 class _Made(NamedTuple):
     dtype: DType
     size: int
 
 
 class _Result(NamedTuple):
-    """A tensor that the program makes: its storage's place among sources and results."""
+    """A tensor: the place of its storage, its shape and its dtype."""
 
     place: int
     shape: Shape
@@ -150,7 +275,7 @@ class _Result(NamedTuple):
 
 
 def _storage_of(
-    source: Argument | Variable | _Scalar | Storage,
+    source: _Source,
     arguments: Sequence[Tensor],
     numbers: Sequence[Any],
 ) -> Storage:
@@ -163,13 +288,16 @@ def _storage_of(
 
 def _simplified(
     recording: Recording, wanted: Iterable[View]
-) -> tuple[list[RecordedCall], dict[int, int]]:
+) -> tuple[list[RecordedCall | RecordedLoop], dict[int, int]]:
     """Return the calls that are needed, each once, and what replaces the values of others."""
     same: dict[int, int] = {}
     first: dict[Any, int] = {}
-    calls: list[RecordedCall] = []
+    calls: list[RecordedCall | RecordedLoop] = []
     for call in recording.calls:
         inputs = tuple(_replaced(view, same) for view in call.inputs)
+        if isinstance(call, RecordedLoop):
+            calls.append(call._replace(inputs=inputs))
+            continue
         _, shape, dtype = call.output
         key = call.primitive.kernel, inputs, shape, dtype, repr(call.attributes)
         value = call.output.value
@@ -179,12 +307,16 @@ def _simplified(
         else:
             same[value] = earlier
     needed = {_replaced(view, same).value for view in wanted}
-    kept: list[RecordedCall] = []
+    kept: list[RecordedCall | RecordedLoop] = []
     for call in reversed(calls):
-        if call.output.value in needed:
+        if not needed.isdisjoint(view.value for view in _outputs(call)):
             needed.update(view.value for view in call.inputs)
             kept.append(call)
     return kept[::-1], same
+
+
+def _outputs(call: RecordedCall | RecordedLoop) -> tuple[View, ...]:
+    return call.outputs if isinstance(call, RecordedLoop) else (call.output,)
 
 
 def _replaced(view: View, same: dict[int, int]) -> View:

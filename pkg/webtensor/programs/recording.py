@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import ReferenceType, ref
 
 from webtensor.dtypes import DType, string_
-from webtensor.engine import Primitive, Storage, Tensor, Variable, state
+from webtensor.engine import Primitive, Storage, Tensor, Variable, backend, state
 from webtensor.engine.convert import pack
 from webtensor.engine.late_numbers import LateNumber, NumberHolder, at_capture
 from webtensor.engine.state import observing
@@ -24,6 +24,9 @@ from webtensor.engine.storage import host_storage
 from webtensor.errors import CaptureError
 from webtensor.programs.unread import UnreadStorages
 from webtensor.shapes import Shape
+
+if TYPE_CHECKING:
+    from webtensor.programs.loops import RecordedLoop
 
 __all__ = [
     "Argument",
@@ -91,7 +94,7 @@ class Recording:
 
     Attributes:
         sources: what had a value at first, by the value's number.
-        calls: the calls of kernels, in order.
+        calls: the calls of kernels, and loops, in order.
         drawn: the numbers that each replay draws, in order.
         choices: what late numbers decided.
         assigned: variables, with what was assigned to them last.
@@ -101,7 +104,7 @@ class Recording:
     """
 
     sources: dict[int, Source] = field(default_factory=dict)
-    calls: list[RecordedCall] = field(default_factory=list)
+    calls: list[RecordedCall | RecordedLoop] = field(default_factory=list)
     drawn: list[LateNumber] = field(default_factory=list)
     choices: list[tuple[LateNumber, bool]] = field(default_factory=list)
     assigned: list[tuple[Variable, View]] = field(default_factory=list)
@@ -123,7 +126,7 @@ class Recorder:
         #: Whether the function did what cannot be captured.
         self.has_failed = False
         self.recording = Recording()
-        #: The tensors of constants, by the numbers of their values.
+        #: The tensors of sources that are no arguments, by the numbers of their values.
         self.constants: dict[int, Tensor] = {}
         self._values = 0
         #: What is known of tensors and storages, by their identity.
@@ -133,6 +136,12 @@ class Recorder:
         #: What holds numbers, with the number that it holds by now.
         self._held: dict[int, tuple[NumberHolder, Any]] = {}
         self._is_drawing = False
+        self._assignments = 0
+
+    @property
+    def count_of_assignments(self) -> int:
+        """How often something was assigned to variables."""
+        return self._assignments
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -207,11 +216,10 @@ class Recorder:
         if output.storage.size == 0:  # no kernel runs for nothing
             self._begin(output, output.storage)
             return
-        result = self._note(output, self._next_value())
+        result = self.begin_result(output)
         late = attributes if any(type(part) is LateNumber for part in attributes) else None
         plain = tuple(map(at_capture, attributes))
         self.recording.calls.append(RecordedCall(primitive, views, result, plain, late))
-        self._unread.add(output.storage)
 
     def read_variable(self, variable: Variable, value: Tensor) -> None:
         """Note a variable that is read before the function assigned to it."""
@@ -226,6 +234,7 @@ class Recorder:
         if not (self._is_drawing or self.has_failed):
             self.view(value)
             self._assigned[id(variable)] = (variable, value)
+            self._assignments += 1
 
     # -- late numbers -------------------------------------------------------------------------
 
@@ -233,17 +242,17 @@ class Recorder:
         """Draw a number, as each replay will do again."""
         if self.has_failed:
             return source()
-        number = LateNumber(self._unrecorded(source), source, is_drawn=True)
+        number = LateNumber(self.unrecorded(source), source, is_drawn=True)
         self.recording.drawn.append(number)
         return number
 
     def read_number(self, holder: NumberHolder) -> Any:
         """Return a number that something holds."""
         if self.has_failed:
-            return self._unrecorded(lambda: holder.number)
+            return self.unrecorded(lambda: holder.number)
         if id(holder) not in self._held:
             read = partial(getattr, holder, "number")
-            self._held[id(holder)] = holder, LateNumber(self._unrecorded(read), read)
+            self._held[id(holder)] = holder, LateNumber(self.unrecorded(read), read)
         return self._held[id(holder)][1]
 
     def write_number(self, holder: NumberHolder, number: Any) -> None:
@@ -275,14 +284,15 @@ class Recorder:
         self._unread.add(tensor.storage)
         return tensor
 
-    def _unrecorded(self, source: Callable[[], Any]) -> Any:
+    def unrecorded(self, source: Callable[[], Any]) -> Any:
         """Return what a function returns, without recording what it does."""
         captures, state.captures = state.captures, ()
-        self._is_drawing = True
+        was_drawing, self._is_drawing = self._is_drawing, True
         try:
-            return source()
+            with self._unread.readable():
+                return source()
         finally:
-            self._is_drawing = False
+            self._is_drawing = was_drawing
             state.captures = captures
 
     # -- values -------------------------------------------------------------------------------
@@ -291,6 +301,12 @@ class Recorder:
         entry = self._views.get(id(target))
         return entry[1] if entry is not None and entry[0]() is target else None
 
+    def begin_result(self, tensor: Tensor) -> View:
+        """Note a tensor that something recorded makes."""
+        view = self._note(tensor, self._next_value())
+        self._unread.add(tensor.storage)
+        return view
+
     def _next_value(self) -> int:
         self._values += 1
         return self._values - 1
@@ -298,7 +314,7 @@ class Recorder:
     def _begin(self, tensor: Tensor, source: Source) -> View:
         """Note a tensor with a value that no kernel made."""
         self.recording.sources[self._values] = source
-        if isinstance(source, Storage):
+        if not isinstance(source, Argument):
             self.constants[self._values] = tensor
         return self._note(tensor, self._next_value())
 
@@ -313,3 +329,18 @@ class Recorder:
 def _is_drawn(number: Any) -> bool:
     """Whether computing a late number draws something."""
     return type(number) is LateNumber and (number.is_drawn or any(map(_is_drawn, number.operands)))
+
+
+def on_device(tensor: Tensor) -> Tensor:
+    """Return a tensor with the same elements, which only the active backend has.
+
+    What an op does may depend on whether the host has the elements, too.
+    """
+    storage = tensor.storage
+    active = backend()
+    if storage.size == 0 or (storage.backend is active and storage.host is None):
+        return Tensor(storage, tensor.shape, tensor.dtype)
+    copy = Storage(storage.dtype, storage.size, storage.read())
+    copy.move_to(active, "function")
+    copy.host = None
+    return Tensor(copy, tensor.shape, tensor.dtype)

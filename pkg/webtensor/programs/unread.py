@@ -5,6 +5,8 @@ What a function does after it has read elements depends on them, and what is rec
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakSet
 
@@ -54,6 +56,17 @@ class UnreadStorages:
         if type(storage) is Storage:
             storage.__class__ = _UnreadStorage
             self._storages.add(storage)
+
+    @contextmanager
+    def readable(self) -> Iterator[None]:
+        """Let all be read within the context."""
+        for storage in self._storages:
+            storage.__class__ = Storage
+        try:
+            yield
+        finally:
+            for storage in self._storages:
+                storage.__class__ = _UnreadStorage
 
     def release(self) -> None:
         """Let all be read again."""

@@ -19,13 +19,14 @@ from webtensor.errors import CaptureError
 from webtensor.nest import map_structure
 from webtensor.ops import broadcast_to, moveaxis, reshape, stack
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
-from webtensor.programs.capture import on_device
+from webtensor.programs.loops import RecordedLoop
 from webtensor.programs.recording import (
     Argument,
     RecordedCall,
     Recorder,
     Source,
     View,
+    on_device,
 )
 from webtensor.shapes import normalize_axis
 from webtensor.transforms.batching_rules import Operand, batched, one_by_one
@@ -207,6 +208,10 @@ class _Batch:
             value: self._begun(value, source) for value, source in recording.sources.items()
         }
         for call in recording.calls:
+            if isinstance(call, RecordedLoop):
+                raise CaptureError(
+                    "vmap: how often while_loop runs differs from example to example; use scan"
+                )
             self._values[call.output.value] = self._computed(call)
 
     def whole(self, view: View) -> Tensor:

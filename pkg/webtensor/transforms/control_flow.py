@@ -1,0 +1,284 @@
+"""Loops and branches, which captured functions and ``vmap`` understand, too.
+
+Outside of these, they are Python's: conditions are read, and a function is called for each
+iteration, so that tapes see all that is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from webtensor.arguments import as_integer
+from webtensor.autodiff import is_recording
+from webtensor.autodiff.functions import own_tensors
+from webtensor.dtypes import bool_
+from webtensor.engine import Tensor, TensorLike, Variable, as_operand, state
+from webtensor.errors import CaptureError
+from webtensor.nest import flatten, map_structure, pack
+from webtensor.ops import stack, where
+from webtensor.programs.loops import record_loop
+
+__all__ = ["cond", "scan", "while_loop"]
+
+Result = TypeVar("Result")
+
+
+def cond(
+    pred: TensorLike,
+    true_fn: Callable[..., Result],
+    false_fn: Callable[..., Result],
+    *operands: Any,
+) -> Result:
+    """Call one of two functions.
+
+    In a captured function, and within ``vmap``, both are called, and ``where`` picks results: then
+    both must return tensors of the same shapes, and assign to no variables.
+
+    Args:
+        pred: a bool scalar.
+        true_fn: called if ``pred`` is true.
+        false_fn: called if it is not.
+        operands: what both are called with.
+
+    Raises:
+        CaptureError: both are called, and a function assigns to variables, or results differ.
+        TypeError: an argument cannot be called.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x = wt.tensor(-3.0)
+        >>> wt.cond(x > 0.0, lambda x: x, lambda x: -x, x).tolist()
+        3.0
+    """
+    for name, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if not callable(function):
+            raise TypeError(f"cond: {name} must be callable, but got {function!r}")
+    if not state.captures:
+        return true_fn(*operands) if _truth("cond", pred) else false_fn(*operands)
+    recorder = state.captures[-1]
+    condition = _scalar("cond", pred)
+    before = recorder.count_of_assignments
+    results = true_fn(*operands), false_fn(*operands)
+    if recorder.count_of_assignments != before:
+        raise CaptureError(
+            "cond: where both functions are called, as in a captured function, they must not "
+            "assign to variables; return the values instead"
+        )
+    columns = list(map(flatten, results))
+    if len(columns[0]) != len(columns[1]):
+        raise CaptureError(
+            "cond: where both functions are called, as in a captured function, they must return "
+            f"the same structure, but return {len(columns[0])} and {len(columns[1])} values"
+        )
+    chosen = [_chosen(condition, *leaves) for leaves in zip(*columns, strict=True)]
+    result: Result = pack(results[0], chosen)
+    return result
+
+
+def _chosen(condition: Tensor, first: Any, second: Any) -> Any:
+    """Return the one or the other result."""
+    if first is second:
+        return first
+    then, otherwise = as_operand("cond", first), as_operand("cond", second)
+    if then.shape != otherwise.shape or then.dtype is not otherwise.dtype:
+        raise CaptureError(
+            "cond: where both functions are called, as in a captured function, they must return "
+            f"the same shapes and dtypes, but return {then.dtype} of shape {then.shape} and "
+            f"{otherwise.dtype} of shape {otherwise.shape}"
+        )
+    return where(condition, then, otherwise)
+
+
+def while_loop(
+    cond: Callable[..., TensorLike],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    maximum_iterations: int | None = None,
+) -> Any:
+    """Call a function as long as a condition holds.
+
+    In a captured function each replay finds out how often; gradients then don't flow through the
+    loop (see ``scan``).
+
+    Args:
+        cond: takes the loop variables, and returns a bool scalar.
+        body: takes the loop variables, and returns the next ones, of the same shapes and dtypes.
+        loop_vars: the first loop variables: a list or a tuple, or a single one.
+        maximum_iterations: the maximum number of calls of ``body``, or None.
+
+    Returns:
+        The last loop variables: a tuple, or a single one.
+
+    Raises:
+        CaptureError: in a captured function the loop needs gradients, assigns to variables, or
+            draws random numbers.
+        TypeError: a function cannot be called, or a loop variable is neither a tensor nor a number.
+        ValueError: in a captured function, ``body`` returns other shapes or dtypes.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.while_loop(lambda x: x < 100.0, lambda x: x * 3.0, wt.tensor(1.0)).tolist()
+        243.0
+    """
+    for name, function in (("cond", cond), ("body", body)):
+        if not callable(function):
+            raise TypeError(f"while_loop: {name} must be callable, but got {function!r}")
+    limit = maximum_iterations
+    if limit is not None:
+        limit = as_integer("while_loop", "maximum_iterations", limit)
+    _check("while_loop", "loop_vars", loop_vars)
+    variables = _as_tuple(loop_vars)
+    if state.captures:
+        variables = _captured_loop(cond, body, variables, limit)
+    else:
+        variables = _loop(cond, body, variables, limit)
+    return variables if isinstance(loop_vars, (list, tuple)) else variables[0]
+
+
+def _as_tuple(loop_vars: Any) -> tuple[Any, ...]:
+    return tuple(loop_vars) if isinstance(loop_vars, (list, tuple)) else (loop_vars,)
+
+
+def _loop(
+    cond: Callable[..., TensorLike],
+    body: Callable[..., Any],
+    variables: tuple[Any, ...],
+    limit: int | None,
+) -> tuple[Any, ...]:
+    iteration = 0
+    while (limit is None or iteration < limit) and _truth("while_loop", cond(*variables)):
+        variables = _as_tuple(body(*variables))
+        iteration += 1
+    return variables
+
+
+def _captured_loop(
+    cond: Callable[..., TensorLike],
+    body: Callable[..., Any],
+    variables: tuple[Any, ...],
+    limit: int | None,
+) -> tuple[Any, ...]:
+    """Record a loop, whose variables all become tensors."""
+    if is_recording():
+        raise CaptureError(
+            "while_loop: in a captured function, no gradients flow through a loop of which only "
+            "replays know how often it runs; use scan, whose number of iterations is known"
+        )
+    first = [as_operand("while_loop", leaf) for leaf in flatten(variables)]
+
+    def values(tensors: Sequence[Tensor]) -> tuple[Any, ...]:
+        structure: tuple[Any, ...] = pack(variables, tensors)
+        return structure
+
+    def tensors_of(result: Any) -> list[Tensor]:
+        tensors = [as_operand("while_loop", leaf) for leaf in flatten(_as_tuple(result))]
+        wanted, given = ([(x.dtype, x.shape) for x in group] for group in (first, tensors))
+        if wanted != given:
+            raise ValueError(
+                "while_loop: in a captured function, body must return tensors of the shapes and "
+                f"dtypes of the loop variables, {wanted}, but returned {given}"
+            )
+        return tensors
+
+    last = record_loop(
+        state.captures[-1],
+        lambda *tensors: _scalar("while_loop", cond(*values(tensors))),
+        lambda *tensors: tensors_of(body(*values(tensors))),
+        first,
+        lambda: tensors_of(_loop(cond, body, values(first), limit)),
+        limit,
+    )
+    return values(last)
+
+
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+) -> tuple[Any, Any]:
+    """Call a function with each slice along the first axis, and carry a value from call to call.
+
+    A captured function computes what all calls together compute.
+
+    Args:
+        f: takes the carried value and a slice, and returns the next carried value and an output.
+        init: the first carried value, a tensor or a structure of tensors.
+        xs: a tensor or a structure of tensors, or None.
+        length: the number of calls; None is that of the slices.
+        reverse: a boolean, whether the last slice is the first.
+        unroll: has no effect here.
+
+    Returns:
+        The last carried value, and the outputs, stacked along a first axis; None without calls.
+
+    Raises:
+        TypeError: ``f`` cannot be called, or ``init`` holds neither tensors nor numbers.
+        ValueError: neither ``xs`` nor ``length`` is given, or ``unroll`` is negative.
+
+    Example:
+        >>> import webtensor as wt
+        >>> total, sums = wt.scan(lambda total, x: (total + x, total + x), 0.0, wt.ones((3,)))
+        >>> total.tolist(), sums.tolist()
+        (3.0, [1.0, 2.0, 3.0])
+    """
+    if not callable(f):
+        raise TypeError(f"scan: f must be callable, but got {f!r}")
+    if not isinstance(unroll, int) or unroll < 0:
+        raise ValueError(f"scan: unroll must be a positive integer or a bool, but got {unroll!r}")
+    if xs is None and length is None:
+        raise ValueError("scan: give xs or length")
+    _check("scan", "init", init)
+    slices = None if xs is None else own_tensors("scan", xs)
+    count = slices_of(slices) if length is None else as_integer("scan", "length", length)
+    carry, outputs = init, []
+    for index in reversed(range(count)) if reverse else range(count):
+        part = None if xs is None else map_structure(lambda leaf, at=index: leaf[at], slices)
+        carry, output = f(carry, part)
+        outputs.append(output)
+    if not outputs:
+        return carry, None
+    return carry, _stacked(outputs[::-1] if reverse else outputs)
+
+
+def slices_of(structure: Any) -> int:
+    """Return the number of slices along the first axis of the tensors of a structure."""
+    counts = {leaf.shape[0] if leaf.shape else None for leaf in flatten(structure)}
+    if len(counts) != 1 or None in counts:
+        raise ValueError(
+            "scan: the tensors of xs must have a first axis of the same size, but their shapes are "
+            f"{[leaf.shape for leaf in flatten(structure)]}"
+        )
+    return int(counts.pop() or 0)
+
+
+def _stacked(outputs: list[Any]) -> Any:
+    """Stack the corresponding tensors of structures."""
+    if outputs[0] is None:
+        return None
+    columns = zip(*map(flatten, outputs), strict=True)
+    stacked = [stack([as_operand("scan", leaf) for leaf in column]) for column in columns]
+    return pack(outputs[0], stacked)
+
+
+def _check(name: str, argument: str, structure: Any) -> None:
+    """Raise for what is neither a tensor nor a number."""
+    for leaf in flatten(structure):
+        is_known = isinstance(leaf, (Tensor, Variable, bool, int, float, complex, type(None)))
+        if not is_known and not hasattr(leaf, "__array__"):
+            raise TypeError(f"{name}: {argument} must hold tensors or numbers, but got {leaf!r}")
+
+
+def _truth(name: str, value: Any) -> bool:
+    return bool(value if isinstance(value, (bool, int, float)) else _scalar(name, value).item())
+
+
+def _scalar(name: str, value: TensorLike) -> Tensor:
+    """Return a condition as a bool scalar."""
+    tensor = as_operand(name, value)
+    if tensor.shape != ():
+        raise ValueError(f"{name}: the condition must be a scalar, but its shape is {tensor.shape}")
+    return tensor if tensor.dtype is bool_ else tensor != 0

@@ -1,0 +1,283 @@
+"""Loops and branches, in Python and in captured functions."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import webtensor as wt
+
+#: A variable that loops assign to.
+KEPT = wt.Variable([0.0, 0.0])
+
+captured_or_not = pytest.mark.parametrize(
+    "wrap", [lambda f: f, wt.function], ids=["plain", "captured"]
+)
+
+
+# -- cond ------------------------------------------------------------------------------------------
+
+
+@captured_or_not
+def test_cond(backend: str, wrap: Callable[..., Any]) -> None:
+    @wrap
+    def f(x: wt.Tensor, y: wt.Tensor) -> Any:
+        return wt.cond(
+            wt.sum(x) > 1.0,
+            lambda x: {"a": x * y, "b": [wt.sum(x), y]},
+            lambda x: {"a": -x, "b": [wt.mean(x), y + 1.0]},
+            x,
+        )
+
+    y = wt.tensor([2.0, 3.0])
+    for _ in range(2):
+        result = f(wt.tensor([1.0, 2.0]), y)
+        assert [result["a"].tolist(), result["b"][0].tolist()] == [[2.0, 6.0], 3.0]
+        result = f(wt.tensor([-1.0, 1.0]), y)
+        assert [result["a"].tolist(), result["b"][1].tolist()] == [[1.0, -1.0], [3.0, 4.0]]
+
+
+@captured_or_not
+def test_gradients_of_cond(backend: str, wrap: Callable[..., Any]) -> None:
+    slope = wrap(wt.grad(lambda x: wt.cond(x > 0.0, lambda: x**2, lambda: -3.0 * x)))
+    for _ in range(2):
+        assert [slope(wt.tensor(x)).tolist() for x in (2.0, -2.0)] == [4.0, -3.0]
+
+
+def test_cond_in_a_batch(backend: str) -> None:
+    x = wt.tensor([1.0, -2.0, 3.0])
+    assert wt.vmap(lambda x: wt.cond(x > 0.0, lambda: x, lambda: -x))(x).tolist() == [1.0, 2.0, 3.0]
+
+
+def test_cond_of_python_values(backend: str) -> None:
+    assert wt.cond(True, lambda: "yes", lambda: "no") == "yes"
+    assert wt.cond(wt.tensor(0), lambda: "yes", lambda: "no") == "no"
+
+
+def test_bad_arguments_of_cond(backend: str) -> None:
+    x = wt.ones((2,))
+    with pytest.raises(TypeError, match="true_fn must be callable, but got 3"):
+        wt.cond(True, 3, lambda: x)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"must be a scalar, but its shape is \(2,\)"):
+        wt.cond(x > 0.0, lambda: x, lambda: x)
+    shapes = wt.function(lambda x: wt.cond(wt.sum(x) > 0, lambda: x, lambda: wt.sum(x)))
+    with pytest.raises(wt.CaptureError, match="the same shapes and dtypes"):
+        shapes(x)
+    structures = wt.function(lambda x: wt.cond(wt.sum(x) > 0, lambda: [x], lambda: [x, x]))
+    with pytest.raises(wt.CaptureError, match="the same structure"):
+        structures(x)
+    w = wt.Variable(x)
+    assigning = wt.function(
+        lambda x: wt.cond(wt.sum(x) > 0, lambda: w.assign_add(x), lambda: w.assign_sub(x))
+    )
+    with pytest.raises(wt.CaptureError, match="must not assign"):
+        assigning(x)
+
+
+# -- while_loop ------------------------------------------------------------------------------------
+
+
+def root(a: wt.Tensor) -> tuple[wt.Tensor, wt.Tensor]:
+    """Return a square root by Newton's method, and the number of steps."""
+    start = a * 0.5 + 0.5
+    x, count = wt.while_loop(
+        lambda x, count: wt.abs(x * x - a) > 1e-4 * a,
+        lambda x, count: (0.5 * (x + a / x), count + 1),
+        (start, wt.tensor(0, dtype="int32")),
+    )
+    return x * 1.0, count
+
+
+def test_each_replay_finds_out_how_often_a_loop_runs(backend: str, no_leak: None) -> None:
+    captured = wt.function(root)
+    counts = set()
+    for a in (2.0, 100.0, 9.0, 1e4, 2.0):
+        (value, count), (wanted, steps) = captured(wt.tensor(a)), root(wt.tensor(a))
+        assert (value.item(), count.item()) == (wanted.item(), steps.item())
+        np.testing.assert_allclose(value.item(), a**0.5, 1e-3)
+        counts.add(count.item())
+    assert len(counts) > 2
+    captured.clear()
+
+
+@captured_or_not
+def test_loops_that_never_run_or_are_limited(backend: str, wrap: Callable[..., Any]) -> None:
+    @wrap
+    def f(x: wt.Tensor) -> Any:
+        none = wt.while_loop(lambda x: x < 0.0, lambda x: x + 1.0, x)
+        some = wt.while_loop(lambda x: x < 100.0, lambda x: x + 1.0, x, maximum_iterations=3)
+        return none + 0.0, some
+
+    for x in (1.0, 5.0):
+        assert [part.item() for part in f(wt.tensor(x))] == [x, x + 3.0]
+
+
+@captured_or_not
+def test_loops_in_loops(backend: str, wrap: Callable[..., Any]) -> None:
+    w = wt.Variable(2.0)
+    table = wt.tensor([1.0, 10.0])
+
+    @wrap
+    def f(n: wt.Tensor, x: wt.Tensor) -> Any:
+        scale = wt.sum(x) * w
+
+        def outer(i: wt.Tensor, total: wt.Tensor) -> tuple[wt.Tensor, wt.Tensor]:
+            _, inner = wt.while_loop(
+                lambda j, s: j < i, lambda j, s: (j + 1, s + scale * table), (i * 0, total)
+            )
+            return i + 1, inner + x
+
+        _, total = wt.while_loop(lambda i, total: i < n, outer, (n * 0, x * 0.0))
+        return total * 2.0
+
+    def expected(n: int, x: Any, w: float) -> Any:
+        total = np.zeros(2)
+        for i in range(n):
+            total += i * x.sum() * w * np.array([1.0, 10.0]) + x
+        return total * 2.0
+
+    for n, value in ((3, 2.0), (0, 2.0), (5, -1.0)):
+        w.assign(value)
+        x = np.array([1.0, n])
+        actual = f(wt.tensor(n, dtype="int32"), wt.tensor(x, dtype="float32"))
+        np.testing.assert_allclose(actual.numpy(), expected(n, x, value), 1e-5)
+
+
+def test_structures_of_loop_variables(backend: str) -> None:
+    @wt.function
+    def f(x: wt.Tensor) -> Any:
+        return wt.while_loop(
+            lambda state: wt.sum(state["x"]) < 10.0,
+            lambda state: {"x": state["x"] * 2.0, "n": state["n"] + 1},
+            {"x": x, "n": 0},
+        )
+
+    for start in (1.0, 3.0):
+        state = f(wt.tensor([start, start]))
+        assert state["x"].tolist() == [start * 2 ** state["n"].item()] * 2
+
+
+def test_a_flag_that_is_a_loop_variable(backend: str) -> None:
+    @wt.function
+    def f(x: wt.Tensor) -> Any:
+        return wt.while_loop(
+            lambda goes_on, x: goes_on, lambda _, x: (x < 5.0, x + 2.0), (x < 9.0, x)
+        )
+
+    assert [f(wt.tensor(x))[1].item() for x in (0.0, 6.0, 10.0)] == [8.0, 8.0, 10.0]
+
+
+def test_gradients_of_plain_loops(backend: str) -> None:
+    slope = wt.grad(lambda x: wt.while_loop(lambda y: y < 10.0, lambda y: y * x, x))
+    assert slope(wt.tensor(3.0)).item() == 27.0
+
+
+@pytest.mark.parametrize(
+    "body, match",
+    [
+        (wt.sum, r"body must return tensors of the shapes and dtypes"),
+        (lambda x: x + float(wt.sum(x)), "are read"),
+        (lambda x: x + wt.random_uniform((2,)), "must not draw random numbers"),
+        (KEPT.assign_add, "must not assign to variables"),
+    ],
+)
+def test_loops_that_cannot_be_captured(
+    backend: str, body: Callable[..., Any], match: str, no_leak: None
+) -> None:
+    captured = wt.function(lambda x: wt.while_loop(lambda x: wt.sum(x) < 9.0, body, x))
+    with pytest.raises((wt.CaptureError, ValueError), match=match):
+        captured(wt.ones((2,)))
+
+
+def test_gradients_through_captured_loops_are_refused(backend: str) -> None:
+    captured = wt.function(wt.grad(lambda x: wt.while_loop(lambda y: y < 9.0, lambda y: y * x, x)))
+    with pytest.raises(wt.CaptureError, match="no gradients flow through a loop"):
+        captured(wt.tensor(3.0))
+
+
+def test_loops_in_batches_are_refused(backend: str) -> None:
+    doubled = wt.vmap(lambda x: wt.while_loop(lambda x: x < 9.0, lambda x: x * 2.0, x))
+    with pytest.raises(wt.CaptureError, match="differs from example to example"):
+        doubled(wt.tensor([1.0, 2.0]))
+
+
+def test_bad_arguments_of_while_loop(backend: str) -> None:
+    with pytest.raises(TypeError, match="cond must be callable, but got 1"):
+        wt.while_loop(1, lambda x: x, 1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="maximum_iterations must be an integer"):
+        wt.while_loop(lambda x: x < 3, lambda x: x + 1, 1, maximum_iterations="a")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="the condition must be a scalar"):
+        wt.while_loop(lambda x: x < 3, lambda x: x + 1, wt.zeros((2,)))
+
+
+# -- scan ------------------------------------------------------------------------------------------
+
+
+def recurrent(lib: Any, scan: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """Return a small recurrent network."""
+
+    def run(w: Any, xs: Any) -> Any:
+        def step(carry: Any, x: Any) -> Any:
+            state = lib.tanh(lib.matmul(carry["state"], w) + x)
+            return {"state": state, "count": carry["count"] + 1.0}, (lib.sum(state), state)
+
+        init = {"state": lib.zeros((2, 3)), "count": lib.zeros(())}
+        return scan(step, init, xs, **options)
+
+    return run
+
+
+def leaves(result: Any) -> list[Any]:
+    carry, (sums, states) = result
+    return [np.asarray(part) for part in (carry["state"], carry["count"], sums, states)]
+
+
+@captured_or_not
+@pytest.mark.parametrize("options", [{}, {"reverse": True}])
+def test_scan_as_in_jax(backend: str, wrap: Callable[..., Any], options: dict[str, Any]) -> None:
+    ours = wrap(recurrent(wt, wt.scan, **options))
+    theirs = recurrent(jnp, jax.lax.scan, **options)
+    generator = np.random.default_rng(3)
+    for _ in range(2):
+        w = generator.normal(size=(3, 3)).astype("float32")
+        xs = generator.normal(size=(5, 2, 3)).astype("float32")
+        for actual, expected in zip(
+            leaves(ours(wt.tensor(w), wt.tensor(xs))), leaves(theirs(w, xs)), strict=True
+        ):
+            np.testing.assert_allclose(actual, expected, 1e-4, 1e-5)
+
+
+@captured_or_not
+def test_gradients_of_scan_as_in_jax(backend: str, wrap: Callable[..., Any]) -> None:
+    def loss(lib: Any, scan: Callable[..., Any]) -> Callable[..., Any]:
+        run = recurrent(lib, scan)
+        return lambda w, xs: lib.sum(run(w, xs)[1][1] ** 2)
+
+    generator = np.random.default_rng(4)
+    w = generator.normal(size=(3, 3)).astype("float32")
+    xs = generator.normal(size=(5, 2, 3)).astype("float32")
+    gradients = wrap(wt.grads(loss(wt, wt.scan)))
+    expected = jax.grad(loss(jnp, jax.lax.scan), (0, 1))(w, xs)
+    for _ in range(2):
+        for actual, wanted in zip(gradients(wt.tensor(w), wt.tensor(xs)), expected, strict=True):
+            np.testing.assert_allclose(actual.numpy(), wanted, 1e-4, 1e-4)
+
+
+def test_scan_without_slices(backend: str) -> None:
+    total, outputs = wt.scan(lambda c, x: (c * 2.0, None), wt.tensor(1.0), length=5)
+    assert (total.item(), outputs) == (32.0, None)
+    assert wt.scan(lambda c, x: (c, x), 1.0, wt.zeros((0, 2))) == (1.0, None)
+
+
+def test_bad_arguments_of_scan(backend: str) -> None:
+    with pytest.raises(TypeError, match="f must be callable, but got 3"):
+        wt.scan(3, 0.0, [1.0])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="give xs or length"):
+        wt.scan(lambda c, x: (c, x), 0.0)
+    with pytest.raises(ValueError, match="unroll must be"):
+        wt.scan(lambda c, x: (c, x), 0.0, wt.zeros((2,)), unroll=-1)
+    with pytest.raises(ValueError, match="a first axis of the same size"):
+        wt.scan(lambda c, x: (c, x), 0.0, {"a": wt.zeros((2,)), "b": wt.zeros((3,))})
