@@ -166,6 +166,13 @@ def test_a_captured_batch_draws_again(backend: str) -> None:
     assert len(set(numbers)) == len(numbers)
 
 
+def test_results_that_follow_from_no_example(backend: str) -> None:
+    w = wt.Variable([1.0, 2.0])
+    results = wt.vmap(lambda x: (3, w, None, "text"))(wt.zeros((2,)))
+    assert [part.tolist() for part in results[:2]] == [[3, 3], [[1.0, 2.0]] * 2]
+    assert results[2:] == (None, "text")
+
+
 def test_layers_of_keras(backend: str) -> None:
     layer = keras.layers.Dense(3, "relu")
     x = wt.tensor(drawn(5, 2, 4))

@@ -5,8 +5,29 @@
 ``while_loop`` and ``scan``.
 """
 
-from webtensor.transforms.control_flow import cond, scan, while_loop
-from webtensor.transforms.derivatives import hessian, jacobian, jvp
-from webtensor.transforms.vectorization import vmap
+from typing import TYPE_CHECKING
 
-__all__ = ["cond", "hessian", "jacobian", "jvp", "scan", "vmap", "while_loop"]
+from webtensor.lazy_contents import contents, lazy_contents
+
+_CONTENTS = contents(
+    """
+    control_flow: cond scan while_loop
+    derivatives: hessian jacobian jvp
+    vectorization: vmap
+    """
+)
+
+if TYPE_CHECKING:
+    from webtensor.transforms.control_flow import (
+        cond as cond,
+        scan as scan,
+        while_loop as while_loop,
+    )
+    from webtensor.transforms.derivatives import (
+        hessian as hessian,
+        jacobian as jacobian,
+        jvp as jvp,
+    )
+    from webtensor.transforms.vectorization import vmap as vmap
+else:
+    __getattr__, __dir__ = lazy_contents(__name__, _CONTENTS)

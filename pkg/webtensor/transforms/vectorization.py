@@ -13,7 +13,7 @@ from webtensor.autodiff.functions import is_host_data, own_tensors
 from webtensor.autodiff.results import require_callable
 from webtensor.autodiff.tape import IDENTITY
 from webtensor.dtypes import complex64
-from webtensor.engine import Storage, Tensor, Variable, alias, constant, run
+from webtensor.engine import Storage, Tensor, Variable, alias, as_operand, constant, run
 from webtensor.engine.late_numbers import again
 from webtensor.errors import CaptureError
 from webtensor.nest import map_structure
@@ -168,6 +168,8 @@ def _recorded(
             views: list[View] = []
 
             def place(leaf: Any) -> Any:
+                if isinstance(leaf, (bool, int, float, Variable)):
+                    leaf = as_operand("vmap", leaf)
                 if not isinstance(leaf, Tensor):
                     return leaf
                 views.append(recorder.view(leaf))

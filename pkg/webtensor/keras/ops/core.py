@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar, cast
 
-from webtensor import ops as wt
+from webtensor import ops as wt, transforms
 from webtensor.autodiff import custom_grad
 from webtensor.dtypes import DType, bool_, int32
 from webtensor.engine import Tensor, TensorLike, Variable
+from webtensor.errors import CaptureError
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.nest import flatten, map_structure, pack
 from webtensor.keras.ops.movement import shape_of
@@ -338,10 +339,6 @@ _LIMITS = {
 # -- flow --------------------------------------------------------------------------------------
 
 
-def _truth(value: TensorLike) -> bool:
-    return bool(value.item() if hasattr(value, "item") else value)
-
-
 def _cond(
     pred: TensorLike, true_fn: Callable[[], Result], false_fn: Callable[[], Result]
 ) -> Result:
@@ -358,7 +355,7 @@ def _cond(
         >>> keras.ops.cond(True, lambda: "then", lambda: "else")
         'then'
     """
-    return true_fn() if _truth(pred) else false_fn()
+    return transforms.cond(pred, true_fn, false_fn)
 
 
 def _cond_spec(compute: Computation, args: Arguments, config: Config) -> object:
@@ -417,18 +414,8 @@ def _while_loop(
         >>> keras.ops.while_loop(lambda n: n < 10, lambda n: n * 2, 1)
         16
     """
-    variables = _as_tuple(loop_vars)
-    iteration = 0
-    while (maximum_iterations is None or iteration < maximum_iterations) and _truth(
-        cond(*variables)
-    ):
-        variables = _as_tuple(body(*variables))
-        iteration += 1
-    return variables if isinstance(loop_vars, (list, tuple)) else variables[0]
-
-
-def _as_tuple(loop_vars: Structure) -> tuple[Structure, ...]:
-    return tuple(loop_vars) if isinstance(loop_vars, (list, tuple)) else (loop_vars,)
+    result: Structure = transforms.while_loop(cond, body, loop_vars, maximum_iterations)
+    return result
 
 
 def _loop_spec(compute: Computation, args: Arguments, config: Config) -> object:
@@ -490,18 +477,7 @@ def _scan(
         >>> total.tolist(), sums.tolist()
         (6, [1, 3, 6])
     """
-    if not callable(f):
-        raise TypeError(f"scan: f must be callable, but got {f!r}")
-    if not isinstance(unroll, int) or unroll < 0:
-        raise ValueError(f"scan: unroll must be a positive integer or a bool, but got {unroll!r}")
-    if xs is None and length is None:
-        raise ValueError("scan: give xs or length")
-    count = length if length is not None else flatten(xs)[0].shape[0]
-    carry, outputs = init, []
-    for index in reversed(range(count)) if reverse else range(count):
-        carry, output = f(carry, None if xs is None else _slice_at(xs, index))
-        outputs.append(output)
-    return carry, _stacked(outputs[::-1] if reverse else outputs) if outputs else None
+    return transforms.scan(f, init, xs, length, reverse, unroll)
 
 
 def _slice_at(structure: Structure, index: int) -> Structure:
@@ -563,7 +539,11 @@ def _vectorized_map(function: Callable[[Structure], Structure], elements: Struct
         >>> keras.ops.vectorized_map(lambda x: x * 2, keras.ops.array([1, 2])).tolist()
         [2, 4]
     """
-    return _map(function, elements)
+    try:
+        result: Structure = transforms.vmap(function)(elements)
+    except CaptureError:  # the function reads elements
+        result = _map(function, elements)
+    return result
 
 
 TABLE = Table(
