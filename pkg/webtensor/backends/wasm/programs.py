@@ -66,8 +66,23 @@ class _PackedWord(NamedTuple):
     source: int
 
 
+class _Attribute(float):
+    """A float among the attributes of a call, which is found again among its arguments."""
+
+    __slots__ = ()
+
+
+class _LateWord(NamedTuple):
+    """A word that is a late attribute, as it is."""
+
+    words: _Words
+    place: int
+    late: int
+    attribute: int
+
+
 class _LateWords(NamedTuple):
-    """The words of a call with late attributes."""
+    """The words of a call that follow from its late attributes in another way."""
 
     words: _Words
     first: int
@@ -128,6 +143,13 @@ def arranged(lives: Sequence[Life]) -> tuple[list[int], int]:
         for time in times:
             alive[time].append(index)
     return offsets, size
+
+
+def _findable(call: KernelCall) -> tuple[Any, ...]:
+    """Return the attributes of a call; late floats are objects of their own."""
+    if call.late is None:
+        return call.attributes
+    return tuple(_Attribute(part) if type(part) is float else part for part in call.attributes)
 
 
 class TemporaryBlock:
@@ -206,6 +228,8 @@ class WasmProgram:
                 operand.storage = sources[source]
                 words[place] = argument.find_for(backend, operand)
                 operand.storage = None
+            for words, place, number, attribute in self._late_words:
+                words[place] = late[number][attribute]
             for call in self._late_calls:
                 self._fill_late(call, late)
             for run in self._runs:
@@ -233,14 +257,16 @@ class WasmProgram:
         backend, program = self._backend, self._program
         self._epoch = backend.epoch
         describes = [self._described(call) for call in program.calls]
+        attributes = [_findable(call) for call in program.calls]
         descriptions = [
-            describe(call.signature, *call.attributes)
-            for describe, call in zip(describes, program.calls, strict=True)
+            describe(call.signature, *own)
+            for describe, call, own in zip(describes, program.calls, attributes, strict=True)
         ]
         self._place(descriptions)
         self._source_gaps: list[_Gap] = []
         self._result_gaps: list[_Gap] = []
         self._packed: list[_PackedWord] = []
+        self._late_words: list[_LateWord] = []
         self._late_calls: list[_LateWords] = []
         self._runs: list[Callable[[], object]] = []
         self._results = {number: index for index, number in enumerate(program.results)}
@@ -250,14 +276,15 @@ class WasmProgram:
         self._queue: array[float] = array("d")
         for number, (call, description) in enumerate(zip(program.calls, descriptions, strict=True)):
             for step in description.calls:
-                words, first, late = self._begin(step)
+                words, first, found_late = self._begin(step)
                 for place, argument in enumerate(step.arguments, first):
                     if _is_late(argument):
-                        late.append((place, argument))
+                        found_late.append((place, argument))
                     else:
                         self._fill(words, place, argument, number)
                 if call.late is not None:
-                    self._late_calls.append(_LateWords(words, first, call, describes[number]))
+                    late = _LateWords(words, first, call, describes[number])
+                    self._note_late(late, attributes[number], step)
         self._end_queue()
 
     def _begin(self, call: Call) -> tuple[_Words, int, _Late]:
@@ -313,6 +340,22 @@ class WasmProgram:
             self._result_gaps.append(_Gap(words, place, self._results[value], offset))
         else:
             words[place] = self._addresses[value] + offset
+
+    def _note_late(self, late: _LateWords, attributes: tuple[Any, ...], step: Call) -> None:
+        """Note which words of a call replays fill in from its late attributes."""
+        call = late.call
+        assert call.late is not None
+        found = [
+            _LateWord(late.words, place, call.late, number)
+            for number, attribute in enumerate(attributes)
+            for place, argument in enumerate(step.arguments, late.first)
+            if isinstance(attribute, _Attribute) and argument is attribute
+        ]
+        numbers = [part for part in attributes if isinstance(part, (int, float))]
+        if len(found) == len(numbers):
+            self._late_words += found
+        else:
+            self._late_calls.append(late)
 
     def _fill_late(self, words: _LateWords, late: Sequence[tuple[Any, ...]]) -> None:
         """Write the numbers of a call that follow from its late attributes."""
