@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
+from webtensor.programs import Function
 
 #: A variable that loops assign to.
 KEPT = wt.Variable([0.0, 0.0])
@@ -202,6 +203,21 @@ def test_loops_in_batches_are_refused(backend: str) -> None:
     doubled = wt.vmap(lambda x: wt.while_loop(lambda x: x < 9.0, lambda x: x * 2.0, x))
     with pytest.raises(wt.CaptureError, match="differs from example to example"):
         doubled(wt.tensor([1.0, 2.0]))
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        lambda x: wt.while_loop(lambda x: wt.sum(x) < 9.0, lambda x: x + float(wt.sum(x)), x),
+        wt.grad(lambda y: wt.while_loop(lambda z: wt.sum(z) < 9.0, lambda z: z * y, y)),
+        lambda x: wt.cond(wt.sum(x) > 1.0, lambda: x * 2.0, lambda: wt.sum(x)),
+    ],
+)
+def test_what_need_not_be_captured_runs_on(backend: str, loop: Callable[..., Any]) -> None:
+    captured = Function(loop, is_strict=False)
+    for start in (2.0, 0.1, 3.0):
+        x = wt.tensor([start, 1.5])
+        assert captured(x).tolist() == loop(x).tolist()
 
 
 def test_bad_arguments_of_while_loop(backend: str) -> None:

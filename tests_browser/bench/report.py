@@ -35,7 +35,12 @@ __all__ = [
 TENSORFLOW = "@tensorflow/tfjs"
 ONE_THREAD = "one thread"
 #: Whose each backend is that is not TensorFlow.js's: packages of npm, and of Python.
-OTHER_PEERS = {"onnxruntime": "onnxruntime-web", "numpy": "numpy", ONE_THREAD: "webtensor"}
+OTHER_PEERS = {
+    "onnxruntime": "onnxruntime-web",
+    "numpy": "numpy",
+    ONE_THREAD: "webtensor",
+    "uncaptured": "webtensor",
+}
 #: Those of the libraries that we are compared with.
 Versions = Mapping[str, str]
 

@@ -142,6 +142,15 @@ def _one_thread() -> Iterator[None]:
         threads.grain = grain
 
 
+class Uncaptured(Ours):
+    """Ours, without a capture."""
+
+    def __init__(self, workload: Workload) -> None:
+        """Make tensors, and the step."""
+        assert workload.uncaptured is not None
+        Side.__init__(self, workload, workload.uncaptured)
+
+
 class NumPy(Side):
     """NumPy, in pages where it was loaded."""
 
@@ -164,4 +173,5 @@ class NumPy(Side):
 PYTHON_PEERS: Mapping[str, Callable[[Workload], Side]] = {
     "one thread": OnOneThread,
     "numpy": NumPy,
+    "uncaptured": Uncaptured,
 }

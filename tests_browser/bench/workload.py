@@ -19,6 +19,7 @@ __all__ = [
     "QUICK",
     "SAME_BACKEND",
     "SINES",
+    "UNCAPTURED",
     "Effort",
     "Input",
     "Shape",
@@ -40,6 +41,8 @@ ONLY_NUMPY = {"wasm": ("numpy",)}
 AND_ONNXRUNTIME = {"webgl": ("webgl",), "wasm": ("wasm", "onnxruntime")}
 #: Of ours, only WebAssembly has threads; ours on one stands beside ours on several.
 ON_THREADS = {"wasm": ("wasm", "onnxruntime", "one thread")}
+#: Captured functions are compared with the functions themselves.
+UNCAPTURED = {"webgl": ("uncaptured",), "wasm": ("uncaptured",)}
 #: Rows that theirs cannot be compared in on WebGL. Where updates are put at indices, it compares
 #: each element of the result with all of them, which takes minutes.
 ONLY_WASM = {"wasm": ("wasm",)}
@@ -142,6 +145,8 @@ class Workload:
     onnx: str = ""
     #: The same with NumPy, called with its module and an array per input, where that is a peer.
     numpy: Callable[..., Any] | None = None
+    #: The same without a capture, where that is a peer.
+    uncaptured: Callable[..., Any] | None = None
     #: How many threads compute, on both sides.
     threads: int = 1
     #: The multiplications that the numbers of one call's result need, and as many additions, where

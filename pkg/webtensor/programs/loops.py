@@ -72,11 +72,17 @@ def record_loop(
         limit: the maximum number of iterations.
 
     Raises:
-        CaptureError: the loop assigns to variables, or draws random numbers.
+        CaptureError: the recorder is strict, and the loop assigns to variables, draws random
+            numbers or reads elements.
     """
-    parts = [
-        _part(recorder, part, variables) for part in (lambda *values: [condition(*values)], body)
-    ]
+    try:
+        parts = [
+            _part(recorder, part, variables)
+            for part in (lambda *values: [condition(*values)], body)
+        ]
+    except CaptureError as error:
+        recorder.refuse(str(error))
+        return list(run())
     results = [Tensor(x.storage, x.shape, x.dtype) for x in recorder.unrecorded(run)]
     inputs = (
         *map(recorder.view, variables),

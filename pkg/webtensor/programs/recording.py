@@ -122,7 +122,7 @@ class Recorder:
     """
 
     def __init__(self, is_strict: bool = True) -> None:
-        self._is_strict = is_strict
+        self.is_strict = is_strict
         #: Whether the function did what cannot be captured.
         self.has_failed = False
         self.recording = Recording()
@@ -136,12 +136,8 @@ class Recorder:
         #: What holds numbers, with the number that it holds by now.
         self._held: dict[int, tuple[NumberHolder, Any]] = {}
         self._is_drawing = False
-        self._assignments = 0
-
-    @property
-    def count_of_assignments(self) -> int:
-        """How often something was assigned to variables."""
-        return self._assignments
+        #: How often something was assigned to variables.
+        self.assignments = 0
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -179,7 +175,7 @@ class Recorder:
         Raises:
             CaptureError: the recorder is strict.
         """
-        if self._is_strict:
+        if self.is_strict:
             raise CaptureError(message)
         self.has_failed = True
         self._unread.release()
@@ -234,7 +230,7 @@ class Recorder:
         if not (self._is_drawing or self.has_failed):
             self.view(value)
             self._assigned[id(variable)] = (variable, value)
-            self._assignments += 1
+            self.assignments += 1
 
     # -- late numbers -------------------------------------------------------------------------
 

@@ -54,13 +54,13 @@ def cond(
     for name, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         if not callable(function):
             raise TypeError(f"cond: {name} must be callable, but got {function!r}")
-    if not state.captures:
+    recorder = state.captures[-1] if state.captures else None
+    if recorder is None or not recorder.is_strict:
         return true_fn(*operands) if _truth("cond", pred) else false_fn(*operands)
-    recorder = state.captures[-1]
     condition = _scalar("cond", pred)
-    before = recorder.count_of_assignments
+    before = recorder.assignments
     results = true_fn(*operands), false_fn(*operands)
-    if recorder.count_of_assignments != before:
+    if recorder.assignments != before:
         raise CaptureError(
             "cond: where both functions are called, as in a captured function, they must not "
             "assign to variables; return the values instead"
@@ -161,10 +161,11 @@ def _captured_loop(
 ) -> tuple[Any, ...]:
     """Record a loop, whose variables all become tensors."""
     if is_recording():
-        raise CaptureError(
+        state.captures[-1].refuse(
             "while_loop: in a captured function, no gradients flow through a loop of which only "
             "replays know how often it runs; use scan, whose number of iterations is known"
         )
+        return _loop(cond, body, variables, limit)
     first = [as_operand("while_loop", leaf) for leaf in flatten(variables)]
 
     def values(tensors: Sequence[Tensor]) -> tuple[Any, ...]:
@@ -268,7 +269,8 @@ def _check(name: str, argument: str, structure: Any) -> None:
     """Raise for what is neither a tensor nor a number."""
     for leaf in flatten(structure):
         is_known = isinstance(leaf, (Tensor, Variable, bool, int, float, complex, type(None)))
-        if not is_known and not hasattr(leaf, "__array__"):
+        kind = getattr(getattr(leaf, "dtype", None), "kind", "")
+        if not is_known and kind not in tuple("biufc"):
             raise TypeError(f"{name}: {argument} must hold tensors or numbers, but got {leaf!r}")
 
 

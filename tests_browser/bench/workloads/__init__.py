@@ -3,6 +3,7 @@
 It is imported in the page, where the rows run, and outside, where they are listed.
 """
 
+from tests_browser.bench.workloads.captured import CAPTURED
 from tests_browser.bench.workloads.convolution import CONVOLUTIONS
 from tests_browser.bench.workloads.creation import CREATION
 from tests_browser.bench.workloads.elementwise import ELEMENTWISE
@@ -41,6 +42,7 @@ FAMILIES = {
     "Text": TEXT,
     "Transfers": TRANSFERS,
     "Training": TRAINING,
+    "Captured functions": CAPTURED,
     "Convolutions of networks": LAYERS,
     "The Layers API": LAYERS_API,
     "Networks": PREDICTIONS,
