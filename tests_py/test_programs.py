@@ -432,6 +432,17 @@ def test_replays_leak_nothing(backend: str, no_leak: None) -> None:
     gc.collect()
 
 
+def test_programs_keep_constants_of_their_own(backend: str, no_leak: None) -> None:
+    captured = wt.function(lambda x: x * 3.25 + 1.75)
+    x = wt.ones((3,))
+    captured(x)
+    before = wt.memory()["num_storages"]
+    for number in range(300):  # new numbers replace the oldest among the engine's constants
+        wt.dispose(x + (number + 0.125))
+    assert wt.memory()["num_storages"] == before
+    captured.clear()
+
+
 def test_where_a_program_has_no_room_the_function_runs(
     backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,15 @@ from webtensor.engine.storage import Storage, host_storage
 from webtensor.engine.tensor import Tensor
 from webtensor.engine.variable import Variable
 
-__all__ = ["TensorLike", "as_operand", "as_operands", "cached_constants", "constant", "from_host"]
+__all__ = [
+    "TensorLike",
+    "as_operand",
+    "as_operands",
+    "cached_constants",
+    "constant",
+    "from_host",
+    "new_constant",
+]
 
 #: What ops accept: a Tensor, a Variable, a Python number, nested lists of numbers, an array.
 TensorLike = Any
@@ -32,26 +40,29 @@ def from_host(name: str, value: Any, dtype: DType | None = None) -> Tensor:
 
 
 def constant(name: str, value: Any, dtype: DType) -> Tensor:
-    """Return a rank-0 tensor for a Python number; it is cached.
+    """Return a rank-0 tensor for a Python number; it is cached, save in captured functions.
 
     Ops get the same few numbers again and again; the cache saves an upload each time. A new number
     replaces the oldest: a learning rate that changes at every step would fill any cache.
     """
-    if type(value) is LateNumber:
-        late: Tensor = state.captures[-1].scalar(value, dtype)
-        return late
+    if state.captures:
+        captured: Tensor = state.captures[-1].constant(name, value, dtype)
+        return captured
     key = (value, dtype)
     tensor = _constants.get(key)
     # 0.0 and -0.0 are equal as keys, NaN never is.
     negative_zero = not value and "-" in str(value)
     if tensor is None or negative_zero:
-        with outside_scopes():
-            tensor = Tensor(
-                Storage(dtype.stored, dtype.words, pack(name, [value], dtype)), (), dtype
-            )
+        tensor = new_constant(name, value, dtype)
         if value == value and not negative_zero:
             _keep(key, tensor)
     return tensor
+
+
+def new_constant(name: str, value: complex, dtype: DType) -> Tensor:
+    """Return a rank-0 tensor of its own for a Python number, which no scope disposes."""
+    with outside_scopes():
+        return Tensor(Storage(dtype.stored, dtype.words, pack(name, [value], dtype)), (), dtype)
 
 
 def _keep(key: tuple[complex, DType], tensor: Tensor) -> None:

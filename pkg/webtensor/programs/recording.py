@@ -19,6 +19,7 @@ from webtensor.dtypes import DType, string_
 from webtensor.engine import Primitive, Storage, Tensor, Variable, backend, state
 from webtensor.engine.convert import pack
 from webtensor.engine.late_numbers import LateNumber, NumberHolder, at_capture
+from webtensor.engine.operands import new_constant
 from webtensor.engine.state import observing
 from webtensor.engine.storage import host_storage
 from webtensor.errors import CaptureError
@@ -133,6 +134,8 @@ class Recorder:
         self._views: dict[int, tuple[ReferenceType[Any], View]] = {}
         self._unread = UnreadStorages()
         self._assigned: dict[int, tuple[Variable, Tensor]] = {}
+        #: The tensors of Python numbers.
+        self._scalars: dict[tuple[str, DType], Tensor] = {}
         #: What holds numbers, with the number that it holds by now.
         self._held: dict[int, tuple[NumberHolder, Any]] = {}
         self._is_drawing = False
@@ -273,8 +276,16 @@ class Recorder:
         self.recording.choices.append((number, outcome))
         return outcome
 
-    def scalar(self, number: LateNumber, dtype: DType) -> Tensor:
-        """Return a number as a tensor of rank 0."""
+    def constant(self, name: str, number: Any, dtype: DType) -> Tensor:
+        """Return a number as a tensor of rank 0.
+
+        The engine's cache of constants would drop tensors that a program keeps.
+        """
+        if type(number) is not LateNumber:
+            key = repr(number), dtype
+            if key not in self._scalars:
+                self._scalars[key] = new_constant(name, number, dtype)
+            return self._scalars[key]
         tensor = Tensor(scalar_storage(number.now, dtype), (), dtype)
         self._begin(tensor, LateScalar(number, dtype))
         self._unread.add(tensor.storage)

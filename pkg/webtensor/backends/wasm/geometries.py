@@ -49,6 +49,7 @@ class GeometrySlots:
                 f"the wasm backend holds geometries of at most {_SLOT_BYTES // 4} numbers, but "
                 f"this one has {len(integers)}: the tensor has too many axes"
             )
+        data = memoryview(array("i", integers)).cast("B")  # raises for what is no int32
         slot = self._next
         self._next = (slot + 1) % _SLOTS
         replaced = self._integers[slot]
@@ -57,7 +58,7 @@ class GeometrySlots:
             self._on_reuse()
         self._integers[slot] = integers
         address = self._base + slot * _SLOT_BYTES
-        self._host.write(address, memoryview(array("i", integers)).cast("B"))
+        self._host.write(address, data)
         self._addresses[integers] = address
         return address
 
