@@ -294,6 +294,17 @@ def test_stopped_run_is_described_though_that_takes_a_while(repl: Repl):
     repl.enter("session.TracebackException = kept")
 
 
+def test_output_is_complete_when_the_run_has_ended(repl: Repl):
+    repl.page.evaluate(
+        "() => { window.kept = requestAnimationFrame; requestAnimationFrame = () => 0; }"
+    )
+    try:
+        repl.run("print('written in no frame')\n")
+        assert "written in no frame" in repl.entry.inner_text().splitlines()
+    finally:
+        repl.page.evaluate("() => { requestAnimationFrame = kept; }")
+
+
 def test_program_reads_lines(repl: Repl):
     repl.start("name = input('Name? ')\nprint(f'Hello {name}, {len(name)}')\n")
     repl.wait_until("input")

@@ -196,6 +196,7 @@ async function run(source, filename) {
 function finish(failure, seconds) {
   isRunning = isStopping = false;
   repl.endInput();
+  repl.flush(); // a visitor reads "Finished" as: this is all
   if (failure === null) {
     enter("ready", `Finished in ${seconds < 10 ? seconds.toFixed(2) : seconds.toFixed(0)} s`);
     return;
