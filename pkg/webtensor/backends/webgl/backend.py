@@ -24,6 +24,7 @@ from webtensor.backends.families import FAMILIES
 from webtensor.backends.signatures import Signature
 from webtensor.backends.webgl import compiler
 from webtensor.backends.webgl.compiler import Shader
+from webtensor.backends.webgl.context import reads_too_early
 from webtensor.backends.webgl.dispatch import dispatched
 from webtensor.backends.webgl.draws import Description, Device, Draws, Value
 from webtensor.backends.webgl.flags import DELETE_THRESHOLD, MAX_TEXTURE_SIZE
@@ -85,7 +86,9 @@ class WebGLBackend(Backend):
             sharing = function_of("backends/webgl/sharing.js")
             make_device = partial(sharing, gl, make_device.func)
         self._device = make_device(
-            pyodide_js._module, javascript_text(self._language().VERTEX_SOURCE)
+            pyodide_js._module,
+            javascript_text(self._language().VERTEX_SOURCE),
+            reads_too_early(gl),
         )
         self.programs = ProgramCache(
             self._device, partial(self._language().fragment_source, mode=mode), self._refuse

@@ -16,6 +16,7 @@ __all__ = [
     "create_context",
     "device",
     "is_context_given",
+    "reads_too_early",
     "renderer",
     "set_context",
     "slow_reason",
@@ -173,6 +174,18 @@ def renderer(gl: Any) -> str:
     masked = name in ("WebKit WebGL", "Mozilla")
     extension = gl.getExtension("WEBGL_debug_renderer_info") if masked else None
     return str(gl.getParameter(extension.UNMASKED_RENDERER_WEBGL)) if extension else name
+
+
+def reads_too_early(gl: Any) -> bool:
+    """Whether reads may give what a texture held before the last draw on it.
+
+    Mesa's llvmpipe (seen in 22.3) does that now and then while the processor is busy, unless all
+    draws were waited for. WebKitGTK calls every renderer "Apple GPU".
+    """
+    from js import navigator
+
+    name = renderer(gl).lower()
+    return "llvmpipe" in name or ("apple" in name and "Linux" in navigator.userAgent)
 
 
 def _canvases() -> Iterator[Any]:

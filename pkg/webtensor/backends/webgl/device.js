@@ -8,8 +8,9 @@
 // The link status of a program is queried before its first draw, not when it is made: the query blocks,
 // and until then the browser compiles other programs in parallel.
 //
-// Takes the context, Pyodide's Emscripten module, and the vertex shader's source.
-export default function device(gl, module, vertexSource) {
+// Takes the context, Pyodide's Emscripten module, the vertex shader's source, and whether reads have to
+// wait for the draws before them.
+export default function device(gl, module, vertexSource, readsWait) {
   const floats = { format: gl.RGBA, type: gl.FLOAT, array: Float32Array };
   const ints = { format: gl.RGBA_INTEGER, type: gl.INT, array: Int32Array };
   const bools = { format: gl.RGBA_INTEGER, type: gl.UNSIGNED_BYTE, array: Uint8Array };
@@ -442,6 +443,7 @@ export default function device(gl, module, vertexSource) {
     read(id, rows, address) {
       const entry = textures[id];
       target(entry);
+      if (readsWait) gl.finish();
       const { format, read } = FORMATS[entry.kind];
       const pixels = new read.array(module.HEAPU8.buffer, address, entry.width * rows * 4);
       gl.readPixels(0, 0, entry.width, rows, format, read.type, pixels);
@@ -462,6 +464,7 @@ export default function device(gl, module, vertexSource) {
       gl.bindBuffer(gl.PIXEL_PACK_BUFFER, buffer);
       gl.bufferData(gl.PIXEL_PACK_BUFFER, entry.width * rows * BYTES_PER_TEXEL_READ, gl.STREAM_READ);
       target(entry);
+      if (readsWait) gl.finish();
       const { format, read } = FORMATS[entry.kind];
       gl.readPixels(0, 0, entry.width, rows, format, read.type, 0);
       gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
