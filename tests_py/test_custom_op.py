@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import wasmtime
 
 import webtensor as wt
 from wasm_build.build import VARIANTS, compile_module
@@ -67,6 +68,35 @@ def test_a_closed_module_has_no_functions(module: bytes) -> None:
             loaded.function("soft_swish")
     with pytest.raises(ValueError, match="the module was closed, so it has no 'hard_swish'"):
         loaded.function("hard_swish")
+
+
+OF_ALL_TYPES = """
+__attribute__((export_name("sum"))) double sum(int a, long long b, float c, double d) {
+    return d + c + b + a;
+}
+__attribute__((export_name("unsigned_half"))) int half(unsigned a) { return a / 2; }
+__attribute__((export_name("negative"))) int negative(int a) { return -a; }
+__attribute__((export_name("nothing"))) void nothing(void) {}
+__attribute__((export_name("trap"))) void trap(void) { __builtin_trap(); }
+"""
+
+
+def test_numbers_of_all_types_are_passed(tmp_path: Path) -> None:
+    (tmp_path / "types.c").write_text(OF_ALL_TYPES)
+    with wt.wasm.load_module(compiled(tmp_path / "types.c", tmp_path / "types.wasm")) as loaded:
+        total = loaded.function("sum")
+        assert total(-1, 1 << 40, 0.5, 0.25) == (1 << 40) - 0.25
+        assert total(-1) == -1  # missing ones are zeros
+        assert loaded.function("unsigned_half")(0xFFFF_FFFE) == 0x7FFF_FFFF
+        assert loaded.function("negative")(0x7FFF_FFFF) == -0x7FFF_FFFF
+        assert loaded.function("nothing")() is None
+        with pytest.raises(TypeError, match=r"takes i32, i64, f32, f64, but got \('1',\)"):
+            total("1")
+        with pytest.raises(TypeError, match=r"but got \(1, 2, 3, 4, 5\)"):
+            total(1, 2, 3, 4, 5)
+        with pytest.raises(wasmtime.Trap, match="unreachable"):
+            loaded.function("trap")()
+        assert total(1, 2, 3, 4) == 10
 
 
 WITH_DATA = """
