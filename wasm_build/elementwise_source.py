@@ -2,10 +2,10 @@
 
 For each row and each dtype it computes in, a function of vectors made of the row's C expression,
 and one line that wraps it in the loops of ``source/elementwise.h``. A kernel's export is named
-``<row>_<dtype>``.
+``<row>_<dtype>``. A table of all functions, with their names, serves chains (``source/chain.c``).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -62,7 +62,25 @@ def _joint(name: str, row: "Row") -> Iterator[str]:
     yield "}"
 
 
-def elementwise_source(rows: Iterable["Row"]) -> str:
+def _links(rows: Collection["Row"]) -> Iterator[str]:
+    """Yield the table of the functions that chains call, and their names."""
+    functions: dict[str, str] = {}
+    for row in rows:
+        if row.kernel != "joint":
+            names = [f"{row.name}_{dtype}" for dtype in row.input_dtypes]
+            functions |= {name: name if row.arity == 1 else f"{name}_run" for name in names}
+    casts = [f"cast_{a}_{b}" for a in ELEMENTS for b in ELEMENTS if a != b]
+    yield from (f"void {name}(const void *x, void *out, int size);" for name in casts)
+    functions |= {name: name for name in casts}
+    yield "link_function *const link_functions[] = {"
+    yield from (f"  (link_function *){function}," for function in functions.values())
+    yield "};"
+    yield f'static const char link_names[] = "{" ".join(functions)}";'
+    yield "EXPORT(find_link_names) const char *find_link_names(void) { return link_names; }"
+    yield "EXPORT(link_names_size) int link_names_size(void) { return sizeof(link_names) - 1; }"
+
+
+def elementwise_source(rows: Collection["Row"]) -> str:
     """Return the C source of every row's kernels."""
     lines = [
         "/* Generated from the elementwise table by elementwise_source.py. */",
@@ -72,4 +90,5 @@ def elementwise_source(rows: Iterable["Row"]) -> str:
     for row in rows:
         for dtype in row.input_dtypes:
             lines += kernel(row, dtype)
+    lines += _links(rows)
     return "\n".join(lines)

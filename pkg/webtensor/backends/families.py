@@ -9,6 +9,7 @@ __all__ = ["FAMILIES"]
 FAMILIES = contents(
     """
     blocks: blocks
+    chains: chain
     compaction: true_indices
     contraction: fused_matmul matmul
     convolution: conv2d conv2d_filter_gradient conv2d_input_gradient depthwise_conv2d

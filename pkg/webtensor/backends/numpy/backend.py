@@ -27,7 +27,7 @@ Arrays = Sequence[Array]
 
 #: Registers a function of the signature, the operands and the primitive's attributes; it need not
 #: make its result dense, or of the signature's dtype: ``@kernel("name")``.
-kernel = KernelTable(__package__, without=["non_max_suppression"])
+kernel = KernelTable(__package__, without=["chain", "non_max_suppression"])
 
 
 def _array_of(operand: Operand) -> Array:

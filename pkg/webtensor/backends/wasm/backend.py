@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeVar
 
 from webtensor.backends.api import Backend, DescribedKernel, Handle, KernelTable, PreparedKernel
@@ -97,6 +98,13 @@ class WasmBackend(Backend):
     def compiled(self, program: Program) -> WasmProgram:
         """Return what computes a program's results in as few crossings as can be."""
         return WasmProgram(self, program)
+
+    @cached_property
+    def link_numbers(self) -> dict[str, int]:
+        """The numbers of the functions that chains call, by their names."""
+        address, size = (self.functions[name,]() for name in ("find_link_names", "link_names_size"))
+        names = bytes(self.host.read(address, size)).decode("ascii").split()
+        return {name: number for number, name in enumerate(names)}
 
     def begin_epoch(self) -> None:
         """Dispatch all descriptions anew."""

@@ -26,6 +26,7 @@ __all__ = [
     "Found",
     "Geometry",
     "Packed",
+    "Record",
     "one_call",
     "operands",
     "scratch",
@@ -43,6 +44,15 @@ class Geometry(NamedTuple):
     """The address of integers, which are written there once."""
 
     integers: tuple[int, ...]
+
+
+class Record(NamedTuple):
+    """The address of integers, among which names stand for the numbers of link functions.
+
+    Only programs have calls with records.
+    """
+
+    words: tuple[int | str, ...]
 
 
 @runtime_checkable
@@ -74,7 +84,8 @@ class Call(NamedTuple):
 
     Attributes:
         export: the parts of its name.
-        arguments: numbers, and what stands for them: ``Address``, ``Geometry``, ``Found``.
+        arguments: numbers, and what stands for them: ``Address``, ``Geometry``, ``Record``,
+            ``Found``.
         work: about how many instructions it takes; little work may be queued. 0 if that is unknown.
         is_shared: whether threads can share the work; then the export takes two more arguments, a
             part and the number of parts (see ``wasm_build/source/vector.h``).

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from webtensor.backends.api import DescribedKernel, Handle, Stored
+from webtensor.backends.chains import with_chains
 from webtensor.backends.programs import KernelCall, Program, ProgramOperand, last_uses
 from webtensor.backends.wasm.descriptions import (
     RESULT,
@@ -23,7 +24,9 @@ from webtensor.backends.wasm.descriptions import (
     Found,
     Geometry,
     Packed,
+    Record,
 )
+from webtensor.backends.wasm.links import is_link
 from webtensor.errors import KernelNotFoundError
 
 if TYPE_CHECKING:
@@ -200,8 +203,9 @@ class WasmProgram:
     """
 
     def __init__(self, backend: WasmBackend, program: Program) -> None:
+        names = backend.link_numbers
         self._backend = backend
-        self._program = program
+        self._program = with_chains(program, partial(is_link, names))
         self._geometry_block = 0
         self._epoch: object = None
         self._generation = 0
@@ -259,7 +263,7 @@ class WasmProgram:
         describes = [self._described(call) for call in program.calls]
         attributes = [_findable(call) for call in program.calls]
         descriptions = [
-            describe(call.signature, *own)
+            self._numbered(describe(call.signature, *own))
             for describe, call, own in zip(describes, program.calls, attributes, strict=True)
         ]
         self._place(descriptions)
@@ -371,6 +375,26 @@ class WasmProgram:
         if not isinstance(kernel, DescribedKernel):
             raise KernelNotFoundError(f"the kernel {call.kernel!r} does not say what it calls")
         return kernel.describe
+
+    def _numbered(self, description: Description) -> Description:
+        """Return a description with geometries in place of records."""
+        numbers = self._backend.link_numbers
+
+        def geometry(record: Record) -> Geometry:
+            return Geometry(
+                tuple(numbers[word] if isinstance(word, str) else word for word in record.words)
+            )
+
+        calls = [
+            call._replace(
+                arguments=tuple(
+                    geometry(argument) if isinstance(argument, Record) else argument
+                    for argument in call.arguments
+                )
+            )
+            for call in description.calls
+        ]
+        return description._replace(calls=tuple(calls))
 
     def _place(self, descriptions: Sequence[Description]) -> None:
         """Give temporary values, scratch memory and geometries their places."""

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from webtensor.backends.api import (
     Backend,
+    CompiledProgram,
     DescribedKernel,
     Handle,
     Kernel,
@@ -20,7 +21,9 @@ from webtensor.backends.api import (
     PreparedKernel,
     Stopwatch,
 )
+from webtensor.backends.chains import with_chains
 from webtensor.backends.families import FAMILIES
+from webtensor.backends.programs import Program
 from webtensor.backends.signatures import Signature
 from webtensor.backends.webgl import compiler
 from webtensor.backends.webgl.compiler import Shader
@@ -130,6 +133,10 @@ class WebGLBackend(Backend):
     def dispatched(self, of: Signature, description: Description) -> PreparedKernel:
         """Return what draws a description for operands of its signature."""
         return dispatched(self, len(of.inputs), description)
+
+    def compiled(self, program: Program) -> CompiledProgram:
+        """Return what computes a program's results; on WebGL 2, chains are one draw each."""
+        return super().compiled(with_chains(program, lambda row, of: self.mode.version == 2))
 
     # -- drawing ------------------------------------------------------------------------------
 

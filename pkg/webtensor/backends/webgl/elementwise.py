@@ -14,7 +14,7 @@ from webtensor.dtypes import DType, bool_, float32, int32
 from webtensor.shapes import Shape
 from webtensor.views import broadcast_strides, collapse
 
-__all__ = ["row_shader"]
+__all__ = ["element_expression", "element_function", "row_shader"]
 
 _NAMES = ("x", "y", "z", "w")
 _LANES = ("x", "y", "z", "w")
@@ -24,13 +24,36 @@ _LANES = ("x", "y", "z", "w")
 _SAME, _SCALAR, _VECTOR, _SPLAT, _ELEMENT = range(5)
 
 
-def _element_function(row: Elementwise, inputs: Sequence[DType], output: DType) -> str:
-    """GLSL function of one element of each operand."""
-    expression = row.glsl_int if row.glsl_int and inputs[-1] is int32 else row.glsl
-    parameters = ", ".join(
-        f"{vector_type(dtype, 1)} {name}" for dtype, name in zip(inputs, _NAMES, strict=False)
-    )
-    return f"{vector_type(output, 1)} element({parameters}) {{ return {expression}; }}"
+_CASTS = {
+    (float32, int32): "to_int(x)",
+    (float32, bool_): "x != 0.0",
+    (int32, float32): "float(x)",
+    (int32, bool_): "x != 0",
+    (bool_, float32): "x ? 1.0 : 0.0",
+    (bool_, int32): "x ? 1 : 0",
+}
+
+
+def element_expression(row: Elementwise | None, inputs: Sequence[DType], output: DType) -> str:
+    """Return the GLSL expression of a row or, with None, of a cast."""
+    if row is None:
+        return _CASTS[inputs[0], output]
+    return row.glsl_int if row.glsl_int and inputs[-1] is int32 else row.glsl
+
+
+def element_function(
+    name: str,
+    expression: str,
+    inputs: Sequence[DType],
+    output: DType,
+    parameters: Sequence[str] = (),
+) -> str:
+    """Return a GLSL function of one element of each operand; parameters may be uniforms instead."""
+    declared = [
+        f"{vector_type(dtype, 1)} {letter}" for dtype, letter in zip(inputs, _NAMES, strict=False)
+    ]
+    declared += [f"float {parameter}" for parameter in parameters]
+    return f"{vector_type(output, 1)} {name}({', '.join(declared)}) {{ return {expression}; }}"
 
 
 def _by_lane(modes: Sequence[int], output: DType) -> str:
@@ -74,7 +97,7 @@ def row_shader(
         result = f"element({', '.join(f'a{index}' for index in range(len(modes)))})"
     code = "\n".join(
         [
-            _element_function(row, dtypes, output),
+            element_function("element", element_expression(row, dtypes, output), dtypes, output),
             "V compute(int t) {",
             *([walk] if strided else []),
             *reads,
@@ -147,26 +170,14 @@ def elementwise(draws: Draws, row: Elementwise, *parameters: float) -> Value:
     )
 
 
-_CASTS = {
-    (float32, int32): "to_int(x)",
-    (float32, bool_): "x != 0.0",
-    (int32, float32): "float(x)",
-    (int32, bool_): "x != 0",
-    (bool_, float32): "x ? 1.0 : 0.0",
-    (bool_, int32): "x ? 1 : 0",
-}
-
-
 @kernel("cast")
 def cast(draws: Draws) -> Value:
     """Convert to another draws.dtype; float to int32 saturates, and NaN becomes 0."""
     source = draws.inputs[0].dtype
 
     def shader() -> Shader:
-        element = (
-            f"{vector_type(draws.dtype, 1)} element({vector_type(source, 1)} x) "
-            f"{{ return {_CASTS[source, draws.dtype]}; }}"
-        )
+        expression = element_expression(None, [source], draws.dtype)
+        element = element_function("element", expression, [source], draws.dtype)
         code = (
             f"{element}\nV compute(int t) {{\n"
             f"  {vector_type(source, 4)} a0 = getXHere();\n"

@@ -1,0 +1,75 @@
+"""The kernel of chains: elementwise calls on blocks that stay in the first-level cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from struct import pack, unpack
+
+from webtensor.backends.chains import MOST_OPERANDS, Link
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.backend import kernel
+from webtensor.backends.wasm.descriptions import RESULT, Call, Description, Record, operands
+from webtensor.backends.wasm.links import MOST_PARAMETERS, link_name
+from webtensor.dtypes import DType, bool_
+
+__all__: list[str] = []
+
+#: Kinds of operands, and forms of functions, as in ``wasm_build/source/chain.c``.
+_FOUR_BYTES, _ONE_BYTE, _ONE_ELEMENT, _ON_STACK = range(4)
+_CAST, _OF_TWO, _OF_THREE = range(MOST_PARAMETERS + 1, MOST_PARAMETERS + 4)
+
+
+@kernel("chain")
+def chain(of: Signature, links: Sequence[Link], *parameters: float) -> Description:
+    """Compute all links for a block of elements before those of the next block."""
+    places = [_place(number, x.size == of.size, x.dtype) for number, x in enumerate(of.inputs)]
+    words: list[int | str] = [len(links)]
+    remaining = iter(parameters)
+    blocks = _Blocks(links, len(of.inputs))
+    for number, link in enumerate(links):
+        own = list(islice(remaining, len(link.parameters)))
+        block = blocks.result(number)
+        is_last = number == len(links) - 1
+        result = _place(0, True, link.dtype) if is_last else block << 2 | _ON_STACK
+        read = [places[index] for index in link.inputs]
+        words += [link_name(link.row, link.dtypes, link.dtype), _form(link)]
+        words += [*read, *[0] * (3 - len(read)), result]
+        words += unpack("3i", pack("3f", *own, *[0.0] * (MOST_PARAMETERS - len(own))))
+        places.append(result)
+    missing = (0,) * (MOST_OPERANDS - len(of.inputs))
+    arguments = (Record(tuple(words)), RESULT, of.size, *operands(of), *missing)
+    return Description(of.bytes, (Call(("chain",), arguments, of.size * len(links), True),))
+
+
+def _place(index: int, is_whole: bool, dtype: DType) -> int:
+    kind = _ONE_ELEMENT if not is_whole else _ONE_BYTE if dtype is bool_ else _FOUR_BYTES
+    return index << 2 | kind
+
+
+def _form(link: Link) -> int:
+    if link.row is None:
+        return _CAST
+    return (len(link.parameters), _OF_TWO, _OF_THREE)[len(link.inputs) - 1]
+
+
+class _Blocks:
+    """Which block on the stack has the result of which link: few blocks stay in the cache."""
+
+    def __init__(self, links: Sequence[Link], operands: int) -> None:
+        self._last_use = {
+            index - operands: number
+            for number, link in enumerate(links)
+            for index in link.inputs
+            if index >= operands
+        }
+        self._taken: dict[int, int] = {}
+
+    def result(self, number: int) -> int:
+        """Return the block of a link; its operands are in others, as they may be narrower."""
+        self._taken = {
+            link: block for link, block in self._taken.items() if self._last_use[link] >= number
+        }
+        block = next(free for free in range(number + 1) if free not in self._taken.values())
+        self._taken[number] = block
+        return block

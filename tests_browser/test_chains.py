@@ -1,0 +1,91 @@
+"""Chains of elementwise calls in pages: the same as the calls one by one, and in fewer draws."""
+
+from pathlib import Path
+
+import pytest
+
+from tests_browser.python_page import PythonPage
+from tests_py import chains
+
+COMPARE = (
+    Path(chains.__file__).read_text("utf-8")
+    + """
+import gc
+
+wt.set_backend(backend)
+threads = wt.backend().threads if backend == "wasm" else None
+if threads:
+    grain, threads.grain = threads.grain, 100.0
+before = wt.memory()["num_tensors"]
+wrong = []
+for seed in seeds:
+    with wt.tidy():
+        function, operands = random_chain(seed)
+        replayed = wt.function(function)
+        results = [[part.tolist() for part in compute(*operands)]
+            for compute in (function, replayed, replayed, replayed)]
+        flat = [[value for part in parts for value in wt.flatten(wt.tensor(part)).tolist()]
+            for parts in results]
+        worst = max(abs(p - q) for other in flat[1:] for p, q in zip(flat[0], other, strict=True))
+        if not worst <= (0 if backend == "wasm" else 1e-5):
+            wrong.append([seed, worst])
+        replayed.clear()
+if threads:
+    threads.grain = grain
+[wrong, wt.memory()["num_tensors"] - before]
+"""
+)
+
+
+@pytest.mark.parametrize("backend", ["wasm", "webgl"])
+def test_chains_compute_the_same(python_page: PythonPage, backend: str):
+    wrong, left = python_page.run(COMPARE, backend=backend, seeds=list(range(30)))
+    assert wrong == []
+    assert left == 0
+
+
+ROWS = (
+    Path(chains.__file__).read_text("utf-8")
+    + """
+wt.set_backend(backend)
+wrong = []
+for name, function, operands in row_chains():
+    expected = function(*operands).tolist()
+    replayed = wt.function(function)
+    replayed(*operands)
+    for p, q in zip(expected, replayed(*operands).tolist(), strict=True):
+        if not (p == q or p != p and q != q or abs(p - q) <= 1e-5 * max(abs(p), 1)):
+            wrong.append([name, p, q])
+wrong
+"""
+)
+
+
+@pytest.mark.parametrize("backend", ["wasm", "webgl"])
+def test_all_rows_are_links(chromium_python: PythonPage, backend: str):
+    assert chromium_python.run(ROWS, backend=backend) == []
+
+
+DRAWS = """
+import webtensor as wt
+wt.set_backend("webgl")
+x = wt.ones((40, 50))
+replayed = wt.function(lambda x: wt.tanh(wt.leaky_relu(x, 0.25) * 1.5 + x))
+replayed(x)
+push, pushed = wt.backend().push, []
+def counting(*given):
+    pushed.append(given)
+    return push(*given)
+wt.backend().push = counting
+try:
+    result = replayed(x)
+finally:
+    wt.backend().push = push
+[len(pushed), wt.max(result).item()]
+"""
+
+
+def test_a_chain_is_one_draw(chromium_python: PythonPage):
+    draws, value = chromium_python.run(DRAWS)
+    assert draws == 1
+    assert value == pytest.approx(0.98661, abs=1e-5)
