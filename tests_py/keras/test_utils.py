@@ -12,6 +12,7 @@ import pytest
 import webtensor as wt
 from tests_py.closeness import assert_close
 from webtensor import keras as ours
+from webtensor.keras import settings
 
 # -- arrays ------------------------------------------------------------------------------------
 
@@ -244,7 +245,7 @@ def test_custom_objects() -> None:
 
 def test_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     config = ours.config
-    monkeypatch.setattr(config._settings, "epsilon", 1e-7)
+    monkeypatch.setattr(settings._settings, "epsilon", 1e-7)
     assert config.floatx() == "float32"
     assert config.epsilon() == keras.config.epsilon()
     config.set_epsilon(1e-3)

@@ -16,14 +16,16 @@ from functools import partial
 from importlib import import_module
 from math import copysign, inf
 from types import MethodType
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from webtensor.backends.families import FAMILIES
-from webtensor.backends.programs import Program, Replay
 from webtensor.backends.signatures import Signature, Typed
 from webtensor.dtypes import DType
 from webtensor.errors import KernelNotFoundError
 from webtensor.shapes import Shape
+
+if TYPE_CHECKING:
+    from webtensor.backends.programs import Program
 
 __all__ = [
     "Backend",
@@ -283,6 +285,8 @@ class Backend(ABC):
             KernelNotFoundError: the backend lacks a kernel.
             OutOfMemoryError: there is no room for temporary values.
         """
+        from webtensor.backends.programs import Replay  # a short visit has no programs
+
         for call in program.calls:
             if call.kernel not in self.kernels:
                 raise KernelNotFoundError(f"backend {self.name!r} has no kernel {call.kernel!r}")

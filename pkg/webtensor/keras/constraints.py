@@ -8,8 +8,8 @@ from typing import Any
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.arguments import Configurable
-from webtensor.keras.config import epsilon
 from webtensor.keras.registry import Namespace
+from webtensor.keras.settings import epsilon
 from webtensor.keras.types import Config, ConstraintLike, CustomObjects
 
 __all__ = [

@@ -1,8 +1,4 @@
-"""Class labels as vectors, and vectors of length 1.
-
-A function that is called with a tensor returns a tensor; otherwise it returns a NumPy array where
-NumPy is installed, as Keras does.
-"""
+"""Class labels as vectors, and vectors of length 1."""
 
 from __future__ import annotations
 
@@ -10,23 +6,10 @@ from math import prod
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
-from webtensor.engine import Tensor, TensorLike
+from webtensor.engine import TensorLike
+from webtensor.keras.array_results import like_input
 
-__all__ = ["as_array", "like_input", "normalize", "to_categorical"]
-
-
-def as_array(x: Tensor) -> TensorLike:
-    """Convert a tensor to a NumPy array, where NumPy is installed."""
-    try:
-        import numpy  # noqa: F401
-    except ImportError:
-        return x
-    return x.numpy()
-
-
-def like_input(x: Tensor, inputs: TensorLike) -> TensorLike:
-    """Return a result as a tensor if the inputs were one, otherwise as by ``as_array``."""
-    return x if isinstance(inputs, Tensor) else as_array(x)
+__all__ = ["normalize", "to_categorical"]
 
 
 def to_categorical(x: TensorLike, num_classes: int | None = None) -> TensorLike:

@@ -13,7 +13,6 @@ from typing import Any, Self
 from webtensor.keras.names import auto_name, to_snake_case
 from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
-from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.symbols import History, KerasTensor, any_symbolic, as_tensor
 from webtensor.keras.types import Config
 
@@ -113,6 +112,8 @@ class Operation:
 
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
         """Return symbolic tensors of the shapes and dtypes of the outputs of ``call``."""
+        from webtensor.keras.shape_inference import outcome_of_trial  # few layers need trials
+
         return outcome_of_trial(self.call, args, kwargs)
 
     # -- configurations -----------------------------------------------------------------------

@@ -17,7 +17,6 @@ from webtensor.engine.convert import pack
 from webtensor.ops.casting import cast_to
 from webtensor.ops.complex_pairs import from_pairs
 from webtensor.ops.movement import clone, concat, reshape
-from webtensor.ops.string_elements import text_tensor
 from webtensor.shapes import as_shape, check_size, prod
 
 __all__ = [
@@ -184,6 +183,8 @@ def _filled(name: str, shape: int | Sequence[int], fill_value: Any, dtype: Any) 
     if isinstance(fill_value, (str, bytes)):
         result_dtype = string_ if dtype is None else as_dtype(dtype)
         check_size(name, "shape", shape, prod(shape))
+        from webtensor.ops.string_elements import text_tensor
+
         return text_tensor(pack(name, [fill_value], result_dtype) * prod(shape), shape)
     if not isinstance(fill_value, (bool, int, float, complex)):
         raise TypeError(f"{name}: fill_value must be a number, but got {fill_value!r}")

@@ -38,7 +38,6 @@ from webtensor.engine import (
 from webtensor.explanation import MISUSE, raise_explained
 from webtensor.ops.broadcasting import sum_to
 from webtensor.ops.casting import cast_to
-from webtensor.ops.string_elements import check_all_text, chosen_texts, compared_texts
 from webtensor.shapes import broadcast_shapes
 
 __all__ = [
@@ -175,6 +174,8 @@ def _of_text(row: Row, x: Tensor, y: Tensor) -> Tensor:
     comparison = _TEXT_COMPARISONS.get(row.name)
     if comparison is None:
         raise TypeError(f"{row.name}: string operands are not supported")
+    from webtensor.ops.string_elements import check_all_text, compared_texts
+
     check_all_text(row.name, [x.dtype, y.dtype])
     return compared_texts(x, y, broadcast_shapes(row.name, x.shape, y.shape), comparison)
 
@@ -398,6 +399,8 @@ def ternary(
                 shape = broadcast_shapes(name, x.shape, y.shape)
                 shape = broadcast_shapes(name, condition.shape, shape)
                 if dtype is string_:
+                    from webtensor.ops.string_elements import check_all_text, chosen_texts
+
                     check_all_text(name, [x.dtype, y.dtype])
                     return chosen_texts(condition, x, y, shape)
                 if dtype is complex64:

@@ -19,7 +19,6 @@ from webtensor.engine.convert import pack
 from webtensor.errors import AxisError
 from webtensor.ops.casting import cast_to
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
-from webtensor.ops.string_elements import check_all_text, gathered_texts, joined_texts, viewed_texts
 from webtensor.shapes import (
     Shape,
     axis_group,
@@ -176,6 +175,8 @@ def strided_view(
 ) -> Tensor:
     """Copy a strided view of ``x`` out."""
     if x.dtype is string_:
+        from webtensor.ops.string_elements import viewed_texts
+
         return viewed_texts(x, shape, strides, offset)
     return run(primitive, (x,), shape, x.dtype, strides, offset, *details)
 
@@ -546,6 +547,8 @@ def concat(tensors: Sequence[TensorLike], axis: int | None = 0) -> Tensor:
     outer, _, inner = axis_group(shape, axis, axis)
     row_sizes = tuple(operand.shape[axis] * inner for operand in nonempty)
     if operands[0].dtype is string_:
+        from webtensor.ops.string_elements import joined_texts
+
         return joined_texts(nonempty, joined, outer)
     return run(_CONCAT, nonempty, joined, operands[0].dtype, outer, row_sizes)
 
@@ -556,7 +559,11 @@ def _same_dtype(name: str, tensors: Sequence[TensorLike]) -> list[Tensor]:
     operands = [as_operand(name, value) for value in tensors]
     if not operands:
         raise ValueError(f"{name}: tensors must not be empty")
-    check_all_text(name, [operand.dtype for operand in operands])
+    dtypes = [operand.dtype for operand in operands]
+    if string_ in dtypes:
+        from webtensor.ops.string_elements import check_all_text
+
+        check_all_text(name, dtypes)
     dtype: DType = operands[0].dtype
     for operand in operands:
         dtype = promote(dtype, operand.dtype)
@@ -761,6 +768,8 @@ def gather(x: TensorLike, indices: TensorLike, axis: int = 0, batch_dims: int = 
         raise IndexError(f"gather: axis {axis} of {x.shape} has no elements to pick")
     group = *axis_group(x.shape, axis, axis), indices.size
     if x.dtype is string_:
+        from webtensor.ops.string_elements import gathered_texts
+
         return gathered_texts(x, indices, shape, *group)
     return run(_GATHER, (x, indices), shape, x.dtype, *group)
 

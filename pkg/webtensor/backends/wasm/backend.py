@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from webtensor.backends.api import Backend, DescribedKernel, Handle, KernelTable, PreparedKernel
-from webtensor.backends.programs import Program
 from webtensor.backends.signatures import Signature
 from webtensor.backends.wasm.descriptions import Description
 from webtensor.backends.wasm.dispatch import dispatched
@@ -15,10 +14,13 @@ from webtensor.backends.wasm.geometries import GeometrySlots
 from webtensor.backends.wasm.host import Host
 from webtensor.backends.wasm.memory import LARGEST_BLOCK, BlockPool
 from webtensor.backends.wasm.packed_weights import PackedWeights
-from webtensor.backends.wasm.programs import TemporaryBlock, WasmProgram
 from webtensor.backends.wasm.threads import Threads
 from webtensor.dtypes import DType
 from webtensor.errors import KernelNotFoundError
+
+if TYPE_CHECKING:
+    from webtensor.backends.programs import Program
+    from webtensor.backends.wasm.programs import TemporaryBlock, WasmProgram
 
 __all__ = ["Functions", "WasmBackend", "kernel"]
 
@@ -86,7 +88,6 @@ class WasmBackend(Backend):
         self.threads = Threads(host, self.allocate, self.release, self.begin_epoch)
         self.numbers = Numbers(host)
         self.packed_weights = PackedWeights(self).address
-        self.temporary_block = TemporaryBlock(self)
 
     def _bound(self, function: Callable[..., Description]) -> DescribedKernel:
         return DescribedKernel(self, function)
@@ -97,7 +98,16 @@ class WasmBackend(Backend):
 
     def compiled(self, program: Program) -> WasmProgram:
         """Return what computes a program's results in as few crossings as can be."""
+        from webtensor.backends.wasm.programs import WasmProgram  # a short visit needs none
+
         return WasmProgram(self, program)
+
+    @cached_property
+    def temporary_block(self) -> TemporaryBlock:
+        """The memory of the temporary values of programs."""
+        from webtensor.backends.wasm.programs import TemporaryBlock
+
+        return TemporaryBlock(self)
 
     @cached_property
     def link_numbers(self) -> dict[str, int]:

@@ -8,7 +8,7 @@ from functools import partial
 from math import isnan
 from struct import Struct
 from time import perf_counter
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from webtensor.backends.api import (
     Backend,
@@ -21,9 +21,7 @@ from webtensor.backends.api import (
     PreparedKernel,
     Stopwatch,
 )
-from webtensor.backends.chains import with_chains
 from webtensor.backends.families import FAMILIES
-from webtensor.backends.programs import Program
 from webtensor.backends.signatures import Signature
 from webtensor.backends.webgl import compiler
 from webtensor.backends.webgl.compiler import Shader
@@ -44,6 +42,9 @@ from webtensor.errors import BackendError, ContextLostError, KernelNotFoundError
 from webtensor.javascript import function_of
 from webtensor.shapes import Shape, prod
 from webtensor.transfer import address_of, javascript_text, zero_bytes
+
+if TYPE_CHECKING:
+    from webtensor.backends.programs import Program
 
 __all__ = ["WebGLBackend", "kernel"]
 
@@ -136,6 +137,8 @@ class WebGLBackend(Backend):
 
     def compiled(self, program: Program) -> CompiledProgram:
         """Return what computes a program's results; on WebGL 2, chains are one draw each."""
+        from webtensor.backends.chains import with_chains  # a short visit has no programs
+
         return super().compiled(with_chains(program, lambda row, of: self.mode.version == 2))
 
     # -- drawing ------------------------------------------------------------------------------

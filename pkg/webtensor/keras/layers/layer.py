@@ -36,7 +36,6 @@ from webtensor.keras.names import current_path, name_scope
 from webtensor.keras.nest import flatten, is_nested, map_structure
 from webtensor.keras.nodes import Node
 from webtensor.keras.registry import deserialize_keras_object
-from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.stateless_scopes import StatelessScope, stateless_scopes
 from webtensor.keras.symbols import (
     KerasTensor,
@@ -379,13 +378,13 @@ class Layer(LayerState):
         }
         if args and not self.built:
             self._build({"input_shape": args[0]})
-        outputs = outcome_of_trial(self.call, tuple(inputs), named_inputs)
+        outputs = super().compute_output_spec(*inputs, **named_inputs)
         return map_structure(lambda output: output.shape, outputs)
 
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
         """Return symbolic tensors like the outputs of ``call``."""
         if type(self).compute_output_shape is Layer.compute_output_shape:
-            return outcome_of_trial(self.call, args, kwargs)
+            return super().compute_output_spec(*args, **kwargs)
         parameters = shape_parameters(type(self).compute_output_shape)
         if parameters is None or len(parameters) == 1:
             inputs = args[0] if args else next(iter(kwargs.values()))

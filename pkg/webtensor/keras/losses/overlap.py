@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import LossFunctionWrapper, Reduction, as_floats
+from webtensor.keras.settings import epsilon
 from webtensor.keras.types import DTypeLike
 
 __all__ = ["Dice", "Tversky", "dice", "tversky"]

@@ -14,7 +14,6 @@ from webtensor import ops as wt
 from webtensor.autodiff import custom_grad
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import (
     LossFunctionWrapper,
     NamedFunctionLoss,
@@ -23,6 +22,7 @@ from webtensor.keras.losses.base import (
     check_same_shape,
     of_labels,
 )
+from webtensor.keras.settings import epsilon
 from webtensor.keras.types import DTypeLike
 from webtensor.shapes import normalize_axis
 

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import (
     LossFunctionWrapper,
     NamedFunctionLoss,
@@ -16,6 +15,7 @@ from webtensor.keras.losses.base import (
     as_floats,
     same_rank,
 )
+from webtensor.keras.settings import epsilon
 from webtensor.keras.types import DTypeLike
 
 __all__ = [

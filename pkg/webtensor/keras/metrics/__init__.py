@@ -1,8 +1,8 @@
 """Metrics, as classes, and functions of which these return the mean.
 
 ``base`` has what all classes share, and ``reductions`` has means and sums. The other modules are
-families: ``accuracy``, ``confusion``, ``correlation``, ``f_score``, ``iou``, ``probabilistic`` and
-``regression``.
+families: ``accuracy``, ``confusion``, ``correlation``, ``f_score``, ``iou``, ``margins``,
+``probabilistic``, ``r2_score`` and ``regression``.
 """
 
 from __future__ import annotations
@@ -33,12 +33,14 @@ _CONTENTS = contents(
         pearson_correlation
     metrics.f_score: F1Score FBetaScore
     metrics.iou: BinaryIoU IoU MeanIoU OneHotIoU OneHotMeanIoU
+    metrics.margins: CategoricalHinge Hinge SquaredHinge
     metrics.probabilistic: BinaryCrossentropy CategoricalCrossentropy KLDivergence Poisson
         SparseCategoricalCrossentropy
+    metrics.r2_score: R2Score
     metrics.reductions: Mean MeanMetricWrapper Sum
-    metrics.regression: CategoricalHinge CosineSimilarity Hinge LogCoshError MeanAbsoluteError
-        MeanAbsolutePercentageError MeanSquaredError MeanSquaredLogarithmicError R2Score
-        RootMeanSquaredError SquaredHinge
+    metrics.regression: CosineSimilarity LogCoshError MeanAbsoluteError
+        MeanAbsolutePercentageError MeanSquaredError MeanSquaredLogarithmicError
+        RootMeanSquaredError
     """
 )
 
@@ -81,7 +83,9 @@ if TYPE_CHECKING:
     from webtensor.keras.metrics.correlation import *
     from webtensor.keras.metrics.f_score import *
     from webtensor.keras.metrics.iou import *
+    from webtensor.keras.metrics.margins import *
     from webtensor.keras.metrics.probabilistic import *
+    from webtensor.keras.metrics.r2_score import *
     from webtensor.keras.metrics.reductions import (
         Mean as Mean,
         MeanMetricWrapper as MeanMetricWrapper,

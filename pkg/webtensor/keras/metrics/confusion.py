@@ -12,9 +12,9 @@ from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.allocations import claim
-from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.metrics.base import Metric, add_to
+from webtensor.keras.settings import epsilon
 from webtensor.keras.types import DTypeLike
 from webtensor.keras.variables import Variable
 from webtensor.shapes import prod

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.metrics.reductions import MeanMetricWrapper
+from webtensor.keras.settings import epsilon
 from webtensor.keras.types import DTypeLike
 
 __all__ = [

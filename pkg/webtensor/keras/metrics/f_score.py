@@ -5,9 +5,9 @@ from __future__ import annotations
 from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import as_floats
 from webtensor.keras.metrics.base import Metric, add_to
+from webtensor.keras.settings import epsilon
 from webtensor.keras.types import DTypeLike
 
 __all__ = ["F1Score", "FBetaScore"]

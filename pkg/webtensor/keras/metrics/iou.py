@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import as_floats
 from webtensor.keras.metrics.base import Metric, add_to
+from webtensor.keras.settings import epsilon
 from webtensor.keras.types import DTypeLike
 
 __all__ = ["BinaryIoU", "IoU", "MeanIoU", "OneHotIoU", "OneHotMeanIoU"]

@@ -8,7 +8,6 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
-from webtensor.keras.layers import Lambda
 from webtensor.keras.layers.layer_state import changes
 from webtensor.keras.models.train_steps import LazyResults
 from webtensor.programs import Function
@@ -120,7 +119,7 @@ def _is_known(part: Any) -> bool:
         # A replay asks for the learning rate, too.
         if callable(value) and name != "_learning_rate"
     ]
-    return _is_own(part) and not isinstance(part, Lambda) and all(map(_is_own, functions))
+    return _is_own(part) and all(map(_is_own, functions))
 
 
 def _is_own(value: Any) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webtensor.engine import TensorLike, Variable
-from webtensor.keras.labels import as_array
+from webtensor.keras.array_results import as_array
 
 if TYPE_CHECKING:
     from webtensor.keras.models.model import Model

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from warnings import warn
 
 from webtensor.engine import Tensor
-from webtensor.keras.config import max_epochs, max_steps_per_epoch
 from webtensor.keras.models.awaitables import Wait, required
 from webtensor.keras.models.batches import AsyncBatches, Batch, Batches
 from webtensor.keras.nest import flatten, pack
+from webtensor.keras.settings import max_epochs, max_steps_per_epoch
 from webtensor.keras.types import Tensors
 from webtensor.ops import concat
 

@@ -12,8 +12,8 @@ from warnings import warn
 from webtensor import keras
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.keras import models
+from webtensor.keras.array_results import as_array
 from webtensor.keras.batch_parts import unpack_x_y_sample_weight
-from webtensor.keras.labels import as_array
 from webtensor.keras.layers import Layer
 from webtensor.keras.logging import is_interactive_logging_enabled
 from webtensor.keras.models.awaitables import Breather, Loop, forms_of

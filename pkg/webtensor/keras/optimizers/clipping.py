@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, Variable, as_operand
-from webtensor.ops import clip, square, stack, sum
+from webtensor.ops import square, stack, sum
 from webtensor.ops.optimizer_updates import clipping_factor, global_clipping_factor
+from webtensor.ops.unary import clip_by_value as _clip
 
 __all__ = ["clip_by_global_norm", "clip_by_norm", "clip_by_value", "without_missing"]
 
@@ -27,7 +28,7 @@ def clip_by_global_norm(gradients: Sequence[Tensor], maximum: float) -> list[Ten
 
 def clip_by_value(gradients: Sequence[Tensor], maximum: float) -> list[Tensor]:
     """Clip the elements of gradients to a maximum absolute value."""
-    return [clip(gradient, -maximum, maximum) for gradient in gradients]
+    return [_clip(gradient, -maximum, maximum) for gradient in gradients]
 
 
 def without_missing(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webtensor.engine import TensorLike
-from webtensor.keras.labels import like_input
+from webtensor.keras.array_results import like_input
 from webtensor.keras.ops import image
 from webtensor.keras.utils.images import array_to_img, img_to_array, load_img, save_img
 

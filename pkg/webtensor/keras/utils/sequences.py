@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 from webtensor import ops as wt
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.array_results import as_array
 from webtensor.keras.batch_parts import Batch
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.labels import as_array
 from webtensor.keras.py_datasets import PyDataset, SampleDataset, checked_format
 from webtensor.keras.types import DTypeLike
 

@@ -13,10 +13,10 @@ from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras import initializers, sliding_windows
 from webtensor.keras.allocations import claim
-from webtensor.keras.config import epsilon
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.settings import epsilon
 from webtensor.keras.types import DTypeLike, Shape
 from webtensor.keras.window_functions import require_window, window_values
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from webtensor import ops as wt
 from webtensor.dtypes import DType, float32, int32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.labels import as_array
+from webtensor.keras.array_results import as_array
 from webtensor.keras.layers.preprocessing.encoding import (
     MODES,
     CategoryLayer,

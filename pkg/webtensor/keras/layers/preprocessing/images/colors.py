@@ -9,7 +9,6 @@ from typing import Any, ClassVar, TypeVar
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras.arguments import ALWAYS
-from webtensor.keras.config import epsilon
 from webtensor.keras.layers.preprocessing.images.base import (
     BaseImagePreprocessingLayer,
     DrawnFactors,
@@ -26,6 +25,7 @@ from webtensor.keras.layers.preprocessing.images.ranges import (
 )
 from webtensor.keras.layers.preprocessing.images.tones import RandomBrightness, RandomContrast
 from webtensor.keras.seeds import SeedGenerator
+from webtensor.keras.settings import epsilon
 
 __all__ = [
     "RandomColorDegeneration",
