@@ -216,6 +216,7 @@ def with_own(part: str) -> keras.Model:
     middle: dict[str, layers.Layer] = {
         "layer": Own(),
         "lambda": layers.Lambda(lambda x: x * 2),
+        "lambda of a library function": layers.Lambda(wt.tanh),
         "activation": layers.Dense(6, activation=lambda x: x * 2),
         "regularizer": layers.Dense(6, kernel_regularizer=lambda w: wt.sum(w * w)),
     }
@@ -235,7 +236,18 @@ def with_own(part: str) -> keras.Model:
     return model
 
 
-@pytest.mark.parametrize("part", ["layer", "lambda", "activation", "regularizer", "loss", "metric"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        "layer",
+        "lambda",
+        "lambda of a library function",
+        "activation",
+        "regularizer",
+        "loss",
+        "metric",
+    ],
+)
 def test_code_of_others_runs_at_each_step(backend: str, calls: Counter, part: str) -> None:
     model = with_own(part)
     for _ in range(6):

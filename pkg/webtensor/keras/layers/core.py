@@ -97,6 +97,7 @@ class Lambda(Layer):
     """
 
     _config_omits: ClassVar = {"output_shape": None, "mask": None}
+    _runs_code_of_others: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -85,6 +85,8 @@ class Layer(LayerState):
     }
     #: Whether ``__call__`` converts its arguments; functional models convert them themselves.
     _converts_inputs = True
+    #: Whether calling the layer may run functions that are not the library's.
+    _runs_code_of_others: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -8,6 +8,7 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from webtensor.keras.layers.layer import Layer
 from webtensor.keras.layers.layer_state import changes
 from webtensor.keras.models.train_steps import LazyResults
 from webtensor.programs import Function
@@ -119,6 +120,8 @@ def _is_known(part: Any) -> bool:
         # A replay asks for the learning rate, too.
         if callable(value) and name != "_learning_rate"
     ]
+    if isinstance(part, Layer) and part._runs_code_of_others:
+        return False
     return _is_own(part) and all(map(_is_own, functions))
 
 
