@@ -1,4 +1,4 @@
-"""The kernel of chains: one shader computes elementwise calls that follow each other."""
+"""The kernel of chains: one shader computes all elementwise calls of a chain."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from webtensor.backends.chains import Link
 from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader, vector_type
 from webtensor.backends.webgl.draws import Draws, Value
-from webtensor.backends.webgl.elementwise import element_expression, element_function
+from webtensor.backends.webgl.elementwise import by_lane, element_expression, element_function
 from webtensor.dtypes import DType
 
 __all__: list[str] = []
-
-_LANES = "xyzw"
 
 
 @kernel("chain")
@@ -28,10 +26,10 @@ def chain(draws: Draws, links: Sequence[Link], *parameters: float) -> Value:
 
 
 def _shader(links: Sequence[Link], dtypes: Sequence[DType], whole: Sequence[bool]) -> Shader:
-    """Describe the shader; operands that are not whole have one element for all.
+    """Describe the shader; operands that are not ``whole`` are scalars.
 
-    Values are ``a0``, ``a1`` …: the operands and then the results of the links, as vectors save for
-    the operands of one element. The parameter ``p`` of link 3 is the uniform ``p_3``.
+    The operands, and then the results of the links, are the variables ``a0``, ``a1`` and so on. The
+    parameter ``p`` of link 3 is the uniform ``p_3``.
     """
     inputs = [
         Input(f"operand{index}", dtype, 4 if is_whole else 1)
@@ -49,17 +47,12 @@ def _shader(links: Sequence[Link], dtypes: Sequence[DType], whole: Sequence[bool
         functions.append(
             element_function(name, expression, link.dtypes, link.dtype, link.parameters)
         )
-        given = [f"{parameter}_{number}" for parameter in link.parameters]
-        uniforms += [(parameter, "float") for parameter in given]
-        calls = []
-        for lane in _LANES:
-            values = [
-                f"a{index}" if index < len(whole) and not whole[index] else f"a{index}.{lane}"
-                for index in link.inputs
-            ]
-            calls.append(f"{name}({', '.join([*values, *given])})")
-        vector = vector_type(link.dtype, 4)
-        lines.append(f"  {vector} a{len(inputs) + number} = {vector}({', '.join(calls)});")
+        parameters = [f"{parameter}_{number}" for parameter in link.parameters]
+        uniforms += [(parameter, "float") for parameter in parameters]
+        operands = [f"a{index}" for index in link.inputs]
+        are_vectors = [index >= len(whole) or whole[index] for index in link.inputs]
+        result = by_lane(name, operands, are_vectors, link.dtype, parameters)
+        lines.append(f"  {vector_type(link.dtype, 4)} a{len(inputs) + number} = {result};")
     last = len(inputs) + len(links) - 1
     code = "\n".join([*functions, "V compute(int t) {", *lines, f"  return a{last};", "}"])
     title = " ".join(link.name for link in links)

@@ -14,10 +14,9 @@ from webtensor.dtypes import DType, bool_, float32, int32
 from webtensor.shapes import Shape
 from webtensor.views import broadcast_strides, collapse
 
-__all__ = ["element_expression", "element_function", "row_shader"]
+__all__ = ["by_lane", "element_expression", "element_function", "row_shader"]
 
 _NAMES = ("x", "y", "z", "w")
-_LANES = ("x", "y", "z", "w")
 
 #: How an operand is read: the texel at the result's index, one element for all, four along the
 #: innermost axis, or one for the four along it.
@@ -48,7 +47,10 @@ def element_function(
     output: DType,
     parameters: Sequence[str] = (),
 ) -> str:
-    """Return a GLSL function of one element of each operand; parameters may be uniforms instead."""
+    """Return a GLSL function of one element of each operand.
+
+    A parameter that is a uniform isn't listed.
+    """
     declared = [
         f"{vector_type(dtype, 1)} {letter}" for dtype, letter in zip(inputs, _NAMES, strict=False)
     ]
@@ -56,18 +58,22 @@ def element_function(
     return f"{vector_type(output, 1)} {name}({', '.join(declared)}) {{ return {expression}; }}"
 
 
-def _by_lane(modes: Sequence[int], output: DType) -> str:
-    """Call ``element`` for each lane of the operands ``a0``, ``a1`` …"""
-    calls = ", ".join(
-        "element("
-        + ", ".join(
-            f"a{index}.{lane}" if mode in (_SAME, _VECTOR) else f"a{index}"
-            for index, mode in enumerate(modes)
-        )
-        + ")"
-        for lane in _LANES
-    )
-    return f"{vector_type(output, 4)}({calls})"
+def by_lane(
+    function: str,
+    operands: Sequence[str],
+    are_vectors: Sequence[bool],
+    output: DType,
+    parameters: Sequence[str] = (),
+) -> str:
+    """Return the call of a function of elements for each lane; scalars are the same in all."""
+    calls = []
+    for lane in "xyzw":
+        elements = [
+            f"{operand}.{lane}" if is_vector else operand
+            for operand, is_vector in zip(operands, are_vectors, strict=True)
+        ]
+        calls.append(f"{function}({', '.join([*elements, *parameters])})")
+    return f"{vector_type(output, 4)}({', '.join(calls)})"
 
 
 def row_shader(
@@ -91,10 +97,11 @@ def row_shader(
         getter = f"get{source.name.upper()}" + ("Here()" if mode == _SAME else f"({offset})")
         reads.append(f"  {vector_type(source.dtype, source.lanes)} a{index} = {getter};")
     walk = _walk(rank, [index for index, mode in enumerate(modes) if mode > _SCALAR])
+    operands = [f"a{index}" for index in range(len(modes))]
     if lanes == 4:
-        result = _by_lane(modes, output)
+        result = by_lane("element", operands, [m in (_SAME, _VECTOR) for m in modes], output)
     else:
-        result = f"element({', '.join(f'a{index}' for index in range(len(modes)))})"
+        result = f"element({', '.join(operands)})"
     code = "\n".join(
         [
             element_function("element", element_expression(row, dtypes, output), dtypes, output),
@@ -181,7 +188,7 @@ def cast(draws: Draws) -> Value:
         code = (
             f"{element}\nV compute(int t) {{\n"
             f"  {vector_type(source, 4)} a0 = getXHere();\n"
-            f"  return {_by_lane([_SAME], draws.dtype)};\n}}"
+            f"  return {by_lane('element', ['a0'], [True], draws.dtype)};\n}}"
         )
         return Shader("cast", [Input("x", source, 4)], draws.dtype, 4, [], code)
 
