@@ -10,8 +10,6 @@ from tests_py import chains
 COMPARE = (
     Path(chains.__file__).read_text("utf-8")
     + """
-import gc
-
 wt.set_backend(backend)
 threads = wt.backend().threads if backend == "wasm" else None
 if threads:

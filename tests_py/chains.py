@@ -17,7 +17,7 @@ from webtensor.ops import (  # noqa: F401  (they fill the table)
 )
 from webtensor.ops.elementwise import ROWS, Row
 
-#: Lengths around those of blocks (`wasm_build/source/chain.c`), of vectors, and of texels.
+#: Sizes around those of blocks (`wasm_build/source/chain.c`), of vectors, and of texels.
 SIZES = (1, 3, 16, 1023, 2048, 2049, 5000)
 
 UNARY: list[Callable[[Any], Any]] = [
@@ -64,18 +64,20 @@ def random_chain(seed: int) -> tuple[Callable[..., list[Any]], list[Any]]:
     ]
     returned = draw.randint(1, 3)
 
-    def chain(*given: Any) -> list[Any]:
-        values = list(given)
+    def chain(*arguments: Any) -> list[Any]:
+        values = list(arguments)
         for number, kind, first, second in steps:
             x = values[-1] if first < 0.7 else values[int(first * len(values))]
             y = values[int(second * len(values))]
             if kind < 0.5:
-                made = UNARY[number % len(UNARY)](x)
+                result = UNARY[number % len(UNARY)](x)
             else:
-                made = BINARY[number % len(BINARY)](x, y)
+                result = BINARY[number % len(BINARY)](x, y)
             # Values stay small, so that no difference becomes large.
             values.append(
-                wt.astype(made, "float32") if number % 5 else wt.tanh(wt.astype(made, "float32"))
+                wt.astype(result, "float32")
+                if number % 5
+                else wt.tanh(wt.astype(result, "float32"))
             )
         return values[-returned:]
 
@@ -106,7 +108,7 @@ def _chain_around(row: Row, dtype: wt.DType) -> Callable[..., wt.Tensor]:
             for x in operands
         )
         parameters = [0.5] * len(row.parameters)
-        made = run(row, same, same[0].shape, row.output_dtype(dtype), row, *parameters)
-        return wt.astype(made, "float32") * 0.5
+        result = run(row, same, same[0].shape, row.output_dtype(dtype), row, *parameters)
+        return wt.astype(result, "float32") * 0.5
 
     return chain

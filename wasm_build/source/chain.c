@@ -2,9 +2,9 @@
  *
  * chain(record, out, size, a, b, c, d, e, f, part, parts)
  *
- * The record has the number of links, and then the links. A link's operand, and the place of its
- * result, is an index times four, plus a kind: an element of four bytes or of one for each of the
- * result's, one element for all, or a block on the stack. The last link writes to `out`.
+ * The record is the number of links, then the links. A link has a code for each operand and for its
+ * result: an index times four, plus a kind. A kind is an array of elements of four bytes, an array of
+ * elements of one byte, a scalar, or a block on the stack. The last link writes to `out`.
  */
 #include "elementwise.h"
 
@@ -23,7 +23,7 @@ typedef struct Link {
 
 typedef struct Operand {
   byte *address;
-  int step; /* from element to element: 1, or 0 for one element */
+  int step; /* 1, or 0 for a scalar */
 } Operand;
 
 typedef void of_one_0(const void *x, void *out, int size, int part, int parts);
@@ -54,7 +54,7 @@ EXPORT(chain)
 void chain(const int *record, byte *out, int size, byte *a, byte *b, byte *c, byte *d, byte *e, byte *f,
            int part, int parts) {
   _Alignas(16) byte blocks[MOST_BLOCKS][BLOCK * sizeof(float)];
-  byte *const given[] = {a, b, c, d, e, f};
+  byte *const inputs[] = {a, b, c, d, e, f};
   const int count = record[0];
   const Link *links = (const Link *)(record + 1);
   int first, end;
@@ -65,7 +65,7 @@ void chain(const int *record, byte *out, int size, byte *a, byte *b, byte *c, by
       Operand operands[4]; /* and the result */
       for (int i = 0; i < 4; i++) {
         int code = i < 3 ? link->operands[i] : link->result, index = code >> 2, kind = code & 3;
-        byte *start = kind == ON_STACK ? blocks[index] : i < 3 ? given[index] : out;
+        byte *start = kind == ON_STACK ? blocks[index] : i < 3 ? inputs[index] : out;
         int item = kind == FOUR_BYTES ? 4 : kind == ONE_BYTE;
         operands[i] = (Operand){start + (intptr_t)begin * item, kind != ONE_ELEMENT};
       }

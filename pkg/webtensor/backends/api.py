@@ -285,7 +285,7 @@ class Backend(ABC):
             KernelNotFoundError: the backend lacks a kernel.
             OutOfMemoryError: there is no room for temporary values.
         """
-        from webtensor.backends.programs import Replay  # a short visit has no programs
+        from webtensor.backends.programs import Replay  # most pages need no program at first
 
         for call in program.calls:
             if call.kernel not in self.kernels:

@@ -1,8 +1,8 @@
-"""Chains: elementwise calls that one call computes, without values in between.
+"""Chains: one call that computes several elementwise calls, without storing intermediate values.
 
-A call joins the call that alone uses its result, if both compute as many elements, each from the
-elements at its place (or from an operand of one element). The last call of a chain is in its place;
-what the others read is there by then.
+A call joins a chain if only calls of that chain use its result, and if it computes as many elements
+as they do. Each element depends on the elements at the same index, or on scalars. The chain runs
+where its last call ran; all operands have been computed by then.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Link(NamedTuple):
 
     Attributes:
         row: what is computed; None for a cast.
-        inputs: the operands of the chain, from 0 on, and after them the results of earlier links.
-        dtypes: those of the inputs.
-        dtype: that of the result.
+        inputs: indices of values: the operands of the chain, then the results of earlier links.
+        dtypes: the dtypes of the inputs.
+        dtype: the dtype of the result.
     """
 
     row: Elementwise | None
@@ -44,7 +44,7 @@ class Link(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called in explanations."""
+        """The name of the row, or "cast"."""
         return "cast" if self.row is None else self.row.name
 
     @property
@@ -56,7 +56,7 @@ class Link(NamedTuple):
 def with_chains(
     program: Program, accepts: Callable[[Elementwise | None, Signature], bool]
 ) -> Program:
-    """Return a program with chains.
+    """Return the program with chains in place of elementwise calls.
 
     Args:
         program: the program.
@@ -103,7 +103,7 @@ def _chains(
 
 
 def _is_elementwise(call: KernelCall) -> bool:
-    """Whether a call computes each element from those at its place, with fixed attributes."""
+    """Whether each element depends on those at the same index, and no attribute is late."""
     size = call.signature.size
     return (
         call.kernel in _KERNELS
@@ -123,7 +123,7 @@ def _fits(program: Program, chain: list[int]) -> bool:
 
 
 def _operands(program: Program, chain: list[int]) -> dict[int, Spec]:
-    """Return what a chain reads from outside."""
+    """Return the operands of a chain by the numbers of their values."""
     own = {program.sources + index for index in chain}
     return {
         number: spec
@@ -137,22 +137,22 @@ def _operands(program: Program, chain: list[int]) -> dict[int, Spec]:
 
 def _chain_call(program: Program, chain: list[int]) -> KernelCall:
     operands = _operands(program, chain)
-    places = {number: place for place, number in enumerate(operands)}
+    indices = {number: index for index, number in enumerate(operands)}
     links: list[Link] = []
     parameters: list[Any] = []
-    for index in chain:
-        call = program.calls[index]
+    for position in chain:
+        call = program.calls[position]
         signature = call.signature
         links.append(
             Link(
                 _row(call),
-                tuple(places[number] for number in call.inputs),
+                tuple(indices[number] for number in call.inputs),
                 tuple(spec.dtype for spec in signature.inputs),
                 signature.dtype,
             )
         )
         parameters += call.attributes[1:]
-        places[program.sources + index] = len(places)
+        indices[program.sources + position] = len(indices)
     last = program.calls[chain[-1]].signature
     signature = Signature(tuple(operands.values()), last.shape, last.dtype)
     return KernelCall(CHAIN, tuple(operands), signature, (tuple(links), *parameters))

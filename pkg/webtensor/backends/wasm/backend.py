@@ -98,7 +98,8 @@ class WasmBackend(Backend):
 
     def compiled(self, program: Program) -> WasmProgram:
         """Return what computes a program's results in as few crossings as can be."""
-        from webtensor.backends.wasm.programs import WasmProgram  # a short visit needs none
+        # Most pages need no program at first.
+        from webtensor.backends.wasm.programs import WasmProgram
 
         return WasmProgram(self, program)
 
@@ -111,7 +112,7 @@ class WasmBackend(Backend):
 
     @cached_property
     def link_numbers(self) -> dict[str, int]:
-        """The numbers of the functions that chains call, by their names."""
+        """The numbers of the functions that chains call, by name."""
         address, size = (self.functions[name,]() for name in ("find_link_names", "link_names_size"))
         names = bytes(self.host.read(address, size)).decode("ascii").split()
         return {name: number for number, name in enumerate(names)}

@@ -22,8 +22,8 @@ _CAST, _OF_TWO, _OF_THREE = range(MOST_PARAMETERS + 1, MOST_PARAMETERS + 4)
 
 @kernel("chain")
 def chain(of: Signature, links: Sequence[Link], *parameters: float) -> Description:
-    """Compute all links for a block of elements before those of the next block."""
-    places = [_place(number, x.size == of.size, x.dtype) for number, x in enumerate(of.inputs)]
+    """Compute all links for one block of elements, then for the next block."""
+    codes = [_code(number, x.size == of.size, x.dtype) for number, x in enumerate(of.inputs)]
     words: list[int | str] = [len(links)]
     remaining = iter(parameters)
     blocks = _Blocks(links, len(of.inputs))
@@ -31,18 +31,19 @@ def chain(of: Signature, links: Sequence[Link], *parameters: float) -> Descripti
         own = list(islice(remaining, len(link.parameters)))
         block = blocks.result(number)
         is_last = number == len(links) - 1
-        result = _place(0, True, link.dtype) if is_last else block << 2 | _ON_STACK
-        read = [places[index] for index in link.inputs]
+        result = _code(0, True, link.dtype) if is_last else block << 2 | _ON_STACK
+        operand_codes = [codes[index] for index in link.inputs]
         words += [link_name(link.row, link.dtypes, link.dtype), _form(link)]
-        words += [*read, *[0] * (3 - len(read)), result]
+        words += [*operand_codes, *[0] * (3 - len(operand_codes)), result]
         words += unpack("3i", pack("3f", *own, *[0.0] * (MOST_PARAMETERS - len(own))))
-        places.append(result)
+        codes.append(result)
     missing = (0,) * (MOST_OPERANDS - len(of.inputs))
     arguments = (Record(tuple(words)), RESULT, of.size, *operands(of), *missing)
     return Description(of.bytes, (Call(("chain",), arguments, of.size * len(links), True),))
 
 
-def _place(index: int, is_whole: bool, dtype: DType) -> int:
+def _code(index: int, is_whole: bool, dtype: DType) -> int:
+    """Return the index and the kind of an operand as one integer."""
     kind = _ONE_ELEMENT if not is_whole else _ONE_BYTE if dtype is bool_ else _FOUR_BYTES
     return index << 2 | kind
 
@@ -54,7 +55,10 @@ def _form(link: Link) -> int:
 
 
 class _Blocks:
-    """Which block on the stack has the result of which link: few blocks stay in the cache."""
+    """Assigns the results of links to blocks on the stack, to as few as possible.
+
+    Fewer blocks fit the cache.
+    """
 
     def __init__(self, links: Sequence[Link], operands: int) -> None:
         self._last_use = {
@@ -66,7 +70,7 @@ class _Blocks:
         self._taken: dict[int, int] = {}
 
     def result(self, number: int) -> int:
-        """Return the block of a link; its operands are in others, as they may be narrower."""
+        """Return the block for a link's result, which holds none of its operands."""
         self._taken = {
             link: block for link, block in self._taken.items() if self._last_use[link] >= number
         }

@@ -47,9 +47,9 @@ class Geometry(NamedTuple):
 
 
 class Record(NamedTuple):
-    """The address of integers, among which names stand for the numbers of link functions.
+    """The address of integers; a name stands for the number of the link function of that name.
 
-    Only programs have calls with records.
+    Records occur in programs only.
     """
 
     words: tuple[int | str, ...]

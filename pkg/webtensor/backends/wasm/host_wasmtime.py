@@ -19,17 +19,17 @@ from webtensor.errors import BackendUnavailableError
 __all__ = ["WasmtimeHost"]
 
 
-#: How numbers lie in the 16 bytes that each argument and result has. Of an argument that is an i32,
-#: the engine reads the lower half, so that it may be signed or not.
+#: Formats, as in the module ``struct``, of the 16 bytes of each argument and result. The engine
+#: reads the lower four bytes of an i32, which may be signed or unsigned.
 _ARGUMENTS = {"i32": "q8x", "i64": "q8x", "f32": "f12x", "f64": "d8x"}
 _RESULTS = {**_ARGUMENTS, "i32": "i12x"}
 
 
 class _Export:
-    """A function of a module, which takes missing last arguments as zeros, as JavaScript does.
+    """A function of a module; missing last arguments are zeros, as in JavaScript.
 
-    ``wasmtime.Func`` finds out the types at each call and makes objects of all numbers, which takes
-    120 µs; here the types are known, and a call takes 4 µs.
+    ``wasmtime.Func`` looks up the types at each call and makes an object of each number, which
+    takes 120 µs. Here the types are looked up once, and a call takes 4 µs.
     """
 
     def __init__(self, store: wasmtime.Store, function: wasmtime.Func) -> None:

@@ -136,8 +136,8 @@ class WebGLBackend(Backend):
         return dispatched(self, len(of.inputs), description)
 
     def compiled(self, program: Program) -> CompiledProgram:
-        """Return what computes a program's results; on WebGL 2, chains are one draw each."""
-        from webtensor.backends.chains import with_chains  # a short visit has no programs
+        """Return what computes a program's results; on WebGL 2, each chain is one draw."""
+        from webtensor.backends.chains import with_chains  # most pages need no program at first
 
         return super().compiled(with_chains(program, lambda row, of: self.mode.version == 2))
 

@@ -177,10 +177,10 @@ def renderer(gl: Any) -> str:
 
 
 def reads_too_early(gl: Any) -> bool:
-    """Whether reads may give what a texture held before the last draw on it.
+    """Whether a read may return the elements from before the last draw on the texture.
 
-    Mesa's llvmpipe (seen in 22.3) does that now and then while the processor is busy, unless all
-    draws were waited for. WebKitGTK calls every renderer "Apple GPU".
+    Mesa's llvmpipe (seen in 22.3) sometimes does that on a busy machine, unless ``gl.finish`` is
+    called before. WebKitGTK calls every renderer "Apple GPU".
     """
     from js import navigator
 
