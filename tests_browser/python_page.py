@@ -7,9 +7,11 @@ Firefox (and its own WebKit), Selenium drives WebKitGTK; tests needn't know whic
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
+from typing import Any, Self
 
 from playwright.sync_api import Page
 from selenium import webdriver
@@ -50,6 +52,15 @@ class PythonPage(ABC):
         """Load the page anew, with a query such as "?wtflags=…", and boot Python in it."""
         self._open(f"{self.base_url}{self.path}{query}")
         self._call("waitForPython")
+
+    @contextmanager
+    def loaded_with(self, query: str = "") -> Iterator[Self]:
+        """Load the page anew with a query, and without it at the end."""
+        self.reload(query)
+        try:
+            yield self
+        finally:
+            self.reload()
 
     @abstractmethod
     def evaluate(self, script: str) -> Any:

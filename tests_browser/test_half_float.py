@@ -17,9 +17,8 @@ LARGEST = 65504.0
 @pytest.fixture(scope="module")
 def half(shared_chromium_python: PythonPage) -> Iterator[None]:
     """Have Chromium's page keep 16-bit floats; load it anew afterwards."""
-    shared_chromium_python.reload("?wtflags=WEBGL_FORCE_F16_TEXTURES:true")
-    yield
-    shared_chromium_python.reload()
+    with shared_chromium_python.loaded_with("?wtflags=WEBGL_FORCE_F16_TEXTURES:true"):
+        yield
 
 
 @pytest.fixture
@@ -125,23 +124,13 @@ def loss():
     assert losses[-1] < 0.1 * losses[0]
 
 
-@pytest.fixture
-def fresh(chromium_python: PythonPage) -> Iterator[PythonPage]:
-    """The page, loaded anew before and after."""
-    yield chromium_python
-    chromium_python.reload()
+def test_a_device_without_float32_targets_keeps_16_bits(chromium_python: PythonPage):
+    with chromium_python.loaded_with("?wtflags=WEBGL_RENDER_FLOAT32_CAPABLE:false") as page:
+        values = page.run(START + "[wt.backend().epsilon(), float(wt.tensor(1e6) * 1)]")
+    assert values == [1e-4, LARGEST]
 
 
-def test_a_device_without_float32_targets_keeps_16_bits(fresh: PythonPage):
-    fresh.reload("?wtflags=WEBGL_RENDER_FLOAT32_CAPABLE:false")
-    assert fresh.run(START + "[wt.backend().epsilon(), float(wt.tensor(1e6) * 1)]") == [
-        1e-4,
-        LARGEST,
-    ]
-
-
-def test_it_is_asked_for_before_the_backend_starts(fresh: PythonPage):
-    fresh.reload()
+def test_it_is_asked_for_before_the_backend_starts(chromium_python: PythonPage):
     code = """
 import webtensor as wt
 wt.webgl.force_half_float()
@@ -153,6 +142,7 @@ except RuntimeError as error:
     refused = str(error)
 [bits, refused]
 """
-    bits, refused = fresh.run(code)
+    with chromium_python.loaded_with() as page:
+        bits, refused = page.run(code)
     assert bits == "e"
     assert "has started" in refused

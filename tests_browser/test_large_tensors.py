@@ -57,9 +57,8 @@ def numbers(size: int, step: int) -> Array:
 @pytest.fixture(scope="module")
 def limited(shared_chromium_python: PythonPage) -> Iterator[None]:
     """Have Chromium's page make no texture longer than 128; load it anew afterwards."""
-    shared_chromium_python.reload(f"?wtflags=WEBGL_MAX_TEXTURE_SIZE:{LIMIT}")
-    yield
-    shared_chromium_python.reload()
+    with shared_chromium_python.loaded_with(f"?wtflags=WEBGL_MAX_TEXTURE_SIZE:{LIMIT}"):
+        yield
 
 
 @pytest.fixture
@@ -293,9 +292,8 @@ flags.set(name, usual)
 @pytest.fixture(scope="module")
 def tiny(shared_chromium_python: PythonPage) -> Iterator[None]:
     """Have Chromium's page make no texture longer than 4; load it anew afterwards."""
-    shared_chromium_python.reload("?wtflags=WEBGL_MAX_TEXTURE_SIZE:4")
-    yield
-    shared_chromium_python.reload()
+    with shared_chromium_python.loaded_with("?wtflags=WEBGL_MAX_TEXTURE_SIZE:4"):
+        yield
 
 
 @pytest.mark.parametrize("family", SAMPLES)

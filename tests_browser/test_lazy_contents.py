@@ -22,9 +22,8 @@ import sys
 @pytest.fixture
 def plain_page(chromium_python: PythonPage) -> Iterator[PythonPage]:
     """The page, started without a snapshot; it is loaded anew afterwards."""
-    chromium_python.reload("?start=plain")
-    yield chromium_python
-    chromium_python.reload()
+    with chromium_python.loaded_with("?start=plain") as page:
+        yield page
 
 
 def test_few_lines_are_loaded(plain_page: PythonPage):

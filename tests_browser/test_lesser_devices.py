@@ -46,9 +46,8 @@ MODES = {
 def mode(request: pytest.FixtureRequest, shared_chromium_python: PythonPage) -> Iterator[Mode]:
     """Have Chromium's page imitate a device; load it anew afterwards."""
     chosen = MODES[request.param]
-    shared_chromium_python.reload(f"?wtflags={chosen.flags}")
-    yield chosen
-    shared_chromium_python.reload()
+    with shared_chromium_python.loaded_with(f"?wtflags={chosen.flags}"):
+        yield chosen
 
 
 def wanted(mode: Mode, family: str) -> list[Case]:

@@ -18,9 +18,8 @@ def held():
 @pytest.fixture
 def page(any_python_page: PythonPage) -> Iterator[PythonPage]:
     """A page of each browser with room for 64 KiB of textures, loaded anew afterwards."""
-    any_python_page.reload("?wtflags=WEBGL_DELETE_TEXTURE_THRESHOLD:65536")
-    yield any_python_page
-    any_python_page.reload()
+    with any_python_page.loaded_with("?wtflags=WEBGL_DELETE_TEXTURE_THRESHOLD:65536") as small:
+        yield small
 
 
 def test_every_dtype_comes_back(page: PythonPage):
@@ -135,9 +134,8 @@ for threshold in (-1, 16 * KIB, estimate):
     del made
 estimate, paged
 """
-    any_python_page.reload()
-    estimate, paged = any_python_page.run(START + code)
+    with any_python_page.loaded_with() as fresh:
+        estimate, paged = fresh.run(START + code)
     assert 0 < estimate <= 600 * 2**20
     assert paged[0] == paged[2] == 0
     assert paged[1] > 10
-    any_python_page.reload()
