@@ -69,6 +69,7 @@ globals().update(_explained_functions(_modules[__name__]))
 if _typing.TYPE_CHECKING:
     from webtensor import (
         browser as browser,
+        data as data,
         io as io,
         keras as keras,
         nn as nn,
@@ -88,6 +89,7 @@ if _typing.TYPE_CHECKING:
     )
     from webtensor.browser import next_frame as next_frame
     from webtensor.convert import convert_model as convert_model
+    from webtensor.data import TensorSpec as TensorSpec
     from webtensor.engine import (
         TensorBuffer as TensorBuffer,
         buffer as buffer,
@@ -172,6 +174,7 @@ else:
             ],
             "browser": ["next_frame"],
             "convert": ["convert_model"],
+            "data": ["TensorSpec"],
             "engine": [
                 "TensorBuffer",
                 "buffer",
@@ -226,8 +229,8 @@ else:
         for name in names
     }
     #: Their functions are no ops, and their errors name what they are about.
-    _WITHOUT_OPS = ("convert", "graph", "keras", "onnx", "tflite")
-    _MODULES = ("browser", "io", "keras", "nn", "random", "train", "wasm", "webgl")
+    _WITHOUT_OPS = ("convert", "data", "graph", "keras", "onnx", "tflite")
+    _MODULES = ("browser", "data", "io", "keras", "nn", "random", "train", "wasm", "webgl")
 
     def __getattr__(name: str) -> object:
         if name in _HOMES:
