@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING
 from webtensor.lazy_contents import contents, lazy_contents
 
 _CONTENTS = contents("""
+    byte_sources: FileDataSource URLDataSource
+    csv_files: CSVDataset csv
     dataset: Dataset INFINITE_CARDINALITY UNKNOWN_CARDINALITY
     python_values: array func generator zip
     signatures: TensorSpec
+    tables: ColumnConfig
+    text_lines: TextLineDataset
     transformations: AUTOTUNE
 """)
 
 if TYPE_CHECKING:
+    from webtensor.data.byte_sources import (
+        FileDataSource as FileDataSource,
+        URLDataSource as URLDataSource,
+    )
+    from webtensor.data.csv_files import CSVDataset as CSVDataset, csv as csv
     from webtensor.data.dataset import (
         INFINITE_CARDINALITY as INFINITE_CARDINALITY,
         UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY,
@@ -28,6 +37,8 @@ if TYPE_CHECKING:
         zip as zip,
     )
     from webtensor.data.signatures import TensorSpec as TensorSpec
+    from webtensor.data.tables import ColumnConfig as ColumnConfig
+    from webtensor.data.text_lines import TextLineDataset as TextLineDataset
     from webtensor.data.transformations import AUTOTUNE as AUTOTUNE
 else:
     __getattr__, __dir__ = lazy_contents(__name__, _CONTENTS)

@@ -7,6 +7,7 @@ from itertools import count
 from numbers import Number
 from typing import Any, TypeAlias
 
+from webtensor.dtypes import string_
 from webtensor.engine import Tensor, Variable
 from webtensor.nest import alike, flatten, is_nested, keys, map_structure
 from webtensor.ops import pad, stack, take, tensor
@@ -179,8 +180,22 @@ def pad_to(name: str, x: Tensor, shape: Shape, value: Any) -> Tensor:
         raise ValueError(
             f"{name}: an element of shape {x.shape} does not fit padded_shapes {shape}"
         )
+    if x.dtype is string_:  # which is on the host
+        return tensor(_padded_text(x.tolist(), shape, "" if value is None else value))
     widths = [(0, length - own) for own, length in zip(x.shape, shape, strict=True)]
     return pad(x, widths, 0 if value is None else value)
+
+
+def _padded_text(texts: Any, shape: Shape, value: str) -> Any:
+    if not shape:
+        return texts
+    missing = _repeated(value, shape[1:])
+    parts = [_padded_text(part, shape[1:], value) for part in texts]
+    return parts + [missing] * (shape[0] - len(parts))
+
+
+def _repeated(value: str, shape: Shape) -> Any:
+    return [_repeated(value, shape[1:])] * shape[0] if shape else value
 
 
 # -- arrays to elements ----------------------------------------------------------------------------

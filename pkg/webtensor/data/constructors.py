@@ -34,6 +34,10 @@ class Rows(NamedTuple):
     arrays: Any
     indices: Begin
 
+    def elements(self, tasks: bool) -> Elements:
+        """Begin an iteration over the elements."""
+        return sources.slices(self.arrays, self.indices(tasks))
+
 
 class Constructors:
     """What a data set consists of, and the ways to make one."""
@@ -42,13 +46,6 @@ class Constructors:
         self, begin: Begin, size: Size = None, is_async: bool = False, rows: Rows | None = None
     ) -> None:
         self._begin, self.size, self.is_async, self._rows = begin, size, is_async, rows
-
-    @classmethod
-    def _of_rows(cls, rows: Rows, size: Size) -> Self:
-        def begin(tasks: bool) -> Elements:
-            return sources.slices(rows.arrays, rows.indices(tasks))
-
-        return cls(begin, size, rows=rows)
 
     @classmethod
     def from_tensors(cls, tensors: Any) -> Self:
@@ -87,7 +84,7 @@ class Constructors:
         arrays = as_arrays(name, tensors)
         count = count_rows(name, arrays)
         rows = Rows(arrays, lambda tasks: sources.from_iterable(range(count)))
-        return cls._of_rows(rows, count)
+        return cls(rows.elements, count, rows=rows)
 
     @classmethod
     def from_generator(

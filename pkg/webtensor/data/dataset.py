@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from glob import glob
 from math import inf
-from typing import Any, Final, Self
+from typing import Any, Final
 
+from webtensor.data.constructors import Rows, Size
 from webtensor.data.functions import called, items_of
-from webtensor.data.iteration import synchronously, waiting_synchronously
+from webtensor.data.iteration import Begin, synchronously, waiting_synchronously
 from webtensor.data.signatures import signature_of
 from webtensor.data.transformations import Transformations
 from webtensor.engine import Tensor
@@ -44,6 +45,11 @@ class Dataset(Transformations):
         >>> [batch.tolist() for batch in squares]
         [[0, 1], [4, 9], [16]]
     """
+
+    def _new(
+        self, begin: Begin, size: Size, is_async: bool = False, rows: Rows | None = None
+    ) -> Dataset:
+        return Dataset(begin, size, is_async, rows)
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the elements.
@@ -201,7 +207,7 @@ class Dataset(Transformations):
     @classmethod
     def list_files(
         cls, file_pattern: str | Sequence[str], shuffle: bool | None = None, seed: int | None = None
-    ) -> Self:
+    ) -> Dataset:
         """Return a data set of the paths that fit a pattern such as ``"images/*.png"``, as text.
 
         Args:

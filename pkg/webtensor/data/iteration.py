@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager, suppress
 from typing import Any, TypeAlias, TypeVar
 
-from webtensor.engine.jspi import can_suspend, suspended
+from webtensor.engine.jspi import can_suspend, loop_runs, suspended
 from webtensor.environment import IN_BROWSER
 
 __all__ = ["Begin", "Elements", "closing", "synchronously", "waiting_synchronously"]
@@ -31,17 +31,19 @@ def synchronously(elements: Elements) -> Iterator[Any]:
     """Iterate over elements that nothing has to be waited for."""
     try:
         while True:
+            step: Any = elements.__anext__()
             try:
-                elements.__anext__().send(None)
+                step.send(None)
+                step.throw(
+                    RuntimeError(
+                        "an element of this data set has to be waited for, but nothing says so: "
+                        "make it by an asynchronous generator function, or by map_async"
+                    )
+                )
             except StopIteration as result:
                 element = result.value
             except StopAsyncIteration:
                 return
-            else:
-                raise RuntimeError(
-                    "an element of this data set has to be waited for, but nothing says so: make "
-                    "it by an asynchronous generator function, or by map_async"
-                )
             yield element
     finally:
         _finish(elements.aclose())
@@ -81,7 +83,7 @@ def _waiter() -> Iterator[Callable[[Awaitable[Any]], Any]]:
     if can_suspend():
         yield suspended
         return
-    if IN_BROWSER or _loop_runs():
+    if IN_BROWSER or loop_runs():
         raise RuntimeError(
             "the elements of this data set have to be waited for, which is impossible in a "
             "synchronous function here; iterate with `async for`, or use the form of the method "
@@ -93,11 +95,3 @@ def _waiter() -> Iterator[Callable[[Awaitable[Any]], Any]]:
 
 async def _result(awaitable: Awaitable[Result]) -> Result:
     return await awaitable
-
-
-def _loop_runs() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

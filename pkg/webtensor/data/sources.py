@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Sequence
 from contextlib import AsyncExitStack
 from random import Random
 from typing import Any
@@ -15,14 +15,24 @@ __all__ = ["calls", "chosen", "from_iterable", "iterated", "sampled", "slices", 
 
 
 async def from_iterable(iterable: Iterable[Any]) -> Elements:
-    """Give the items of an iterable."""
-    for element in iterable:
-        yield element
+    """Give the items of an iterable; a generator is closed at the end."""
+    iterator = iter(iterable)
+    try:
+        for element in iterator:
+            yield element
+    finally:
+        if isinstance(iterator, Generator):
+            iterator.close()
 
 
 async def iterated(name: str, make: Callable[[], Any]) -> Elements:
     """Give the items of an iterator, also an asynchronous one, that a function makes."""
     iterable = make()
+    if isinstance(iterable, AsyncGenerator):
+        async with closing(iterable):
+            async for element in iterable:
+                yield element
+        return
     if isinstance(iterable, AsyncIterable):
         async for element in iterable:
             yield element
@@ -31,14 +41,9 @@ async def iterated(name: str, make: Callable[[], Any]) -> Elements:
         raise TypeError(
             f"{name}: the function must return an iterable, but it returned {iterable!r}"
         )
-    iterator = iter(iterable)
-    try:
-        for element in iterator:
+    async with closing(from_iterable(iterable)) as elements:
+        async for element in elements:
             yield element
-    finally:
-        close = getattr(iterator, "close", None)
-        if close is not None:
-            close()
 
 
 async def calls(function: Callable[[], Any]) -> Elements:

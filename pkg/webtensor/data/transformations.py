@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from inspect import iscoroutinefunction
 from math import ceil, inf
 from random import Random, getrandbits
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from webtensor.arguments import as_integer
 from webtensor.data import batching, functions, ordering, sources
 from webtensor.data.collation import Leaf, joined, padded, rows_of
 from webtensor.data.constructors import Constructors, Rows, Size
-from webtensor.data.iteration import Begin, Elements, closing
+from webtensor.data.iteration import Begin, Elements, closing, waiting_synchronously
 from webtensor.data.prefetching import prefetched
 from webtensor.engine import Tensor
 from webtensor.nest import alike, is_nested, keys
+
+if TYPE_CHECKING:
+    from webtensor.data.dataset import Dataset
 
 __all__ = ["AUTOTUNE", "Transformations"]
 
@@ -28,18 +32,25 @@ _PREFETCHED, _PARALLEL_CALLS = 2, 4
 class Transformations(Constructors):
     """Transformations of a data set into another."""
 
+    @abstractmethod
+    def _new(
+        self, begin: Begin, size: Size, is_async: bool = False, rows: Rows | None = None
+    ) -> Dataset:
+        """Return a data set; that of a subclass may not be made in this way."""
+
     def _derived(
         self, change: Callable[[Begin, bool], Elements], size: Size, is_async: bool = False
-    ) -> Self:
+    ) -> Dataset:
         begin = self._begin
-        return type(self)(lambda tasks: change(begin, tasks), size, self.is_async or is_async)
+        return self._new(lambda tasks: change(begin, tasks), size, self.is_async or is_async)
 
-    def _reordered(self, change: Callable[[Begin, bool], Elements], size: Size) -> Self:
+    def _reordered(self, change: Callable[[Begin, bool], Elements], size: Size) -> Dataset:
         """Return a data set of the same elements in another order, or of some of them."""
         if self._rows is None:
             return self._derived(change, size)
         arrays, indices = self._rows
-        return self._of_rows(Rows(arrays, lambda tasks: change(indices, tasks)), size)
+        rows = Rows(arrays, lambda tasks: change(indices, tasks))
+        return self._new(rows.elements, size, rows=rows)
 
     # -- functions of elements ---------------------------------------------------------------------
 
@@ -48,7 +59,7 @@ class Transformations(Constructors):
         map_func: Callable[..., Any],
         num_parallel_calls: int | None = None,
         deterministic: bool | None = None,
-    ) -> Self:
+    ) -> Dataset:
         """Return a data set of the results of a function.
 
         Args:
@@ -73,7 +84,7 @@ class Transformations(Constructors):
 
     def map_async(
         self, map_func: Callable[..., Awaitable[Any]], num_parallel_calls: int | None = None
-    ) -> Self:
+    ) -> Dataset:
         """Return a data set of what the results of a function are when they were waited for.
 
         Results come in the order of the elements.
@@ -109,7 +120,7 @@ class Transformations(Constructors):
             is_async=True,
         )
 
-    def filter(self, predicate: Callable[..., Any]) -> Self:
+    def filter(self, predicate: Callable[..., Any]) -> Dataset:
         """Return a data set of the elements for which a function is true.
 
         Example:
@@ -123,7 +134,7 @@ class Transformations(Constructors):
             inf if self.size == inf else None,
         )
 
-    def take_while(self, predicate: Callable[..., Any]) -> Self:
+    def take_while(self, predicate: Callable[..., Any]) -> Dataset:
         """Return a data set that ends before the first element for which a function is false.
 
         Example:
@@ -136,7 +147,7 @@ class Transformations(Constructors):
             lambda begin, tasks: functions.taken_while(begin(tasks), predicate), None
         )
 
-    def scan(self, initial_state: Any, scan_func: Callable[..., tuple[Any, Any]]) -> Self:
+    def scan(self, initial_state: Any, scan_func: Callable[..., tuple[Any, Any]]) -> Dataset:
         """Return a data set of outputs, of a function that also returns the next state.
 
         Args:
@@ -155,7 +166,7 @@ class Transformations(Constructors):
             self.size,
         )
 
-    def enumerate(self, start: int = 0) -> Self:
+    def enumerate(self, start: int = 0) -> Dataset:
         """Return a data set of pairs: the number of an element, from ``start`` on, and the element.
 
         Example:
@@ -168,7 +179,7 @@ class Transformations(Constructors):
             lambda begin, tasks: functions.numbered(begin(tasks), first), self.size
         )
 
-    def unique(self) -> Self:
+    def unique(self) -> Dataset:
         """Return a data set without the elements that are equal to an earlier one.
 
         Elements are numbers, text, or tensors.
@@ -180,7 +191,7 @@ class Transformations(Constructors):
         """
         return self._derived(lambda begin, tasks: functions.unique(begin(tasks), _key), None)
 
-    def flat_map(self, map_func: Callable[..., Constructors]) -> Self:
+    def flat_map(self, map_func: Callable[..., Constructors]) -> Dataset:
         """Return a data set of the elements of the data sets that a function returns.
 
         Example:
@@ -201,7 +212,7 @@ class Transformations(Constructors):
         block_length: int = 1,
         num_parallel_calls: int | None = None,
         deterministic: bool | None = None,
-    ) -> Self:
+    ) -> Dataset:
         """Return a data set that takes elements in turns from data sets that a function returns.
 
         Args:
@@ -234,7 +245,7 @@ class Transformations(Constructors):
 
     # -- order -------------------------------------------------------------------------------------
 
-    def take(self, count: int) -> Self:
+    def take(self, count: int) -> Dataset:
         """Return a data set of the first ``count`` elements, or of all if ``count`` is negative.
 
         Example:
@@ -246,7 +257,7 @@ class Transformations(Constructors):
         size = self.size if number < 0 else _at_most(self.size, number)
         return self._reordered(lambda begin, tasks: ordering.taken(begin(tasks), number), size)
 
-    def skip(self, count: int) -> Self:
+    def skip(self, count: int) -> Dataset:
         """Return a data set without the first ``count`` elements, or all if ``count`` is negative.
 
         Example:
@@ -258,7 +269,7 @@ class Transformations(Constructors):
         size = 0 if number < 0 else None if self.size is None else max(self.size - number, 0)
         return self._reordered(lambda begin, tasks: ordering.skipped(begin(tasks), number), size)
 
-    def repeat(self, count: int | None = None) -> Self:
+    def repeat(self, count: int | None = None) -> Dataset:
         """Return a data set that begins again, ``count`` times in all; None or -1 is without end.
 
         Example:
@@ -283,7 +294,7 @@ class Transformations(Constructors):
         buffer_size: int,
         seed: int | None = None,
         reshuffle_each_iteration: bool = True,
-    ) -> Self:
+    ) -> Dataset:
         """Return a data set whose elements are drawn from a buffer of the next ones.
 
         Args:
@@ -312,7 +323,7 @@ class Transformations(Constructors):
 
         return self._reordered(shuffled, self.size)
 
-    def shard(self, num_shards: int, index: int) -> Self:
+    def shard(self, num_shards: int, index: int) -> Dataset:
         """Return a data set of every ``num_shards``-th element, from ``index`` on.
 
         Raises:
@@ -337,7 +348,7 @@ class Transformations(Constructors):
             lambda begin, tasks: ordering.shard_of(begin(tasks), count, own_index), size
         )
 
-    def concatenate(self, dataset: Constructors) -> Self:
+    def concatenate(self, dataset: Constructors) -> Dataset:
         """Return a data set that continues with the elements of another.
 
         Raises:
@@ -370,7 +381,7 @@ class Transformations(Constructors):
         drop_remainder: bool = False,
         num_parallel_calls: int | None = None,
         deterministic: bool | None = None,
-    ) -> Self:
+    ) -> Dataset:
         """Return a data set of batches: elements are stacked along a new first axis.
 
         Args:
@@ -406,7 +417,7 @@ class Transformations(Constructors):
         padded_shapes: Any = None,
         padding_values: Any = None,
         drop_remainder: bool = False,
-    ) -> Self:
+    ) -> Dataset:
         """Return a data set of batches, of elements that are padded to equal shapes.
 
         Args:
@@ -431,7 +442,7 @@ class Transformations(Constructors):
         leaf = padded(padded_shapes, padding_values)
         return self._batched("padded_batch", count, drop_remainder, leaf)
 
-    def _batched(self, name: str, count: int, drop_remainder: bool, leaf: Leaf | None) -> Self:
+    def _batched(self, name: str, count: int, drop_remainder: bool, leaf: Leaf | None) -> Dataset:
         def batches(begin: Begin, tasks: bool) -> Elements:
             groups = ordering.grouped(begin(tasks), count, drop_remainder)
             return batching.batched(name, groups, leaf)
@@ -443,7 +454,7 @@ class Transformations(Constructors):
             return self.size
         return int(self.size // count if drop_remainder else ceil(self.size / count))
 
-    def unbatch(self) -> Self:
+    def unbatch(self) -> Dataset:
         """Return a data set of the slices of elements along their first axes.
 
         Example:
@@ -453,7 +464,7 @@ class Transformations(Constructors):
         """
         return self._derived(lambda begin, tasks: batching.unbatched(begin(tasks)), None)
 
-    def rebatch(self, batch_size: int, drop_remainder: bool = False) -> Self:
+    def rebatch(self, batch_size: int, drop_remainder: bool = False) -> Dataset:
         """Return a data set of batches of another size.
 
         Example:
@@ -474,7 +485,7 @@ class Transformations(Constructors):
         pad_to_bucket_boundary: bool = False,
         no_padding: bool = False,
         drop_remainder: bool = False,
-    ) -> Self:
+    ) -> Dataset:
         """Return a data set of padded batches of elements of similar lengths.
 
         Args:
@@ -534,7 +545,7 @@ class Transformations(Constructors):
         shift: int | None = None,
         stride: int = 1,
         drop_remainder: bool = False,
-    ) -> Self:
+    ) -> Dataset:
         """Return a data set of windows, which are data sets.
 
         Where elements are tuples or dicts, windows are tuples or dicts of data sets.
@@ -571,11 +582,11 @@ class Transformations(Constructors):
         if is_nested(first) and not isinstance(first, list):
             parts = [self._window([element[key] for element in elements]) for key in keys(first)]
             return alike(first, parts)
-        return type(self)(lambda tasks: sources.from_iterable(elements), len(elements))
+        return self._new(lambda tasks: sources.from_iterable(elements), len(elements))
 
     # -- when elements are computed ----------------------------------------------------------------
 
-    def prefetch(self, buffer_size: int) -> Self:
+    def prefetch(self, buffer_size: int) -> Dataset:
         """Return a data set whose next elements are computed while one is used.
 
         This happens in asynchronous iterations, and for elements that have to be waited for.
@@ -595,13 +606,13 @@ class Transformations(Constructors):
         if count < 0:
             raise ValueError(f"prefetch: buffer_size must not be negative, but is {buffer_size}")
         if not count:
-            return self
+            return cast("Dataset", self)
         return self._derived(
             lambda begin, tasks: prefetched(begin(True), count) if tasks else begin(False),
             self.size,
         )
 
-    def cache(self) -> Self:
+    def cache(self) -> Dataset:
         """Return a data set that computes its elements once, and keeps them.
 
         They are kept at the end of the first iteration.
@@ -614,7 +625,7 @@ class Transformations(Constructors):
         """
         return self._reordered(ordering.Cache().elements, self.size)
 
-    def apply(self, transformation_func: Callable[[Self], Self]) -> Self:
+    def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """Return what a function makes of this data set.
 
         Raises:
@@ -626,10 +637,10 @@ class Transformations(Constructors):
             [1]
         """
         _check_callable("apply", transformation_func)
-        result = transformation_func(self)
+        result: Any = transformation_func(cast("Dataset", self))
         if not isinstance(result, Transformations):
             raise TypeError(f"apply: transformation_func must return a data set, not {result!r}")
-        return result
+        return cast("Dataset", result)
 
 
 def _at_most(size: Size, count: int) -> Size:
@@ -662,7 +673,15 @@ def _begin_of(name: str, map_func: Callable[..., Constructors]) -> Callable[[int
         dataset = functions.called(name, map_func, number, *functions.items_of(element))
         if not isinstance(dataset, Constructors):
             raise TypeError(f"{name}: the function must return a data set, but got {dataset!r}")
-        return dataset._begin
+        if not dataset.is_async:
+            return dataset._begin
+
+        def begin(tasks: bool) -> Elements:
+            if tasks:
+                return dataset._begin(tasks)
+            return sources.from_iterable(waiting_synchronously(dataset._begin))
+
+        return begin
 
     return begin_of
 

@@ -6,13 +6,14 @@ until a promise settles.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import Awaitable
 from typing import TypeVar
 
 from webtensor.environment import IN_BROWSER
 
-__all__ = ["can_suspend", "suspended"]
+__all__ = ["can_suspend", "loop_runs", "suspended"]
 
 Result = TypeVar("Result")
 
@@ -51,6 +52,15 @@ def can_suspend() -> bool:
     from pyodide.ffi import can_run_sync
 
     return bool(can_run_sync())
+
+
+def loop_runs() -> bool:
+    """Whether an event loop runs, in which synchronous code must not wait."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def suspended(awaitable: Awaitable[Result]) -> Result:

@@ -134,5 +134,22 @@ export default function fetching(module) {
       return { status: response.status, body: await response.arrayBuffer() };
     });
 
-  return { begin, send };
+  // Bytes that are read chunk by chunk, so that a large file never is in memory as a whole.
+  const chunksOf = (stream) => {
+    const reader = stream.getReader();
+    return {
+      read: () => attempt(async () => (await reader.read()).value),
+      cancel: () => reader.cancel().catch(() => {}),
+    };
+  };
+
+  const open = (url, requestInit) =>
+    attempt(async () => {
+      const response = await fetch(String(url), JSON.parse(requestInit));
+      return response.ok ? chunksOf(response.body) : { status: response.status };
+    });
+
+  const openBlob = (blob) => chunksOf(blob.stream());
+
+  return { begin, open, openBlob, send };
 }

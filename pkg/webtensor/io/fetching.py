@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,7 @@ from webtensor.io.shard_buffers import MAX_BYTES, Shard
 from webtensor.javascript import function_of
 from webtensor.transfer import javascript_bytes, javascript_text, python_buffer, python_bytes
 
-__all__ = ["Fetching", "fetch_bytes", "send"]
+__all__ = ["Fetching", "blob_chunks", "fetch_bytes", "send", "url_chunks"]
 
 
 @cache
@@ -123,3 +124,50 @@ async def send(url: str, request_init: Mapping[str, Any], body: bytes) -> Server
     request = _functions().send(javascript_text(url), options, javascript_bytes(body))
     answer = await _answered(url, request)
     return ServerResponse(answer.status, python_bytes(answer.body))
+
+
+async def url_chunks(
+    url: str, request_init: Mapping[str, Any], timeout: float | None
+) -> AsyncGenerator[bytes, None]:
+    """Give the bytes of the file at an address as they arrive.
+
+    Raises:
+        OSError: the server cannot be reached, breaks off, has no such file, or sends nothing for
+            ``timeout`` seconds.
+    """
+    options = javascript_text(json.dumps(dict(request_init)))
+    opening = _functions().open(javascript_text(url), options)
+    source = await _in_time(url, _answered(url, opening), timeout)
+    if not hasattr(source, "read"):
+        raise OSError(f"{url}: the server answered {source.status}")
+    async for chunk in _chunks(url, source, timeout):
+        yield chunk
+
+
+async def blob_chunks(blob: Any) -> AsyncGenerator[bytes, None]:
+    """Give the bytes of a Blob or a File.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    label = getattr(blob, "name", "blob")
+    async for chunk in _chunks(label, _functions().openBlob(blob), None):
+        yield chunk
+
+
+async def _chunks(label: str, source: Any, timeout: float | None) -> AsyncGenerator[bytes, None]:
+    try:
+        while True:
+            chunk = await _in_time(label, _answered(label, source.read()), timeout)
+            if chunk is None:
+                return
+            yield python_bytes(chunk)
+    finally:
+        source.cancel()
+
+
+async def _in_time(label: str, awaitable: Awaitable[Any], timeout: float | None) -> Any:
+    try:
+        return await asyncio.wait_for(awaitable, timeout)
+    except TimeoutError:
+        raise OSError(f"{label}: no bytes for {timeout} s") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
@@ -26,7 +26,7 @@ from urllib.request import (
 from webtensor.io.handlers import ServerResponse
 from webtensor.io.shard_buffers import Shard
 
-__all__ = ["ThreadedRequests", "send"]
+__all__ = ["ThreadedRequests", "send", "url_chunks"]
 
 _CHUNK = 1 << 18
 #: What an address may have beside letters, digits and "_.-~"; other characters are quoted.
@@ -108,6 +108,24 @@ def _answering(url: str) -> Iterator[None]:
         ) from error
 
 
+def _opened(
+    opener: OpenerDirector, url: str, request_init: Mapping[str, Any], timeout: float | None
+) -> HTTPResponse:
+    """Return a server's answer, whose body is not read yet.
+
+    Raises:
+        OSError: the server cannot be reached, has no such file, or encodes it.
+    """
+    with _answering(url):
+        response = opener.open(_request(url, request_init), timeout=timeout)
+    assert isinstance(response, HTTPResponse)
+    encoding = response.headers.get("Content-Encoding", "identity")
+    if encoding.lower() != "identity":
+        response.close()
+        raise OSError(f"{url}: the server encodes the file as {encoding!r}")
+    return response
+
+
 class ThreadedRequests:
     """The downloads of one model.
 
@@ -144,15 +162,9 @@ class ThreadedRequests:
         await loop.run_in_executor(self._pool, self._receive, url, shard, count)
 
     def _receive(self, url: str, shard: Shard, count: Callable[[int], object]) -> None:
-        with _answering(url):
-            response = self._opener.open(_request(url, self._request_init), timeout=self._timeout)
-        assert isinstance(response, HTTPResponse)
-        with response:
+        with _opened(self._opener, url, self._request_init, self._timeout) as response:
             self._responses.add(response)
             try:
-                encoding = response.headers.get("Content-Encoding", "identity")
-                if encoding.lower() != "identity":
-                    raise OSError(f"{url}: the server encodes the file as {encoding!r}")
                 self._read(url, response, shard, count)
             finally:
                 self._responses.discard(response)
@@ -220,3 +232,26 @@ async def send(
                 return ServerResponse(response.status, response.read())
 
     return await asyncio.get_running_loop().run_in_executor(None, sent)
+
+
+async def url_chunks(
+    url: str, request_init: Mapping[str, Any], timeout: float | None
+) -> AsyncGenerator[bytes, None]:
+    """Give the bytes of the file at an address as they arrive.
+
+    Raises:
+        OSError: the server cannot be reached, breaks off, has no such file, or sends nothing for
+            ``timeout`` seconds.
+    """
+    run = asyncio.get_running_loop().run_in_executor
+    response = await run(None, _opened, _opener(set()), url, request_init, timeout)
+
+    def read() -> bytes:
+        with _answering(url):
+            return response.read1(_CHUNK)
+
+    with response:
+        while data := await run(None, read):
+            yield data
+        if response.length:
+            raise OSError(f"{url}: the server's answer broke off, {response.length} bytes early")

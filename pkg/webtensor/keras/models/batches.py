@@ -11,6 +11,8 @@ from random import shuffle as shuffle_in_place
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from webtensor.engine import Tensor, TensorLike, Variable
+from webtensor.engine.jspi import loop_runs
+from webtensor.environment import IN_BROWSER
 from webtensor.keras.batch_parts import pack_x_y_sample_weight, unpack_x_y_sample_weight
 from webtensor.keras.nest import flatten, is_nested, map_structure
 from webtensor.keras.types import Tensors
@@ -309,13 +311,31 @@ def _dataset_batches(x: Any, shuffle: bool) -> Batches:
                 yield _as_batch(x[index])
 
         return Batches(make, length, getattr(x, "on_epoch_end", lambda: None))
-    if hasattr(x, "__aiter__"):
-        return Batches(x.__aiter__, None)
+    if _is_awaited(x):
+        return Batches(x.__aiter__, _length(x))
     if hasattr(x, "__next__"):
         return Batches(lambda: map(_as_batch, x), None)
     if hasattr(x, "__iter__"):
-        return Batches(lambda: map(_as_batch, iter(x)), None)
+        return Batches(lambda: map(_as_batch, iter(x)), _length(x))
     raise TypeError(f"x must be arrays or make batches, but is a {type(x).__name__}")
+
+
+def _is_awaited(x: Any) -> bool:
+    """Whether an asynchronous iteration is the only possible one, or the better one.
+
+    Those data sets of ``webtensor.data`` that have to be waited for do so by themselves where no
+    event loop runs.
+    """
+    if not hasattr(x, "__aiter__") or not getattr(x, "is_async", True):
+        return False
+    return IN_BROWSER or not hasattr(x, "__iter__") or loop_runs()
+
+
+def _length(x: Any) -> int | None:
+    try:
+        return len(x)
+    except TypeError:  # it is unknown
+        return None
 
 
 def _as_batch(data: object) -> Batch:

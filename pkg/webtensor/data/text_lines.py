@@ -1,0 +1,107 @@
+"""Lines of text files."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from io import StringIO
+from typing import Any
+
+from webtensor.data.byte_sources import DataSource, TextSource, as_source
+from webtensor.data.dataset import Dataset
+from webtensor.data.iteration import Elements, closing
+
+__all__ = ["TextLineDataset", "line_blocks", "text_decoder"]
+
+#: The length of the longest line.
+_MAX_CHARACTERS = 1 << 24
+
+
+class TextLineDataset(Dataset):
+    r"""The lines of text files, as ``str`` without their ends.
+
+    Lines end with ``\n``, ``\r\n`` or ``\r``. A file is read while it is iterated over, so that
+    it may be larger than memory.
+
+    Args:
+        filenames: a path, an address, bytes, a File or Blob of a page, a FileDataSource or a
+            URLDataSource; or a list of these.
+        encoding: the encoding; a byte order mark is left out.
+
+    Raises:
+        LookupError: there is no such encoding.
+        OSError: a file cannot be read; raised in an iteration.
+        ValueError: bytes do not fit the encoding; raised in an iteration.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.data.TextLineDataset(b"one\r\ntwo").map(len).to_list()
+        [3, 3]
+    """
+
+    def __init__(self, filenames: TextSource | list[TextSource], encoding: str = "utf-8") -> None:
+        files = filenames if isinstance(filenames, (list, tuple)) else [filenames]
+        opened = [as_source(source) for source in files]
+        text_decoder(encoding)
+
+        async def lines(tasks: bool) -> Elements:
+            for source in opened:
+                async with closing(line_blocks(source, encoding)) as blocks:
+                    async for block in blocks:
+                        for line in block:
+                            yield line.rstrip("\r\n")
+
+        super().__init__(lines, None, any(source.is_async for source in opened))
+
+
+def text_decoder(encoding: str) -> Any:
+    """Return an incremental decoder.
+
+    Raises:
+        LookupError: there is no such encoding.
+    """
+    name = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+    return codecs.getincrementaldecoder(name)()
+
+
+async def line_blocks(source: DataSource, encoding: str) -> AsyncGenerator[list[str], None]:
+    """Give lists of lines with their ends, of which only the last of all may be without one.
+
+    Raises:
+        ValueError: bytes do not fit the encoding, or a line is too long.
+    """
+    decoder = text_decoder(encoding)
+    position = 0
+    rest = ""
+    async with aclosing(source.chunks()) as chunks:
+        async for chunk in chunks:
+            rest += _decoded(decoder, chunk, source.label, position, is_last=False)
+            position += len(chunk)
+            # A line end of two characters may be divided.
+            border = max(rest.rfind("\n"), rest.rfind("\r", 0, -1)) + 1
+            if border:
+                yield _split(rest[:border])
+                rest = rest[border:]
+            if len(rest) > _MAX_CHARACTERS:
+                raise ValueError(
+                    f"{source.label}: a line has more than {_MAX_CHARACTERS:,} characters"
+                )
+    rest += _decoded(decoder, b"", source.label, position, is_last=True)
+    if rest:
+        yield _split(rest)
+
+
+def _split(text: str) -> list[str]:
+    return list(StringIO(text, newline=""))
+
+
+def _decoded(decoder: Any, chunk: bytes, label: str, position: int, is_last: bool) -> str:
+    try:
+        text: str = decoder.decode(chunk, is_last)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{label}: bytes from {position} to {position + len(chunk)} are not {error.encoding} "
+            f"({error.reason}); encoding says what they are"
+        ) from None
+    return text
