@@ -8,7 +8,7 @@ downloaded, else WebKitGTK's MiniBrowser through WebDriver.
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,10 +102,12 @@ def launch_chromium(playwright: Playwright, arguments: Sequence[str] = ()) -> Br
     return playwright.chromium.launch(executable_path=executable, args=all_arguments)
 
 
-def launch_firefox(playwright: Playwright) -> Browser:
+def launch_firefox(
+    playwright: Playwright, preferences: Mapping[str, str | float | bool] | None = None
+) -> Browser:
     """Start headless Firefox; on Linux its WebGL needs a display, real or virtual."""
     options: dict[str, Any] = {
-        "firefox_user_prefs": FIREFOX_PREFERENCES,
+        "firefox_user_prefs": {**FIREFOX_PREFERENCES, **(preferences or {})},
         "env": {**os.environ, "LIBGL_ALWAYS_SOFTWARE": "1"},
     }
     if "WEBTENSOR_FIREFOX" not in os.environ and playwright_build(playwright.firefox):

@@ -4,6 +4,7 @@ export { default as threads } from "./backends/wasm/threads.js";
 export { default as device } from "./backends/webgl/device.js";
 export { default as sharing } from "./backends/webgl/sharing.js";
 export { default as webgl1 } from "./backends/webgl/webgl1.js";
+export { default as media } from "./data/media.js";
 export { default as quantization } from "./formats/quantization.js";
 export { default as fetching } from "./io/fetching.js";
 export { default as indexed_db } from "./io/indexed_db.js";

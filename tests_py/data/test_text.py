@@ -130,6 +130,9 @@ def test_tables(name: str):
     assert asyncio.run(make().to_list_async()) == rows
 
 
+#: Keys of TensorFlow.js.
+JAVASCRIPTS: Any = {"a": {"isLabel": True}}
+
 TABLE_ERRORS: dict[str, tuple[Callable[[], Any], str]] = {
     "short row": (lambda: wt.data.csv(b"a,b\n1,2\n3\n"), r"element 1 \(from 0 on\) has 1 fields"),
     "long row": (lambda: wt.data.csv(b"a\n1,2\n"), r"element 0 .* has 2 fields, but there are 1"),
@@ -165,7 +168,7 @@ TABLE_ERRORS: dict[str, tuple[Callable[[], Any], str]] = {
         r"column_configs has \['z'\], but the columns of .* are \['a', 'b', 'c'\]",
     ),
     "unknown key": (
-        lambda: wt.data.csv(TABLE, column_configs={"a": {"isLabel": True}}),
+        lambda: wt.data.csv(TABLE, column_configs=JAVASCRIPTS),
         "must be a dict with keys of",
     ),
     "unknown dtype": (

@@ -303,7 +303,12 @@ def test_samples_go_on_with_the_data_sets_that_are_left():
 
 def test_a_cache_calls_functions_once():
     calls = []
-    numbers = NUMBERS(3).map(lambda x: calls.append(int(x)) or x).cache()
+
+    def noted(x: wt.Tensor) -> wt.Tensor:
+        calls.append(int(x))
+        return x
+
+    numbers = NUMBERS(3).map(noted).cache()
     next(iter(numbers))
     assert plain_list(numbers) == plain_list(numbers) == [0, 1, 2]
     assert calls == [0, 0, 1, 2], "an iteration that ends early is not kept"
@@ -340,76 +345,119 @@ class TestElements:
         assert all(isinstance(part, np.generic | np.ndarray) for pair in arrays for part in pair)
 
 
+#: Wrong arguments are no mistakes of types here.
+UNTYPED: Any = wt.data
+
 ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "batch size": (lambda: NUMBERS(3).batch(0), ValueError, "batch: batch_size must be positive"),
-    "batch type": (lambda: NUMBERS(3).batch(2.5), TypeError, "batch: batch_size must be an int"),
-    "map": (lambda: NUMBERS(3).map(3), TypeError, "map: wanted a function, but got 3"),
-    "shuffle": (lambda: NUMBERS(3).shuffle(-1), ValueError, "shuffle: buffer_size must be pos"),
-    "shard": (lambda: NUMBERS(3).shard(2, 2), ValueError, "shard: index must be from 0 to 1"),
-    "window": (lambda: NUMBERS(3).window(1, shift=0), ValueError, "window: shift must be pos"),
-    "prefetch": (lambda: NUMBERS(3).prefetch(-2), ValueError, "prefetch: buffer_size must not"),
-    "range": (lambda: NUMBERS(1, 2, 0), ValueError, "range: step must not be 0"),
-    "range type": (lambda: NUMBERS(1.5), TypeError, "range: args must be an integer"),
-    "concatenate": (lambda: NUMBERS(1).concatenate([1]), TypeError, "dataset must be a data set"),
-    "zip": (lambda: Dataset.zip(NUMBERS(1), 3), TypeError, "zip: wanted data sets, but got 3"),
-    "zip nothing": (lambda: Dataset.zip(()), TypeError, "zip: there must be at least one"),
+    "batch size": (
+        lambda: UNTYPED.Dataset.range(3).batch(0),
+        ValueError,
+        "batch: batch_size must be positive",
+    ),
+    "batch type": (
+        lambda: UNTYPED.Dataset.range(3).batch(2.5),
+        TypeError,
+        "batch: batch_size must be an int",
+    ),
+    "map": (
+        lambda: UNTYPED.Dataset.range(3).map(3),
+        TypeError,
+        "map: wanted a function, but got 3",
+    ),
+    "shuffle": (
+        lambda: UNTYPED.Dataset.range(3).shuffle(-1),
+        ValueError,
+        "shuffle: buffer_size must be pos",
+    ),
+    "shard": (
+        lambda: UNTYPED.Dataset.range(3).shard(2, 2),
+        ValueError,
+        "shard: index must be from 0 to 1",
+    ),
+    "window": (
+        lambda: UNTYPED.Dataset.range(3).window(1, shift=0),
+        ValueError,
+        "window: shift must be pos",
+    ),
+    "prefetch": (
+        lambda: UNTYPED.Dataset.range(3).prefetch(-2),
+        ValueError,
+        "prefetch: buffer_size must not",
+    ),
+    "range": (lambda: UNTYPED.Dataset.range(1, 2, 0), ValueError, "range: step must not be 0"),
+    "range type": (lambda: UNTYPED.Dataset.range(1.5), TypeError, "range: args must be an integer"),
+    "concatenate": (
+        lambda: UNTYPED.Dataset.range(1).concatenate([1]),
+        TypeError,
+        "dataset must be a data set",
+    ),
+    "zip": (
+        lambda: UNTYPED.Dataset.zip(UNTYPED.Dataset.range(1), 3),
+        TypeError,
+        "zip: wanted data sets, but got 3",
+    ),
+    "zip nothing": (lambda: UNTYPED.Dataset.zip(()), TypeError, "zip: there must be at least one"),
     "weights": (
-        lambda: Dataset.sample_from_datasets([NUMBERS(1)], [1, 2]),
+        lambda: UNTYPED.Dataset.sample_from_datasets([UNTYPED.Dataset.range(1)], [1, 2]),
         ValueError,
         "weights must be 1 numbers",
     ),
-    "apply": (lambda: NUMBERS(1).apply(list), TypeError, "apply: .* must return a data set"),
-    "array": (lambda: wt.data.array(3), TypeError, "array: items must be a list, but got 3"),
-    "func": (lambda: wt.data.func(3), TypeError, "func: f must be a function"),
-    "generator": (lambda: wt.data.generator([1]), TypeError, "generator must be a function"),
+    "apply": (
+        lambda: UNTYPED.Dataset.range(1).apply(list),
+        TypeError,
+        "apply: .* must return a data set",
+    ),
+    "array": (lambda: UNTYPED.array(3), TypeError, "array: items must be a list, but got 3"),
+    "func": (lambda: UNTYPED.func(3), TypeError, "func: f must be a function"),
+    "generator": (lambda: UNTYPED.generator([1]), TypeError, "generator must be a function"),
     "no iterator": (
-        lambda: list(wt.data.generator(lambda: 3)),
+        lambda: list(UNTYPED.generator(lambda: 3)),
         TypeError,
         "generator: the function must return an iterable, but it returned 3",
     ),
     "scalar slices": (
-        lambda: Dataset.from_tensor_slices(3),
+        lambda: UNTYPED.Dataset.from_tensor_slices(3),
         ValueError,
         "from_tensor_slices: tensors must have an axis",
     ),
     "lengths": (
-        lambda: Dataset.from_tensor_slices(([1], [1, 2])),
+        lambda: UNTYPED.Dataset.from_tensor_slices(([1], [1, 2])),
         ValueError,
         "from_tensor_slices: tensors must have equally many elements",
     ),
     "shapes in a batch": (
-        lambda: list(wt.data.array([[1], [1, 2]]).batch(2)),
+        lambda: list(UNTYPED.array([[1], [1, 2]]).batch(2)),
         ValueError,
         r"batch: .* the first has \(1,\), and number 1 of the batch \(2,\); padded_batch",
     ),
     "structures in a batch": (
-        lambda: list(wt.data.array([{"a": 1}, {"b": 1}]).batch(2)),
+        lambda: list(UNTYPED.array([{"a": 1}, {"b": 1}]).batch(2)),
         ValueError,
         r"batch: .* a dict with keys \['a'\], and number 1 of the batch is a dict",
     ),
     "None in a batch": (
-        lambda: list(wt.data.array([None, 1]).batch(2)),
+        lambda: list(UNTYPED.array([None, 1]).batch(2)),
         TypeError,
         "batch: elements must become tensors, but one of them is None",
     ),
     "padded shapes": (
-        lambda: list(wt.data.array([[1, 2]]).padded_batch(1, [1])),
+        lambda: list(UNTYPED.array([[1, 2]]).padded_batch(1, [1])),
         ValueError,
         r"an element of shape \(2,\) does not fit padded_shapes \(1,\)",
     ),
     "ranks": (
-        lambda: list(wt.data.array([[1], [[1]]]).padded_batch(2)),
+        lambda: list(UNTYPED.array([[1], [[1]]]).padded_batch(2)),
         ValueError,
         "same rank",
     ),
     "bucket sizes": (
-        lambda: NUMBERS(1).bucket_by_sequence_length(len, [3], [2]),
+        lambda: UNTYPED.Dataset.range(1).bucket_by_sequence_length(len, [3], [2]),
         ValueError,
         "one more of bucket_batch_sizes",
     ),
     "beyond buckets": (
         lambda: list(
-            wt.data.array([[1] * 5]).bucket_by_sequence_length(
+            UNTYPED.array([[1] * 5]).bucket_by_sequence_length(
                 len, [3], [1, 1], pad_to_bucket_boundary=True
             )
         ),
@@ -417,24 +465,48 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "as long as the last of bucket_boundaries",
     ),
     "signature": (
-        lambda: list(Dataset.from_generator(lambda: [1], output_signature=wt.TensorSpec((2,)))),
+        lambda: list(
+            UNTYPED.Dataset.from_generator(lambda: [1], output_signature=wt.TensorSpec((2,)))
+        ),
         ValueError,
         r"from_generator: an element has shape \(\), but the signature \(2,\)",
     ),
     "structure of a signature": (
-        lambda: list(Dataset.from_generator(lambda: [1], output_signature=(wt.TensorSpec(),) * 2)),
+        lambda: list(
+            UNTYPED.Dataset.from_generator(lambda: [1], output_signature=(wt.TensorSpec(),) * 2)
+        ),
         ValueError,
         "1 does not have the structure of",
     ),
-    "endless list": (lambda: NUMBERS(1).repeat().to_list(), ValueError, "to_list: .* no end"),
-    "single": (lambda: NUMBERS(2).get_single_element(), ValueError, "one element, .* more"),
+    "endless list": (
+        lambda: UNTYPED.Dataset.range(1).repeat().to_list(),
+        ValueError,
+        "to_list: .* no end",
+    ),
+    "single": (
+        lambda: UNTYPED.Dataset.range(2).get_single_element(),
+        ValueError,
+        "one element, .* more",
+    ),
     "choices": (
-        lambda: list(Dataset.choose_from_datasets([NUMBERS(1)], NUMBERS(1, 2))),
+        lambda: list(
+            UNTYPED.Dataset.choose_from_datasets(
+                [UNTYPED.Dataset.range(1)], UNTYPED.Dataset.range(1, 2)
+            )
+        ),
         ValueError,
         "choice_dataset has 1, but there are 1 data sets",
     ),
-    "flat map": (lambda: list(NUMBERS(1).flat_map(int)), TypeError, "must return a data set"),
-    "no files": (lambda: Dataset.list_files("/no/such/*.png"), FileNotFoundError, "no file fits"),
+    "flat map": (
+        lambda: list(UNTYPED.Dataset.range(1).flat_map(int)),
+        TypeError,
+        "must return a data set",
+    ),
+    "no files": (
+        lambda: UNTYPED.Dataset.list_files("/no/such/*.png"),
+        FileNotFoundError,
+        "no file fits",
+    ),
 }
 
 

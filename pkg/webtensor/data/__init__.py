@@ -12,11 +12,13 @@ _CONTENTS = contents("""
     byte_sources: FileDataSource URLDataSource
     csv_files: CSVDataset csv
     dataset: Dataset INFINITE_CARDINALITY UNKNOWN_CARDINALITY
+    microphones: Microphone microphone
     python_values: array func generator zip
     signatures: TensorSpec
     tables: ColumnConfig
     text_lines: TextLineDataset
     transformations: AUTOTUNE
+    webcams: Webcam webcam
 """)
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
         UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY,
         Dataset as Dataset,
     )
+    from webtensor.data.microphones import Microphone as Microphone, microphone as microphone
     from webtensor.data.python_values import (
         array as array,
         func as func,
@@ -40,5 +43,6 @@ if TYPE_CHECKING:
     from webtensor.data.tables import ColumnConfig as ColumnConfig
     from webtensor.data.text_lines import TextLineDataset as TextLineDataset
     from webtensor.data.transformations import AUTOTUNE as AUTOTUNE
+    from webtensor.data.webcams import Webcam as Webcam, webcam as webcam
 else:
     __getattr__, __dir__ = lazy_contents(__name__, _CONTENTS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
 from glob import glob
 from math import inf
 from typing import Any, Final
@@ -51,7 +51,7 @@ class Dataset(Transformations):
     ) -> Dataset:
         return Dataset(begin, size, is_async, rows)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Generator[Any, None, None]:
         """Iterate over the elements.
 
         Raises:

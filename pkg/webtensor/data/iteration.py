@@ -7,7 +7,7 @@ written once. Where no part of it waits, synchronous code runs the generator wit
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
 from contextlib import aclosing, contextmanager, suppress
 from typing import Any, TypeAlias, TypeVar
 
@@ -27,7 +27,7 @@ Begin: TypeAlias = Callable[[bool], Elements]
 closing = aclosing
 
 
-def synchronously(elements: Elements) -> Iterator[Any]:
+def synchronously(elements: Elements) -> Generator[Any, None, None]:
     """Iterate over elements that nothing has to be waited for."""
     try:
         while True:
@@ -54,7 +54,7 @@ def _finish(closed: Any) -> None:
         closed.send(None)
 
 
-def waiting_synchronously(begin: Begin) -> Iterator[Any]:
+def waiting_synchronously(begin: Begin) -> Generator[Any, None, None]:
     """Iterate over elements, and wait for each.
 
     Raises:
