@@ -12,7 +12,7 @@ import webtensor as wt
 
 #: Modules that users see; all other modules of the package are inner ones.
 NAMESPACES = {
-    *("activations", "browser", "callbacks", "constraints", "fft", "fused", "image"),
+    *("activations", "browser", "callbacks", "constraints", "data", "fft", "fused", "image"),
     *("initializers", "io", "keras", "layers", "linalg", "losses", "math", "metrics", "models"),
     *("nn", "optimizers", "random", "regularizers", "signal", "sparse", "spectral", "string"),
     *("train", "wasm", "webgl"),

@@ -56,7 +56,7 @@ class BrowserStage:
     def browser(self, browser: str) -> Browser:
         """Return a browser that Playwright drives."""
         if browser not in self._browsers:
-            launch = {"chromium": launch_chromium, "firefox": launch_firefox}[browser]
+            launch = launch_chromium if browser == "chromium" else launch_firefox
             self._browsers[browser] = self._close_at_end(launch(self._playwright))
         return self._browsers[browser]
 
