@@ -25,6 +25,8 @@ NAMESPACES = [
     wt.sparse,
     wt.spectral,
     wt.string,
+    wt.vision,
+    wt.vision.boxes,
     wt.wasm,
     wt.webgl,
     train,

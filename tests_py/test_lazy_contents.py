@@ -90,6 +90,7 @@ PACKAGES = [
     "webtensor.nn",
     "webtensor.ops",
     "webtensor.random",
+    "webtensor.vision",
 ]
 
 

@@ -69,6 +69,7 @@ def _namespaces() -> Iterator[tuple[str, ModuleType]]:
     yield "webtensor", library
     for name in sorted([*NAMESPACES, "browser", "io", "train", "wasm", "webgl"]):
         yield f"webtensor.{name}", getattr(library, name)
+    yield from _with_inner_namespaces("webtensor.vision", library.vision)
     yield from _with_inner_namespaces(KERAS, library.keras)
 
 

@@ -75,6 +75,7 @@ if _typing.TYPE_CHECKING:
         nn as nn,
         random as random,
         train as train,
+        vision as vision,
         wasm as wasm,
         webgl as webgl,
     )
@@ -230,7 +231,9 @@ else:
     }
     #: Their functions are no ops, and their errors name what they are about.
     _WITHOUT_OPS = ("convert", "data", "graph", "keras", "onnx", "tflite")
-    _MODULES = ("browser", "data", "io", "keras", "nn", "random", "train", "wasm", "webgl")
+    _MODULES = (
+        *("browser", "data", "io", "keras", "nn", "random", "train", "vision", "wasm", "webgl"),
+    )
 
     def __getattr__(name: str) -> object:
         if name in _HOMES:

@@ -1,0 +1,171 @@
+"""What the models return: plain values, in pixels of the image that was passed.
+
+The first pixel's upper left corner is the origin; x grows to the right, y downwards. Scores are
+probabilities from 0 to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "COCO_KEYPOINTS",
+    "SKELETON",
+    "Box",
+    "DetectedObject",
+    "Face",
+    "Keypoint",
+    "Pose",
+    "box_around",
+]
+
+#: The names of the 17 keypoints of COCO, in the order in which models return them.
+COCO_KEYPOINTS = (
+    "nose",
+    "left_eye",
+    "right_eye",
+    "left_ear",
+    "right_ear",
+    "left_shoulder",
+    "right_shoulder",
+    "left_elbow",
+    "right_elbow",
+    "left_wrist",
+    "right_wrist",
+    "left_hip",
+    "right_hip",
+    "left_knee",
+    "right_knee",
+    "left_ankle",
+    "right_ankle",
+)
+
+#: Pairs of COCO's keypoints that lines connect in a drawing of a pose.
+SKELETON = (
+    ("nose", "left_eye"),
+    ("nose", "right_eye"),
+    ("left_eye", "left_ear"),
+    ("right_eye", "right_ear"),
+    ("left_shoulder", "right_shoulder"),
+    ("left_shoulder", "left_elbow"),
+    ("left_elbow", "left_wrist"),
+    ("right_shoulder", "right_elbow"),
+    ("right_elbow", "right_wrist"),
+    ("left_shoulder", "left_hip"),
+    ("right_shoulder", "right_hip"),
+    ("left_hip", "right_hip"),
+    ("left_hip", "left_knee"),
+    ("left_knee", "left_ankle"),
+    ("right_hip", "right_knee"),
+    ("right_knee", "right_ankle"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Keypoint:
+    """A point of a body or of a face.
+
+    Attributes:
+        x: how far right it is, in pixels.
+        y: how far down it is, in pixels.
+        score: how sure the model is; None where the model does not say.
+        name: which point it is, such as ``"left_knee"``. Left is the person's left.
+    """
+
+    x: float
+    y: float
+    score: float | None
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle along the axes, in pixels; it may reach beyond the image.
+
+    Example:
+        >>> from webtensor.vision import Box
+        >>> box = Box(x_min=10.0, y_min=20.0, x_max=40.0, y_max=30.0)
+        >>> box.width, box.height
+        (30.0, 10.0)
+    """
+
+    x_min: float
+    y_min: float
+    x_max: float
+    y_max: float
+
+    @property
+    def width(self) -> float:
+        """The size along x, in pixels."""
+        return self.x_max - self.x_min
+
+    @property
+    def height(self) -> float:
+        """The size along y, in pixels."""
+        return self.y_max - self.y_min
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """A person.
+
+    Attributes:
+        keypoints: the points of the body, in the order of ``COCO_KEYPOINTS``.
+        score: how sure the model is that there is a person.
+        box: the box around the person where the model predicts one, else that of ``box_around``.
+    """
+
+    keypoints: tuple[Keypoint, ...]
+    score: float
+    box: Box
+
+
+def box_around(keypoints: Sequence[Keypoint], min_score: float = 0.2) -> Box:
+    """Return the smallest box around keypoints.
+
+    Args:
+        keypoints: at least one keypoint.
+        min_score: keypoints of lower scores do not count, unless all are lower.
+
+    Example:
+        >>> from webtensor.vision import Keypoint
+        >>> from webtensor.vision.results import box_around
+        >>> nose, eye = Keypoint(5.0, 9.0, 0.9, "nose"), Keypoint(4.0, 7.0, 0.8, "left_eye")
+        >>> box_around([nose, eye, Keypoint(99.0, 99.0, 0.1, "left_ear")])
+        Box(x_min=4.0, y_min=7.0, x_max=5.0, y_max=9.0)
+    """
+    likely = [point for point in keypoints if point.score is None or point.score >= min_score]
+    points = likely or keypoints
+    xs, ys = [point.x for point in points], [point.y for point in points]
+    return Box(min(xs), min(ys), max(xs), max(ys))
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """A face.
+
+    Attributes:
+        box: the box around the face.
+        landmarks: points of the face, whose names the model documents.
+        score: how sure the model is that this is a face.
+    """
+
+    box: Box
+    landmarks: tuple[Keypoint, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedObject:
+    """An object.
+
+    Attributes:
+        box: the box around the object.
+        label: what it is, such as ``"bicycle"``.
+        score: how sure the model is.
+    """
+
+    box: Box
+    label: str
+    score: float
