@@ -1,0 +1,108 @@
+"""What the ready-made models share: loading, checking what was loaded, and computing.
+
+A model prepares the image, executes a graph model, and reduces its outputs to one tensor, all on
+the device. That tensor is read once, and decoded in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Self, TypeAlias
+
+from webtensor.engine import Tensor
+from webtensor.graph import GraphModel, load_graph_model, load_graph_model_async
+from webtensor.io.handlers import LoadOptions
+from webtensor.io.routers import ModelSource
+
+__all__ = ["Reduction", "VisionModel"]
+
+#: From the outputs of the graph model to the tensor that is read.
+Reduction: TypeAlias = Callable[[Sequence[Tensor]], Tensor]
+
+
+class VisionModel:
+    """A graph model for images, with what its outputs mean.
+
+    Args:
+        model: the graph model.
+
+    Raises:
+        TypeError: ``model`` is no graph model.
+        ValueError: its inputs or outputs are not those of this kind of model.
+    """
+
+    #: What errors say that a graph model must have.
+    _expected: ClassVar[str]
+
+    def __init__(self, model: GraphModel) -> None:
+        name = type(self).__name__
+        if not isinstance(model, GraphModel):
+            raise TypeError(
+                f"{name}: model must be a GraphModel, but got {type(model).__name__}; "
+                f"{name}.load loads one from its files"
+            )
+        #: The graph model.
+        self.model = model
+        shapes = [value.shape for value in model.inputs]
+        if len(shapes) != 1 or shapes[0] is None or len(shapes[0]) != 4:
+            raise self._misfit()
+        self._input_shape: tuple[int | None, ...] = shapes[0]
+
+    @classmethod
+    def load(
+        cls, source: ModelSource, *, load_options: LoadOptions | None = None, **options: Any
+    ) -> Self:
+        """Load the graph model, and make a model of this class with it.
+
+        Args:
+            source: the path of ``model.json`` or of its folder, its address, the files' contents by
+                their names, or a handler, as of ``wt.load_graph_model``.
+            load_options: options of ``wt.load_graph_model``, such as ``{"on_progress": print}``.
+            **options: arguments of this class.
+
+        Raises:
+            ModelFormatError, OSError: as of ``wt.load_graph_model``.
+            TypeError: an option is unknown.
+            ValueError: it is another model.
+        """
+        return cls(load_graph_model(source, **(load_options or {})), **options)
+
+    @classmethod
+    async def load_async(
+        cls, source: ModelSource, *, load_options: LoadOptions | None = None, **options: Any
+    ) -> Self:
+        """Do what ``load`` does, without blocking the page."""
+        return cls(await load_graph_model_async(source, **(load_options or {})), **options)
+
+    def dispose(self) -> None:
+        """Give back the memory of the weights; the model cannot be used any more."""
+        self.model.dispose()
+
+    def _misfit(self) -> ValueError:
+        """Return the error for a graph model of another kind."""
+        inputs = ", ".join(f"{value.name} {value.shape}" for value in self.model.inputs)
+        outputs = ", ".join(f"{value.name} {value.shape}" for value in self.model.outputs)
+        return ValueError(
+            f"{type(self).__name__}: expected a graph model with {self._expected}, but this one "
+            f"has inputs {inputs} and outputs {outputs}"
+        )
+
+    def _execute(self, inputs: Tensor, reduce: Reduction) -> list[float]:
+        """Return the elements of the reduced outputs, in row-major order."""
+        outputs = self.model.execute(inputs, self._output_names())
+        elements: list[float] = reduce(_listed(outputs)).data_sync().tolist()
+        return elements
+
+    async def _execute_async(self, inputs: Tensor, reduce: Reduction) -> list[float]:
+        """Do what ``_execute`` does, without blocking the page."""
+        outputs = await self.model.execute_async(inputs, self._output_names())
+        elements: list[float] = (await reduce(_listed(outputs)).data()).tolist()
+        return elements
+
+    def _output_names(self) -> list[str]:
+        """Return the names of the tensors that the reduction takes."""
+        return self.model.output_nodes
+
+
+def _listed(outputs: Tensor | list[Tensor]) -> list[Tensor]:
+    return [outputs] if isinstance(outputs, Tensor) else outputs
