@@ -13,9 +13,12 @@ from webtensor.lazy_contents import contents, lazy_contents
 __all__ = [
     "COCO_KEYPOINTS",
     "SKELETON",
+    "BlazeFace",
     "Box",
     "DetectedObject",
     "Face",
+    "KNNClassifier",
+    "KNNPrediction",
     "Keypoint",
     "MoveNet",
     "Pose",
@@ -26,7 +29,9 @@ __all__ = [
 
 if TYPE_CHECKING:
     from webtensor.vision import boxes as boxes
+    from webtensor.vision.blazeface import BlazeFace
     from webtensor.vision.images import read_image, read_image_async
+    from webtensor.vision.knn import KNNClassifier, KNNPrediction
     from webtensor.vision.movenet import MoveNet
     from webtensor.vision.results import (
         COCO_KEYPOINTS,
@@ -42,7 +47,9 @@ else:
         __name__,
         contents(
             """
+            blazeface: BlazeFace
             images: read_image read_image_async
+            knn: KNNClassifier KNNPrediction
             movenet: MoveNet
             results: COCO_KEYPOINTS SKELETON Box DetectedObject Face Keypoint Pose
             """

@@ -78,10 +78,14 @@ class VisionModel:
         """Give back the memory of the weights; the model cannot be used any more."""
         self.model.dispose()
 
-    def _misfit(self) -> ValueError:
-        """Return the error for a graph model of another kind."""
-        inputs = ", ".join(f"{value.name} {value.shape}" for value in self.model.inputs)
-        outputs = ", ".join(f"{value.name} {value.shape}" for value in self.model.outputs)
+    def _misfit(self, computed: Sequence[Tensor] = ()) -> ValueError:
+        """Return the error for a graph model of another kind, whose outputs may be computed."""
+        model = self.model
+        shapes = [value.shape for value in computed or model.outputs]
+        inputs = ", ".join(f"{value.name} {value.shape}" for value in model.inputs)
+        outputs = ", ".join(
+            f"{name} {shape}" for name, shape in zip(model.output_nodes, shapes, strict=True)
+        )
         return ValueError(
             f"{type(self).__name__}: expected a graph model with {self._expected}, but this one "
             f"has inputs {inputs} and outputs {outputs}"

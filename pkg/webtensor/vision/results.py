@@ -7,7 +7,7 @@ probabilities from 0 to 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = [
     "COCO_KEYPOINTS",
@@ -18,6 +18,7 @@ __all__ = [
     "Keypoint",
     "Pose",
     "box_around",
+    "mirrored",
 ]
 
 #: The names of the 17 keypoints of COCO, in the order in which models return them.
@@ -169,3 +170,15 @@ class DetectedObject:
     box: Box
     label: str
     score: float
+
+
+def mirrored(keypoints: Sequence[Keypoint], width: int) -> tuple[Keypoint, ...]:
+    """Return the keypoints in the mirrored image, whose width is given in pixels.
+
+    Example:
+        >>> from webtensor.vision import Keypoint
+        >>> from webtensor.vision.results import mirrored
+        >>> mirrored([Keypoint(x=10.0, y=5.0, score=0.9, name="nose")], width=100)
+        (Keypoint(x=89.0, y=5.0, score=0.9, name='nose'),)
+    """
+    return tuple(replace(point, x=width - 1 - point.x) for point in keypoints)
