@@ -36,16 +36,23 @@ def computing_model(
     output_shape: tuple[int, ...],
     function: Callable[[Tensor], Tensor],
     dtype: str = "float32",
+    constants: Mapping[str, np.ndarray] | None = None,
 ) -> GraphModel:
-    """Return a model with one output, which a function computes from the input."""
+    """Return a model with the output "y", which a function computes from the input.
+
+    Further outputs are constant.
+    """
 
     def compute(graph_node: GraphNode) -> Tensor:
         (image,) = graph_node.inputs
         return function(image)
 
+    arrays = {name: value.astype(np.float32) for name, value in (constants or {}).items()}
+    nodes = [node("y", "Computed", "x"), *(constant(*pair) for pair in arrays.items())]
+    shapes = {"y": output_shape, **{name: array.shape for name, array in arrays.items()}}
     register_graph_op("Computed", compute)
     try:
-        return _model(input_shape, dtype, [node("y", "Computed", "x")], {"y": output_shape})
+        return _model(input_shape, dtype, nodes, shapes)
     finally:
         deregister_graph_op("Computed")
 

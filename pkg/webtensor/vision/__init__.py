@@ -22,6 +22,7 @@ __all__ = [
     "Keypoint",
     "MoveNet",
     "Pose",
+    "PoseNet",
     "boxes",
     "read_image",
     "read_image_async",
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from webtensor.vision.images import read_image, read_image_async
     from webtensor.vision.knn import KNNClassifier, KNNPrediction
     from webtensor.vision.movenet import MoveNet
+    from webtensor.vision.posenet import PoseNet
     from webtensor.vision.results import (
         COCO_KEYPOINTS,
         SKELETON,
@@ -51,6 +53,7 @@ else:
             images: read_image read_image_async
             knn: KNNClassifier KNNPrediction
             movenet: MoveNet
+            posenet: PoseNet
             results: COCO_KEYPOINTS SKELETON Box DetectedObject Face Keypoint Pose
             """
         ),

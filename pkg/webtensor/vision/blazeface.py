@@ -103,8 +103,8 @@ class BlazeFace(VisionModel):
             ImportError, OSError, TypeError, ValueError: as of ``wt.vision.read_image``.
         """
         pixels, size = read_image(image)
-        elements = self._execute(self._inputs(pixels), self._predictions)
-        return self._faces(elements, size, flip_horizontal)
+        rows = self._execute(self._inputs(pixels), self._predictions)
+        return self._faces(rows, size, flip_horizontal)
 
     async def estimate_faces_async(
         self, image: ImageLike, flip_horizontal: bool = False
@@ -117,8 +117,8 @@ class BlazeFace(VisionModel):
                 faces = await model.estimate_faces_async(document.querySelector("video"))
         """
         pixels, size = await read_image_async(image)
-        elements = await self._execute_async(self._inputs(pixels), self._predictions)
-        return self._faces(elements, size, flip_horizontal)
+        rows = await self._execute_async(self._inputs(pixels), self._predictions)
+        return self._faces(rows, size, flip_horizontal)
 
     def dispose(self) -> None:
         """Give back the memory of the weights; the model cannot be used any more."""
@@ -146,13 +146,13 @@ class BlazeFace(VisionModel):
         scores, offsets = (squeeze(part, 0) for part in parts)
         return concat([sigmoid(scores), add(offsets, self._origins)], 1)
 
-    def _faces(self, elements: list[float], size: ImageSize, flip_horizontal: bool) -> list[Face]:
+    def _faces(
+        self, rows: Sequence[Sequence[float]], size: ImageSize, flip_horizontal: bool
+    ) -> list[Face]:
         x_scale, y_scale = size.width / self._size, size.height / self._size
-        columns = 1 + _NUMBERS
         candidates = []
-        for start, score in zip(range(0, len(elements), columns), elements[::columns], strict=True):
+        for score, x, y, width, height, *points in rows:
             if score > self._score_threshold:
-                x, y, width, height, *points = elements[start + 1 : start + columns]
                 box = Box(
                     (x - width / 2) * x_scale,
                     (y - height / 2) * y_scale,

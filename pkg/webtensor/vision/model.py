@@ -91,17 +91,14 @@ class VisionModel:
             f"has inputs {inputs} and outputs {outputs}"
         )
 
-    def _execute(self, inputs: Tensor, reduce: Reduction) -> list[float]:
-        """Return the elements of the reduced outputs, in row-major order."""
-        outputs = self.model.execute(inputs, self._output_names())
-        elements: list[float] = reduce(_listed(outputs)).data_sync().tolist()
-        return elements
+    def _execute(self, inputs: Tensor, reduce: Reduction) -> Any:
+        """Return the elements of the reduced outputs, as nested lists."""
+        return reduce(_listed(self.model.execute(inputs, self._output_names()))).tolist()
 
-    async def _execute_async(self, inputs: Tensor, reduce: Reduction) -> list[float]:
+    async def _execute_async(self, inputs: Tensor, reduce: Reduction) -> Any:
         """Do what ``_execute`` does, without blocking the page."""
         outputs = await self.model.execute_async(inputs, self._output_names())
-        elements: list[float] = (await reduce(_listed(outputs)).data()).tolist()
-        return elements
+        return await reduce(_listed(outputs)).array()
 
     def _output_names(self) -> list[str]:
         """Return the names of the tensors that the reduction takes."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from webtensor.dtypes import DType, float32, int32
 from webtensor.engine import Tensor
 from webtensor.graph import GraphModel
-from webtensor.ops import astype, expand_dims, pad
+from webtensor.ops import astype, expand_dims, pad, reshape
 from webtensor.ops.image import crop_and_resize, resize_bilinear
 from webtensor.vision.images import (
     ImageLike,
@@ -40,6 +40,9 @@ _CROP_ALPHA = 0.9
 #: How far a crop reaches from the hips: beyond the torso, and beyond the whole body.
 _TORSO_MARGIN, _BODY_MARGIN = 1.9, 1.2
 _SHOULDERS, _HIPS = ("left_shoulder", "right_shoulder"), ("left_hip", "right_hip")
+
+#: The numbers of each person.
+_Rows = Sequence[Sequence[float]]
 
 
 class MoveNet(VisionModel):
@@ -124,8 +127,8 @@ class MoveNet(VisionModel):
         time = video_time(image) if timestamp is None else timestamp
         pixels, size = read_image(image)
         view = self._decoder.view(size, time)
-        elements = self._execute(self._decoder.inputs(pixels, view), _only)
-        return self._poses(elements, view, size, time)
+        rows = self._execute(self._decoder.inputs(pixels, view), _persons)
+        return self._poses(rows, view, size, time)
 
     async def estimate_poses_async(
         self, image: ImageLike, timestamp: float | None = None
@@ -140,13 +143,11 @@ class MoveNet(VisionModel):
         time = video_time(image) if timestamp is None else timestamp
         pixels, size = await read_image_async(image)
         view = self._decoder.view(size, time)
-        elements = await self._execute_async(self._decoder.inputs(pixels, view), _only)
-        return self._poses(elements, view, size, time)
+        rows = await self._execute_async(self._decoder.inputs(pixels, view), _persons)
+        return self._poses(rows, view, size, time)
 
-    def _poses(
-        self, elements: list[float], view: _View, size: ImageSize, time: float | None
-    ) -> list[Pose]:
-        poses = self._decoder.poses(elements, view, size)
+    def _poses(self, rows: _Rows, view: _View, size: ImageSize, time: float | None) -> list[Pose]:
+        poses = self._decoder.poses(rows, view, size)
         likely = [pose for pose in poses if pose.score >= self._min_pose_score]
         if time is None:
             return likely
@@ -176,7 +177,7 @@ def _square(size: ImageSize, side: float, y_center: float, x_center: float) -> _
     )
 
 
-def _keypoints(elements: Sequence[float], view: _View, size: ImageSize) -> tuple[Keypoint, ...]:
+def _keypoints(points: Sequence[float], view: _View, size: ImageSize) -> tuple[Keypoint, ...]:
     """Return the keypoints of one person: y, x and score of each, in parts of the view."""
     return tuple(
         Keypoint(
@@ -186,15 +187,15 @@ def _keypoints(elements: Sequence[float], view: _View, size: ImageSize) -> tuple
             name=name,
         )
         for name, y, x, score in zip(
-            COCO_KEYPOINTS, elements[0::3], elements[1::3], elements[2::3], strict=True
+            COCO_KEYPOINTS, points[0::3], points[1::3], points[2::3], strict=True
         )
     )
 
 
-def _only(outputs: Sequence[Tensor]) -> Tensor:
-    """Return the only output."""
+def _persons(outputs: Sequence[Tensor]) -> Tensor:
+    """Return the only output with a row for each person."""
     (output,) = outputs
-    return output
+    return reshape(output, (output.shape[1], -1))
 
 
 class _OnePerson:
@@ -220,9 +221,10 @@ class _OnePerson:
         crop = crop_and_resize(expand_dims(pixels, 0), [list(view)], [0], self._input_size)
         return astype(crop, self._dtype)
 
-    def poses(self, elements: list[float], view: _View, size: ImageSize) -> list[Pose]:
-        keypoints = _keypoints(elements, view, size)
-        scores = [score for score in elements[2::3] if score > _MIN_KEYPOINT_SCORE]
+    def poses(self, rows: _Rows, view: _View, size: ImageSize) -> list[Pose]:
+        (points,) = rows
+        keypoints = _keypoints(points, view, size)
+        scores = [score for score in points[2::3] if score > _MIN_KEYPOINT_SCORE]
         return [Pose(keypoints, sum(scores) / max(len(scores), 1), box_around(keypoints))]
 
     def follow(self, poses: list[Pose], view: _View, size: ImageSize, time: float) -> list[Pose]:
@@ -300,11 +302,9 @@ class _SeveralPersons:
         padded = pad(scaled, [[0, 0], [0, bottom], [0, right], [0, 0]])
         return astype(padded, self._dtype)
 
-    def poses(self, elements: list[float], view: _View, size: ImageSize) -> list[Pose]:
+    def poses(self, rows: _Rows, view: _View, size: ImageSize) -> list[Pose]:
         poses = []
-        stride = _SEVERAL_PERSONS[-1]
-        for start in range(0, len(elements), stride):
-            *points, y_min, x_min, y_max, x_max, score = elements[start : start + stride]
+        for *points, y_min, x_min, y_max, x_max, score in rows:
             height, width = view.y_max * size.height, view.x_max * size.width
             box = Box(x_min * width, y_min * height, x_max * width, y_max * height)
             poses.append(Pose(_keypoints(points, view, size), score, box))
