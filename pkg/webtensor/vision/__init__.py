@@ -12,15 +12,19 @@ from webtensor.lazy_contents import contents, lazy_contents
 
 __all__ = [
     "COCO_KEYPOINTS",
+    "COCO_LABELS",
     "SKELETON",
     "BlazeFace",
     "Box",
+    "CenterNet",
     "DetectedObject",
     "Face",
     "KNNClassifier",
     "KNNPrediction",
     "Keypoint",
     "MoveNet",
+    "NanoDet",
+    "ObjectDetector",
     "Pose",
     "PoseNet",
     "boxes",
@@ -31,8 +35,10 @@ __all__ = [
 if TYPE_CHECKING:
     from webtensor.vision import boxes as boxes
     from webtensor.vision.blazeface import BlazeFace
+    from webtensor.vision.detection import CenterNet, NanoDet, ObjectDetector
     from webtensor.vision.images import read_image, read_image_async
     from webtensor.vision.knn import KNNClassifier, KNNPrediction
+    from webtensor.vision.labels import COCO_LABELS
     from webtensor.vision.movenet import MoveNet
     from webtensor.vision.posenet import PoseNet
     from webtensor.vision.results import (
@@ -50,8 +56,10 @@ else:
         contents(
             """
             blazeface: BlazeFace
+            detection: CenterNet NanoDet ObjectDetector
             images: read_image read_image_async
             knn: KNNClassifier KNNPrediction
+            labels: COCO_LABELS
             movenet: MoveNet
             posenet: PoseNet
             results: COCO_KEYPOINTS SKELETON Box DetectedObject Face Keypoint Pose
