@@ -136,6 +136,11 @@ class GraphModel:
         return [value.name for value in self._outputs]
 
     @property
+    def node_names(self) -> list[str]:
+        """The names of all nodes, in the order of the graph; ``execute`` computes any of them."""
+        return list(self._nodes)
+
+    @property
     def weights(self) -> dict[str, list[Tensor]]:
         """The weights by the names of their nodes, each in a list, as in TensorFlow.js."""
         return {name: [value] for name, value in self._weights.items()}

@@ -19,6 +19,7 @@ __all__ = [
     "CenterNet",
     "DetectedObject",
     "Face",
+    "FeatureExtractor",
     "KNNClassifier",
     "KNNPrediction",
     "Keypoint",
@@ -27,6 +28,7 @@ __all__ = [
     "ObjectDetector",
     "Pose",
     "PoseNet",
+    "TransferClassifier",
     "boxes",
     "read_image",
     "read_image_async",
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
         Keypoint,
         Pose,
     )
+    from webtensor.vision.transfer import FeatureExtractor, TransferClassifier
 else:
     __getattr__, __dir__ = lazy_contents(
         __name__,
@@ -63,6 +66,7 @@ else:
             movenet: MoveNet
             posenet: PoseNet
             results: COCO_KEYPOINTS SKELETON Box DetectedObject Face Keypoint Pose
+            transfer: FeatureExtractor TransferClassifier
             """
         ),
         "boxes",

@@ -7,6 +7,7 @@ the device. That tensor is read once, and decoded in Python.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import signature
 from typing import Any, ClassVar, Self, TypeAlias
 
 from webtensor.engine import Tensor
@@ -62,9 +63,10 @@ class VisionModel:
 
         Raises:
             ModelFormatError, OSError: as of ``wt.load_graph_model``.
-            TypeError: an option is unknown.
+            TypeError: an option is unknown, or one without a default is missing.
             ValueError: it is another model.
         """
+        cls._check(options)
         return cls(load_graph_model(source, **(load_options or {})), **options)
 
     @classmethod
@@ -72,7 +74,16 @@ class VisionModel:
         cls, source: ModelSource, *, load_options: LoadOptions | None = None, **options: Any
     ) -> Self:
         """Do what ``load`` does, without blocking the page."""
+        cls._check(options)
         return cls(await load_graph_model_async(source, **(load_options or {})), **options)
+
+    @classmethod
+    def _check(cls, options: dict[str, Any]) -> None:
+        """Raise TypeError for options that are unknown or missing, before anything is loaded."""
+        try:
+            signature(cls).bind(None, **options)
+        except TypeError as error:
+            raise TypeError(f"{cls.__name__}: {error}") from None
 
     def dispose(self) -> None:
         """Give back the memory of the weights; the model cannot be used any more."""
