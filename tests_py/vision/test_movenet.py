@@ -112,6 +112,17 @@ def test_the_whole_image_follows_if_the_torso_is_not_visible() -> None:
     np.testing.assert_allclose(coordinates(pose), POINTS[:, :2] * 60 - [15, 0], atol=1e-3)
 
 
+def test_the_whole_image_follows_if_all_keypoints_are_one_point() -> None:
+    points = np.full((17, 3), 0.5)
+    points[0, 0] = 0.25
+    points[0, 2] = 0.1
+    model = one_person(points, enable_smoothing=False)
+    image = wt.zeros((30, 60, 3))
+    model.estimate_poses(image, timestamp=40)
+    (pose,) = model.estimate_poses(image, timestamp=80)
+    assert pose.keypoints[0].y == pytest.approx(0.25 * 60 - 15, abs=1e-3)
+
+
 def test_a_frame_without_a_person_begins_a_new_video() -> None:
     scores = iter([0.9, 0.0, 0.9])
 

@@ -181,6 +181,12 @@ def test_models_of_other_outputs_are_refused(changes: Any) -> None:
         model.estimate_poses(IMAGE)
 
 
+def test_the_size_of_the_input_fits_the_stride() -> None:
+    model = PoseNet(constant_model((1, None, None, 3), maps([])), input_resolution=SIDE - 1)
+    with pytest.raises(ValueError, match=r"\(128, 128\) for 9 × 9 cells; choose another input_res"):
+        model.estimate_single_pose(IMAGE)
+
+
 @pytest.mark.parametrize("channels, outputs", [(4, 4), (3, 3)])
 def test_other_models_are_refused(channels: int, outputs: int) -> None:
     named = dict(list(maps([]).items())[:outputs])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, keep
 from webtensor.graph import GraphModel
 from webtensor.ops import add, concat, expand_dims, sigmoid, split, squeeze, subtract, tensor
 from webtensor.ops.image import resize_bilinear
@@ -85,7 +85,8 @@ class BlazeFace(VisionModel):
             (anchor.x_center * height, anchor.y_center * height)
             for anchor in ssd_anchors((height, height), [height // part for part in _STRIDES])
         ]
-        self._origins = tensor([[x, y, 0.0, 0.0, *(x, y) * len(LANDMARKS)] for x, y in centers])
+        origins = [[x, y, 0.0, 0.0, *(x, y) * len(LANDMARKS)] for x, y in centers]
+        self._origins = keep(tensor(origins))
 
     def estimate_faces(self, image: ImageLike, flip_horizontal: bool = False) -> list[Face]:
         """Find faces.

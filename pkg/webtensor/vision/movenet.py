@@ -9,6 +9,7 @@ sides are multiples of 32, and returns (1, 6, 56): for each person the same numb
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil, floor
 from typing import NamedTuple
 
@@ -48,10 +49,10 @@ _Rows = Sequence[Sequence[float]]
 class MoveNet(VisionModel):
     """MoveNet: 17 keypoints of one person, or of up to six, depending on the graph model.
 
-    Images with a timestamp are frames of a video. With the model for one person, each frame is
-    cropped around the person of the frame before, the first one to the square in its middle, and
-    keypoints are smoothed over time; ``reset`` begins a new video. An image without a timestamp is
-    seen as a whole, and has nothing to do with others.
+    Images with a timestamp are frames of a video. The model for one person looks at the square in
+    the middle of the first frame, and later at a square around the person of the frame before;
+    keypoints are smoothed over time. ``reset`` begins a new video. An image without a timestamp is
+    seen as a whole, whatever came before it.
 
     Args:
         model: the graph model; ``MoveNet.load`` loads it from its files.
@@ -151,7 +152,7 @@ class MoveNet(VisionModel):
         likely = [pose for pose in poses if pose.score >= self._min_pose_score]
         if time is None:
             return likely
-        return self._decoder.follow(likely, view, size, time)
+        return self._decoder.follow(likely, size, time)
 
 
 class _View(NamedTuple):
@@ -227,20 +228,19 @@ class _OnePerson:
         scores = [score for score in points[2::3] if score > _MIN_KEYPOINT_SCORE]
         return [Pose(keypoints, sum(scores) / max(len(scores), 1), box_around(keypoints))]
 
-    def follow(self, poses: list[Pose], view: _View, size: ImageSize, time: float) -> list[Pose]:
+    def follow(self, poses: list[Pose], size: ImageSize, time: float) -> list[Pose]:
         """Smooth the pose of a frame, and choose what is seen of the next one."""
         if not poses:
             self.reset()
             return []
         (pose,) = poses
         if self._smooths:
-            # In parts of the image, as speeds are, on which the filter depends.
+            # The filter's constants are those for coordinates as parts of the image.
             keypoints = tuple(
-                Keypoint(
+                replace(
+                    point,
                     x=x_filter(point.x / size.width, time) * size.width,
                     y=y_filter(point.y / size.height, time) * size.height,
-                    score=point.score,
-                    name=point.name,
                 )
                 for point, (x_filter, y_filter) in zip(
                     pose.keypoints, self._keypoint_filters, strict=True
@@ -273,7 +273,7 @@ def _view_around(keypoints: Sequence[Keypoint], size: ImageSize) -> _View:
     ]
     reach = max(_TORSO_MARGIN * max(torso), _BODY_MARGIN * max(body))
     reach = min(reach, max(x, size.width - x, y, size.height - y))
-    return whole if reach > max(size) / 2 else _square(size, 2 * reach, y, x)
+    return _square(size, 2 * reach, y, x) if 0 < reach <= max(size) / 2 else whole
 
 
 def _distance(point: Keypoint, x: float, y: float) -> float:
@@ -288,7 +288,7 @@ class _SeveralPersons:
         self._dtype = dtype
 
     def reset(self) -> None:
-        """Do nothing: frames have nothing to do with each other."""
+        """Do nothing: no frame depends on another."""
 
     def view(self, size: ImageSize, time: float | None) -> _View:
         """Return the image with the border that makes its sides multiples of 32."""
@@ -310,7 +310,7 @@ class _SeveralPersons:
             poses.append(Pose(_keypoints(points, view, size), score, box))
         return poses
 
-    def follow(self, poses: list[Pose], view: _View, size: ImageSize, time: float) -> list[Pose]:
+    def follow(self, poses: list[Pose], size: ImageSize, time: float) -> list[Pose]:
         return poses
 
     def _scaled(self, size: ImageSize) -> tuple[int, int]:

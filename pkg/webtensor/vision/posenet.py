@@ -56,6 +56,7 @@ __all__ = ["PoseNet"]
 _COUNT = len(COCO_KEYPOINTS)
 #: What maps of so many channels are.
 _KINDS = {_COUNT: "scores", 2 * _COUNT: "offsets"}
+_STRIDES = {8.0, 16.0, 32.0}
 #: The mean colour that ResNet50 was trained to have subtracted.
 _RESNET_MEAN = (123.15, 115.90, 103.06)
 
@@ -84,7 +85,7 @@ class PoseNet(VisionModel):
 
     Raises:
         TypeError: ``model`` is no graph model.
-        ValueError: it is another graph model; ``architecture`` or ``input_resolution`` is none.
+        ValueError: it is another graph model; ``architecture`` or ``input_resolution`` is invalid.
 
     Example:
         With the files of the model in a folder::
@@ -236,6 +237,13 @@ class PoseNet(VisionModel):
         grids = {output.shape[:3] for output in outputs}
         if maps.keys() != set(_Maps._fields) or len(grids) != 1 or min(grids)[0] != 1:
             raise self._misfit(outputs)
+        rows, columns = min(grids)[1:]
+        if not {*strides(self._size, (rows, columns))} <= _STRIDES:
+            raise ValueError(
+                "PoseNet: the sides of the input must be a multiple of the stride (8, 16 or 32) "
+                f"plus 1, but they are {self._size} for {rows} × {columns} cells; choose another "
+                "input_resolution"
+            )
         return _Maps(**{**maps, "scores": sigmoid(maps["scores"])})
 
     def _cells(self, outputs: Sequence[Tensor]) -> Tensor:
@@ -249,18 +257,16 @@ class PoseNet(VisionModel):
         """Return (17, 3): y and x in pixels of the input, and score of the likeliest keypoints."""
         maps = self._maps(outputs)
         _, rows, columns, _ = maps.scores.shape
-        scores = reshape(maps.scores, (rows * columns, _COUNT))
-        offsets = reshape(maps.offsets, (rows * columns, 2 * _COUNT))
-        cells = argmax(scores, 0)
+        scores, offsets = reshape(maps.scores, (-1,)), reshape(maps.offsets, (-1,))
+        cells = argmax(reshape(scores, (-1, _COUNT)), 0)
         keypoints = arange(_COUNT)
         y_offsets, x_offsets = (
-            take(reshape(offsets, (-1,)), cells * (2 * _COUNT) + keypoints + first)
-            for first in (0, _COUNT)
+            take(offsets, cells * (2 * _COUNT) + keypoints + first) for first in (0, _COUNT)
         )
         y_stride, x_stride = strides(self._size, (rows, columns))
         y = astype(floor_divide(cells, columns), float32) * y_stride + y_offsets
         x = astype(remainder(cells, columns), float32) * x_stride + x_offsets
-        return stack([y, x, take(reshape(scores, (-1,)), cells * _COUNT + keypoints)], 1)
+        return stack([y, x, take(scores, cells * _COUNT + keypoints)], 1)
 
     def _placed(
         self,

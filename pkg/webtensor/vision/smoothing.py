@@ -47,8 +47,8 @@ class OneEuroFilter:
         min_cutoff: the cutoff frequency of what stands still, in hertz.
         beta: how much the cutoff frequency grows with speed.
         derivative_cutoff: the cutoff frequency for the speed, in hertz.
-        min_step: steps that are larger are lessened while nothing moves.
-        step_beta: how much that limit grows with speed.
+        min_step: the step beyond which only the logarithm counts, of what stands still.
+        step_beta: how much that step grows with speed.
     """
 
     def __init__(
