@@ -114,6 +114,10 @@ def _pixels(image: ImageLike) -> Tensor:
             "image: expected a tensor, an array, an image of Pillow, the bytes or the path of an "
             f"image file, or in a page an element with pixels, but got {type(image).__name__}"
         )
+    return _array_pixels(image)
+
+
+def _array_pixels(image: Any) -> Tensor:
     pixels = tensor(image)
     if hasattr(image, "max") and pixels.size and pixels.dtype in (int32, float32):
         limit = 1 if pixels.dtype is float32 else 255
