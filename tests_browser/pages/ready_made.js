@@ -3,7 +3,7 @@
 
 const { tf, poseDetection, posenet, blazeface, knnClassifier } = globalThis;
 
-// Canvases with parts of the photograph, each given as [left, top, width, height].
+// Canvases with parts of the photograph, each as [left, top, width, height].
 globalThis.loadFrames = async (url, [height, width], parts) => {
   const rgb = new Uint8Array(await (await fetch(url)).arrayBuffer());
   const rgba = new Uint8ClampedArray(4 * height * width).fill(255);
@@ -18,10 +18,10 @@ globalThis.loadFrames = async (url, [height, width], parts) => {
   });
 };
 
-const plainPose = ({ keypoints, score }, place) => ({
+const plainPose = ({ keypoints, score }, position) => ({
   score,
   keypoints: keypoints.map((keypoint) => {
-    const { x, y } = place(keypoint);
+    const { x, y } = position(keypoint);
     return [x, y, keypoint.score];
   }),
 });

@@ -50,7 +50,7 @@ def overlap(first: Box, second: Box) -> float:
     return float(boxes.intersection_over_union(*corners).item())
 
 
-def places(result: Face | Pose) -> dict[str, np.ndarray]:
+def positions(result: Face | Pose) -> dict[str, np.ndarray]:
     points = result.landmarks if isinstance(result, Face) else result.keypoints
     return {point.name: np.array([point.x, point.y]) for point in points}
 
@@ -65,22 +65,22 @@ def face(photo: np.ndarray) -> Face:
 def test_detectors_of_faces_agree(photo: np.ndarray, face: Face, name: str) -> None:
     (other,) = loaded(BlazeFace, name).estimate_faces(photo)
     assert overlap(face.box, other.box) > 0.8
-    for landmark, place in places(face).items():
-        assert np.linalg.norm(places(other)[landmark] - place) < 10, landmark
+    for landmark, position in positions(face).items():
+        assert np.linalg.norm(positions(other)[landmark] - position) < 10, landmark
 
 
 @pytest.mark.parametrize("name", ["movenet-lightning", "movenet-thunder", "movenet-multipose"])
 def test_poses_have_the_face_where_it_is(photo: np.ndarray, face: Face, name: str) -> None:
     (pose,) = loaded(MoveNet, name).estimate_poses(photo)
     for point in FACE_POINTS:
-        assert np.linalg.norm(places(pose)[point] - places(face)[point]) < 12, point
+        assert np.linalg.norm(positions(pose)[point] - positions(face)[point]) < 12, point
 
 
 def test_posenet_has_the_face_where_it_is(photo: np.ndarray, face: Face) -> None:
     model = loaded(PoseNet, "posenet")
     for pose in (model.estimate_single_pose(photo), model.estimate_poses(photo)[0]):
         for point in FACE_POINTS:
-            assert np.linalg.norm(places(pose)[point] - places(face)[point]) < 12, point
+            assert np.linalg.norm(positions(pose)[point] - positions(face)[point]) < 12, point
 
 
 @pytest.mark.parametrize("name", DETECTORS)

@@ -81,7 +81,7 @@ def test_the_first_frame_of_a_video_is_cropped_to_its_middle() -> None:
 def test_the_next_frame_is_cropped_around_the_person() -> None:
     points = np.full((17, 3), 0.5)
     points[:, 2] = 0.9
-    for name, place in {
+    for name, position in {
         "left_shoulder": (0.4, 0.55),
         "right_shoulder": (0.4, 0.45),
         "left_hip": (0.5, 0.55),
@@ -89,7 +89,7 @@ def test_the_next_frame_is_cropped_around_the_person() -> None:
         "nose": (0.3, 0.5),
         "left_ankle": (0.6, 0.52),
     }.items():
-        points[COCO_KEYPOINTS.index(name), :2] = place
+        points[COCO_KEYPOINTS.index(name), :2] = position
     model = one_person(points, enable_smoothing=False)
     image = wt.zeros((100, 200, 3))
     (first,) = model.estimate_poses(image, timestamp=40)

@@ -23,8 +23,8 @@ __all__ = ["LANDMARKS", "BlazeFace"]
 
 #: The names of a face's landmarks. Left is the person's left.
 LANDMARKS = ("right_eye", "left_eye", "nose", "mouth", "right_ear", "left_ear")
-#: The sides of the cells of both grids as parts of the input's; the second one counts three times.
-_STRIDES = (16, 8, 8, 8)
+#: The cells along a side of the grid of each layer; the last three layers share a grid.
+_GRID_SIZES = (16, 8, 8, 8)
 _ANCHORS, _NUMBERS = 896, 16
 
 
@@ -67,7 +67,7 @@ class BlazeFace(VisionModel):
     ) -> None:
         super().__init__(model)
         _, height, width, channels = self._input_shape
-        if not height or height != width or height % _STRIDES[0] or channels != 3:
+        if not height or height != width or height % _GRID_SIZES[0] or channels != 3:
             raise self._misfit()
         if not isinstance(max_faces, int) or max_faces < 1:
             raise ValueError(f"BlazeFace: max_faces must be a positive integer, got {max_faces!r}")
@@ -83,7 +83,7 @@ class BlazeFace(VisionModel):
         self._score_threshold = score_threshold
         centers = [
             (anchor.x_center * height, anchor.y_center * height)
-            for anchor in ssd_anchors((height, height), [height // part for part in _STRIDES])
+            for anchor in ssd_anchors((height, height), [height // cells for cells in _GRID_SIZES])
         ]
         origins = [[x, y, 0.0, 0.0, *(x, y) * len(LANDMARKS)] for x, y in centers]
         self._origins = keep(tensor(origins))

@@ -55,7 +55,7 @@ class KNNClassifier:
     def __init__(self) -> None:
         self._matrices: dict[Label, Tensor] = {}
         self._class_indices: dict[Label, int] = {}
-        #: The shape of the examples; None while only their size is known.
+        #: The shape of the examples; None if only their size is fixed.
         self._example_shape: Shape | None = None
         #: The examples of all classes, which predictions need and changes make stale.
         self._all_examples: Tensor | None = None

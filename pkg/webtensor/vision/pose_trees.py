@@ -119,13 +119,13 @@ def decode_poses(
     poses: list[DecodedPose] = []
     for row, column, keypoint in grid.peaks(options.score_threshold):
         root = grid.keypoint_at(row, column, keypoint)
-        if _is_known(root, keypoint, poses, options.nms_radius):
+        if _is_taken(root, keypoint, poses, options.nms_radius):
             continue
         points = grid.follow(root, keypoint)
         scores = [
             point.score
             for keypoint, point in enumerate(points)
-            if not _is_known(point, keypoint, poses, options.nms_radius)
+            if not _is_taken(point, keypoint, poses, options.nms_radius)
         ]
         poses.append(DecodedPose(points, sum(scores) / _COUNT))
         if len(poses) == options.max_detections:
@@ -133,7 +133,7 @@ def decode_poses(
     return poses
 
 
-def _is_known(
+def _is_taken(
     point: DecodedPoint, keypoint: int, poses: Sequence[DecodedPose], radius: float
 ) -> bool:
     """Return whether a pose has the same keypoint at most ``radius`` away."""

@@ -145,7 +145,8 @@ class PoseNet(VisionModel):
                 than this, in pixels of the model's input.
 
         Returns:
-            The poses; the score of each is the mean of its keypoints' that no earlier one has.
+            The poses. The score of a pose is the mean of its keypoints' scores, in which those that
+            an earlier pose has as well count as 0.
 
         Raises:
             ImportError, OSError, TypeError: as of ``wt.vision.read_image``.
