@@ -25,6 +25,7 @@ NAMESPACES = [
     wt.sparse,
     wt.spectral,
     wt.string,
+    wt.data,
     wt.vision,
     wt.vision.boxes,
     wt.wasm,

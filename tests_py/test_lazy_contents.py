@@ -72,6 +72,7 @@ def shown_to_type_checkers(package: ModuleType) -> set[str]:
 
 
 PACKAGES = [
+    "webtensor.data",
     "webtensor",
     "webtensor.autodiff",
     "webtensor.browser",

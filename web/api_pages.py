@@ -67,7 +67,7 @@ def _is_method(member: object) -> bool:
 def _namespaces() -> Iterator[tuple[str, ModuleType]]:
     library = import_module("webtensor")
     yield "webtensor", library
-    for name in sorted([*NAMESPACES, "browser", "io", "train", "wasm", "webgl"]):
+    for name in sorted([*NAMESPACES, "browser", "data", "io", "train", "wasm", "webgl"]):
         yield f"webtensor.{name}", getattr(library, name)
     yield from _with_inner_namespaces("webtensor.vision", library.vision)
     yield from _with_inner_namespaces(KERAS, library.keras)

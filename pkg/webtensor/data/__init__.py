@@ -21,6 +21,10 @@ _CONTENTS = contents("""
     webcams: Webcam webcam
 """)
 
+__all__ = [  # noqa: PLE0604  (they are strings)
+    *(name for names in _CONTENTS.values() for name in names),
+]
+
 if TYPE_CHECKING:
     from webtensor.data.byte_sources import (
         FileDataSource as FileDataSource,

@@ -80,6 +80,13 @@ async def microphone(
         OSError: there is no microphone, it is in use, or this is no page.
         PermissionError: the visitor or the page's policy does not allow it.
         ValueError: an argument is invalid.
+
+    Example:
+        In a page::
+
+            with await wt.data.microphone() as microphone:
+                element = await microphone.capture_async()
+                print(element["spectrogram"].shape)
     """
     name = "microphone"
     if fft_size not in _SIZES:

@@ -79,6 +79,13 @@ async def webcam(
         OSError: there is no camera, it is in use, or this is no page.
         PermissionError: the visitor or the page's policy does not allow it.
         ValueError: an argument is invalid.
+
+    Example:
+        In a page::
+
+            with await wt.data.webcam(resize_width=224, resize_height=224) as camera:
+                async for frame in camera.take(10):
+                    print(frame.shape)
     """
     if facing_mode not in _FACING_MODES:
         raise ValueError(f"webcam: facing_mode must be one of {_FACING_MODES}, not {facing_mode!r}")
