@@ -256,9 +256,9 @@ class History(Callback):
             self.history.setdefault(name, []).append(value)
 
     def _repr_html_(self) -> str:
-        from webtensor.keras.callbacks.curves import history_html
+        from webtensor.charts import training_curves
 
-        return history_html(self.history, self.epoch)
+        return training_curves(self.history, self.epoch, width=300, height=180).html()
 
     def __repr__(self) -> str:
         last = {name: values[-1] for name, values in self.history.items()}

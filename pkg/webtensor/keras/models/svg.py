@@ -7,11 +7,10 @@ towards the layers that they are connected with.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from html import escape
 from itertools import pairwise
 
+from webtensor.charts.elements import escaped
 from webtensor.keras.models.diagrams import LayerContainer, PictureOptions, as_container, diagram_of
 from webtensor.keras.nodes import Operation
 
@@ -26,8 +25,6 @@ _FONT = 'font-family="ui-monospace,Menlo,Consolas,monospace" font-size="12px"'
 _DARK, _INK = "#44566c", "#1b1f24"
 _BOX = f'fill="#fff" stroke="{_DARK}"'
 _NEST = f'fill="#eef2f7" stroke="{_DARK}"'
-#: Characters that XML does not allow, even escaped.
-_FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
 class Svg(str):
@@ -81,7 +78,7 @@ def draw_svg(model: LayerContainer, options: PictureOptions) -> Svg:
     width, height = picture.width + 2 * _MARGIN, picture.height + 2 * _MARGIN
     return Svg(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}"><title>{_text(model.name)}</title>'
+        f'viewBox="0 0 {width:.0f} {height:.0f}"><title>{escaped(model.name)}</title>'
         '<defs><marker id="webtensor-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
         f'markerHeight="8" orient="auto"><polygon points="0,0 8,4 0,8" fill="{_DARK}"/></marker>'
         f'</defs><g {_FONT} fill="{_INK}">'
@@ -111,10 +108,6 @@ def _picture(model: LayerContainer, options: PictureOptions) -> _Box:
 # -- boxes -------------------------------------------------------------------------------------
 
 
-def _text(value: str) -> str:
-    return escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", value))
-
-
 def _operation_box(operation: Operation, options: PictureOptions) -> _Box:
     title, details = options.title(operation), list(options.details(operation))
     width = max(len(line) for line in (title, *details)) * _CHARACTER + 2 * _PADDING
@@ -123,11 +116,11 @@ def _operation_box(operation: Operation, options: PictureOptions) -> _Box:
     elements = [
         f'<rect {_BOX} width="{width:.1f}" height="{height}" rx="4"/>',
         f'<rect fill="{_DARK}" width="{width:.1f}" height="{head}" rx="4"/>',
-        f'<text fill="#fff" font-weight="bold" x="{_PADDING}" y="{_LINE}">{_text(title)}</text>',
+        f'<text fill="#fff" font-weight="bold" x="{_PADDING}" y="{_LINE}">{escaped(title)}</text>',
     ]
     for number, line in enumerate(details, 1):
         y = head + number * _LINE - 3
-        elements.append(f'<text x="{_PADDING}" y="{y}">{_text(line)}</text>')
+        elements.append(f'<text x="{_PADDING}" y="{y}">{escaped(line)}</text>')
     return _Box(width, height, "".join(elements))
 
 
@@ -138,7 +131,7 @@ def _nested(title: str, inner: _Box) -> _Box:
     left = (width - inner.width) / 2
     elements = (
         f'<rect {_NEST} width="{width:.1f}" height="{height:.1f}" rx="6"/>'
-        f'<text x="{_PADDING}" y="{_LINE}">{_text(title)}</text>'
+        f'<text x="{_PADDING}" y="{_LINE}">{escaped(title)}</text>'
         + _moved(inner.elements, left, _LINE + 1.5 * _PADDING)
     )
     return _Box(width, height, elements)

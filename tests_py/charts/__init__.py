@@ -1,0 +1,1 @@
+"""Tests of charts, whose SVG ``pictures`` reads."""
