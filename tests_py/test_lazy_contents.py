@@ -76,6 +76,7 @@ PACKAGES = [
     "webtensor",
     "webtensor.autodiff",
     "webtensor.browser",
+    "webtensor.charts",
     "webtensor.convert",
     "webtensor.engine",
     "webtensor.io",
@@ -92,6 +93,7 @@ PACKAGES = [
     "webtensor.ops",
     "webtensor.random",
     "webtensor.vision",
+    "webtensor.visor",
 ]
 
 

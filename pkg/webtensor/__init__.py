@@ -232,7 +232,8 @@ else:
     #: Their functions are no ops, and their errors name what they are about.
     _WITHOUT_OPS = ("convert", "data", "graph", "keras", "onnx", "tflite")
     _MODULES = (
-        *("browser", "data", "io", "keras", "nn", "random", "train", "vision", "wasm", "webgl"),
+        *("browser", "data", "io", "keras", "nn", "random", "train", "vision", "visor"),
+        *("wasm", "webgl"),
     )
 
     def __getattr__(name: str) -> object:

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias, Unpack
 
+from webtensor.charts.decimation import Point
 from webtensor.charts.display import ChartOptions, Charts
 from webtensor.charts.line_chart import LineChart
 
-__all__ = ["Metrics", "training_curves"]
+__all__ = ["Curves", "Metrics", "curves_of_epochs", "training_curves"]
 
 _VALIDATION = "val_"
+
+#: The points of each metric, by its name.
+Curves: TypeAlias = "Mapping[str, Sequence[Point]]"
 
 #: Names of metrics, or groups of names that share a chart; None stands for all.
 Metrics: TypeAlias = "Iterable[str | Sequence[str]] | None"
 
 
 def training_curves(
-    history: Mapping[str, Sequence[float]],
-    epochs: Sequence[int],
+    curves: Curves,
     metrics: Metrics = None,
     x_label: str = "epoch",
     **options: Unpack[ChartOptions],
@@ -26,54 +29,64 @@ def training_curves(
     """Return a line chart for each metric.
 
     Args:
-        history: a dictionary of the values of each metric.
-        epochs: integers, the numbers of the epochs, from 0.
+        curves: a dictionary of the points of each metric.
         metrics: names of metrics, each of which has a chart with its validation, or lists of names
             that share a chart; None makes a chart for each metric.
         x_label: a string, the label of the horizontal axis.
         options: the title and size of each chart; without a title it is the first metric's name.
 
     Raises:
-        ValueError: ``history`` has no metric of a name.
+        ValueError: there is no metric of a name.
 
     Example:
-        >>> training_curves({"loss": [3, 2], "val_loss": [4, 3]}, [0, 1])[0].title
+        >>> training_curves({"loss": [(1, 3)], "val_loss": [(1, 4)]})[0].title
         'loss'
     """
     charts = []
-    for group in _groups(history, metrics):
+    for group in _groups(curves, metrics):
         for name in group:
-            if name not in history:
+            if name not in curves:
                 raise ValueError(
-                    f"metrics has {name!r}, but the metrics of the history are {sorted(history)}"
+                    f"metrics has {name!r}, but the metrics of the training are {sorted(curves)}"
                 )
-        series = {name: _points(history[name], epochs) for name in group}
         chart_options: ChartOptions = {"title": group[0], **options}
+        series = {name: curves[name] for name in group}
         charts.append(LineChart(series, x_label=x_label, **chart_options))
     return Charts(charts)
 
 
-def _points(values: Sequence[float], epochs: Sequence[int]) -> list[tuple[float, float]]:
-    """Return the values over the epochs; fewer values are those of every second epoch, or so."""
-    frequency = max(len(epochs) // max(len(values), 1), 1)
-    return [
-        (float(epoch + 1), float(value))
-        for epoch, value in zip(epochs[frequency - 1 :: frequency], values, strict=False)
-    ]
+def curves_of_epochs(history: Mapping[str, Sequence[float]], epochs: Sequence[int]) -> Curves:
+    """Return the points of metrics over the epochs, counted from 1.
+
+    A metric with fewer values than epochs has those of every second epoch, or third, and so on, as
+    a validation may.
+
+    Example:
+        >>> curves_of_epochs({"loss": [3, 2], "val_loss": [4]}, range(2))
+        {'loss': [(1.0, 3.0), (2.0, 2.0)], 'val_loss': [(2.0, 4.0)]}
+    """
+    curves = {}
+    for name, values in history.items():
+        frequency = max(len(epochs) // max(len(values), 1), 1)
+        curves[name] = [
+            (float(epoch + 1), float(value))
+            for epoch, value in zip(epochs[frequency - 1 :: frequency], values, strict=False)
+        ]
+    return curves
 
 
-def _groups(history: Mapping[str, object], metrics: Metrics) -> list[Sequence[str]]:
+def _groups(curves: Curves, metrics: Metrics) -> list[Sequence[str]]:
     if metrics is None:
         metrics = [
             name
-            for name in history
-            if not (name.startswith(_VALIDATION) and name.removeprefix(_VALIDATION) in history)
+            for name in curves
+            if not (name.startswith(_VALIDATION) and name.removeprefix(_VALIDATION) in curves)
         ]
-    return [_with_validation(history, metric) for metric in metrics]
+    return [_with_validation(curves, metric) for metric in metrics]
 
 
-def _with_validation(history: Mapping[str, object], metric: str | Sequence[str]) -> Sequence[str]:
+def _with_validation(curves: Curves, metric: str | Sequence[str]) -> Sequence[str]:
     if not isinstance(metric, str):
         return metric
     validation = f"{_VALIDATION}{metric}"
-    return [metric, validation] if validation in history else [metric]
+    return [metric, validation] if validation in curves else [metric]

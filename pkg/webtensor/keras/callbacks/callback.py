@@ -256,9 +256,10 @@ class History(Callback):
             self.history.setdefault(name, []).append(value)
 
     def _repr_html_(self) -> str:
-        from webtensor.charts import training_curves
+        from webtensor.charts.training_curves import curves_of_epochs, training_curves
 
-        return training_curves(self.history, self.epoch, width=300, height=180).html()
+        curves = curves_of_epochs(self.history, self.epoch)
+        return training_curves(curves, width=300, height=180).html()
 
     def __repr__(self) -> str:
         last = {name: values[-1] for name, values in self.history.items()}

@@ -1,0 +1,150 @@
+"""Live curves: a callback that draws the metrics of a training while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from time import perf_counter
+from typing import TypeAlias
+
+from webtensor.charts import Charts, Display
+from webtensor.charts.decimation import Point
+from webtensor.charts.training_curves import Metrics, training_curves
+from webtensor.keras.callbacks import Callback
+from webtensor.keras.callbacks.notebooks import notebook_output
+from webtensor.visor.containers import Container, drawing_function
+
+__all__ = ["FitCallbacks"]
+
+_EPOCHS, _BATCHES = "on_epoch_end", "on_batch_end"
+#: The minimum number of seconds between two drawings, and between two batches whose metrics are
+#: read, which waits for the device.
+_INTERVAL = 0.1
+
+Logs: TypeAlias = dict[str, float] | None
+_Points: TypeAlias = dict[str, list[Point]]
+
+
+class FitCallbacks(Callback):
+    """Draw the metrics of a training while it runs, at most ten times a second.
+
+    In a page they are drawn in ``container``; in a notebook below the cell, unless there is a
+    container. ``charts`` has them everywhere. Curves of batches have the batches whose metrics are
+    read, at most ten a second, so that training hardly waits.
+
+    Args:
+        container: where the charts are drawn in a page: a surface of the visor, its name and tab as
+            a dictionary, an element of the page, or the id of one; or None.
+        metrics: names of metrics, each of which has a chart with its validation, or lists of names
+            that share a chart; None makes a chart for each metric.
+        callbacks: strings, "on_epoch_end" for curves of epochs, "on_batch_end" for those of
+            batches.
+        width: an integer, the width of a chart in pixels.
+        height: an integer, the height of a chart in pixels.
+
+    Raises:
+        RuntimeError: there is a container outside a page; the start of the training raises it.
+        ValueError: ``callbacks`` has another string, or the training has no metric of a name.
+    """
+
+    def __init__(
+        self,
+        container: Container = None,
+        metrics: Metrics = None,
+        callbacks: Iterable[str] = (_EPOCHS, _BATCHES),
+        width: int = 480,
+        height: int = 220,
+    ) -> None:
+        super().__init__()
+        self.container, self.width, self.height = container, width, height
+        self.metrics = None if metrics is None else list(metrics)
+        self.callbacks = [callbacks] if isinstance(callbacks, str) else list(callbacks)
+        for name in self.callbacks:
+            if name not in (_EPOCHS, _BATCHES):
+                raise ValueError(
+                    f"fit_callbacks: callbacks must be {_EPOCHS!r} or {_BATCHES!r}, "
+                    f"but got {name!r}"
+                )
+        self._draw: Callable[[Display], None] | None = None
+        self._clear()
+
+    def _clear(self) -> None:
+        self._epochs: _Points = {}
+        self._batches: _Points = {}
+        self._batch_count = 0
+        self._drawn_at = self._read_at = float("-inf")
+        self._is_drawn = True
+
+    @property
+    def charts(self) -> Charts:
+        """The charts of the training so far."""
+        charts: list[Display] = []
+        if _EPOCHS in self.callbacks:
+            charts += self._charts(self._epochs, self.metrics, "epoch")
+        if _BATCHES in self.callbacks:
+            charts += self._charts(self._batches, _without_validation(self.metrics), "batch")
+        return Charts(charts)
+
+    def needs_logs(self, batch: int) -> bool:
+        """Whether it is time to read the metrics of a batch."""
+        if _BATCHES not in self.callbacks:
+            return False
+        is_last = batch + 1 == self.params.get("steps")
+        return is_last or perf_counter() - self._read_at >= _INTERVAL
+
+    def on_train_begin(self, logs: Logs = None) -> None:
+        """Begin with empty charts."""
+        self._clear()
+        if self.container is not None:
+            self._draw = drawing_function("fit_callbacks", self.container)
+            return
+        show = notebook_output()
+        self._draw = show and (lambda display: show(display.html(), repr(display)))
+
+    def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
+        """Add the metrics of a batch, if they were read."""
+        self._batch_count += 1
+        if logs and _BATCHES in self.callbacks:
+            self._read_at = perf_counter()
+            _add(self._batches, self._batch_count, logs)
+            self._redraw()
+
+    def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
+        """Add the metrics of an epoch."""
+        _add(self._epochs, epoch + 1, logs or {})
+        self._redraw()
+
+    def close(self) -> None:
+        """Draw what has not been drawn yet."""
+        if not self._is_drawn:
+            self._redraw(is_due=True)
+
+    def _charts(self, points: _Points, metrics: Metrics, step_name: str) -> Iterable[Display]:
+        if not points:
+            return ()
+        return training_curves(
+            points, metrics, x_label=step_name, width=self.width, height=self.height
+        )
+
+    def _redraw(self, is_due: bool = False) -> None:
+        self._is_drawn = False
+        if self._draw is None or not (is_due or perf_counter() - self._drawn_at >= _INTERVAL):
+            return
+        self._draw(self.charts)
+        self._is_drawn = True
+        self._drawn_at = perf_counter()
+
+
+def _add(points: _Points, step: int, logs: dict[str, float]) -> None:
+    for name, value in logs.items():
+        points.setdefault(name, []).append((float(step), float(value)))
+
+
+def _without_validation(metrics: Metrics) -> Metrics:
+    """Return the metrics that batches have."""
+    if metrics is None:
+        return None
+    groups = (
+        [name for name in ([metric] if isinstance(metric, str) else metric) if name[:4] != "val_"]
+        for metric in metrics
+    )
+    return [group for group in groups if group]

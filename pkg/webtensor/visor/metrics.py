@@ -1,0 +1,124 @@
+"""``wt.visor.metrics``: how good the predictions of a classification are, as plain numbers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from webtensor.charts.series import read_numbers
+
+__all__ = ["ClassAccuracy", "accuracy", "confusion_matrix", "per_class_accuracy"]
+
+
+class ClassAccuracy(NamedTuple):
+    """The share of a class's examples that were predicted correctly, and their number."""
+
+    accuracy: float
+    examples: int
+
+
+def accuracy(labels: Any, predictions: Any) -> float:
+    """Return the share of predictions that are equal to their labels.
+
+    Args:
+        labels: integers, the classes, as a tensor, an array or a list.
+        predictions: integers, the predicted classes.
+
+    Raises:
+        TypeError: an argument has something else than numbers.
+        ValueError: the arguments differ in size, or have no elements.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.visor.metrics.accuracy(wt.tensor([1, 2, 3, 3]), wt.tensor([1, 2, 3, 4]))
+        0.75
+    """
+    pairs = _pairs("accuracy", labels, predictions)
+    if not pairs:
+        raise ValueError("accuracy: labels must have elements, but there are none")
+    return sum(label == prediction for label, prediction in pairs) / len(pairs)
+
+
+def per_class_accuracy(
+    labels: Any, predictions: Any, num_classes: int | None = None
+) -> list[ClassAccuracy]:
+    """Return the accuracy and the number of examples of each class.
+
+    The accuracy of a class without examples is NaN.
+
+    Args:
+        labels: integers from 0, the classes, as a tensor, an array or a list.
+        predictions: integers from 0, the predicted classes.
+        num_classes: an integer; None takes the highest class, plus 1.
+
+    Raises:
+        TypeError: an argument has something else than numbers.
+        ValueError: the arguments differ in size, or a class is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.visor.metrics.per_class_accuracy([0, 0, 1], [0, 1, 1])
+        [ClassAccuracy(accuracy=0.5, examples=2), ClassAccuracy(accuracy=1.0, examples=1)]
+    """
+    matrix = _counts("per_class_accuracy", labels, predictions, num_classes)
+    return [
+        ClassAccuracy(row[index] / sum(row) if any(row) else float("nan"), sum(row))
+        for index, row in enumerate(matrix)
+    ]
+
+
+def confusion_matrix(
+    labels: Any, predictions: Any, num_classes: int | None = None
+) -> list[list[int]]:
+    """Return how often each class (rows) was taken for each (columns).
+
+    Args:
+        labels: integers from 0, the classes, as a tensor, an array or a list.
+        predictions: integers from 0, the predicted classes.
+        num_classes: an integer; None takes the highest class, plus 1.
+
+    Raises:
+        TypeError: an argument has something else than numbers.
+        ValueError: the arguments differ in size, or a class is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.visor.metrics.confusion_matrix([0, 0, 1], [0, 1, 1])
+        [[1, 1], [0, 1]]
+    """
+    return _counts("confusion_matrix", labels, predictions, num_classes)
+
+
+def _pairs(function: str, labels: Any, predictions: Any) -> list[tuple[int, int]]:
+    """Return each label with its prediction."""
+    classes = [
+        [_class(function, argument, number) for number in read_numbers(function, argument, values)]
+        for argument, values in (("labels", labels), ("predictions", predictions))
+    ]
+    if len(classes[0]) != len(classes[1]):
+        raise ValueError(
+            f"{function}: labels and predictions must have the same size, but got "
+            f"{len(classes[0])} labels and {len(classes[1])} predictions"
+        )
+    return list(zip(*classes, strict=True))
+
+
+def _class(function: str, argument: str, number: float) -> int:
+    if not number.is_integer() or number < 0:
+        raise ValueError(f"{function}: {argument} must be integers from 0, but has {number:g}")
+    return int(number)
+
+
+def _counts(
+    function: str, labels: Any, predictions: Any, num_classes: int | None
+) -> list[list[int]]:
+    pairs = _pairs(function, labels, predictions)
+    highest = max((max(pair) for pair in pairs), default=-1)
+    count = highest + 1 if num_classes is None else num_classes
+    if highest >= count:
+        raise ValueError(
+            f"{function}: num_classes is {count}, but there is a class {highest}, counted from 0"
+        )
+    matrix = [[0] * count for _ in range(count)]
+    for label, prediction in pairs:
+        matrix[label][prediction] += 1
+    return matrix

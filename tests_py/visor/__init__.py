@@ -1,0 +1,1 @@
+"""Tests of the visor that need no page."""
