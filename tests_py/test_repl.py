@@ -266,17 +266,17 @@ def test_markup_becomes_a_tree(markup: str, nodes: Any):
 
 
 def test_plot_of_one_series():
-    markup = plot([1.0, 2.0, float("nan"), 4.0], title="A & B")._repr_html_()
-    assert "A &amp; B: 3 points from 1 to 4" in markup
-    assert len(re.findall(r'points="([^"]*)"', markup)[0].split()) == 3
+    markup = plot([1.0, 2.0, float("nan"), 4.0, 5.0], title="A & B")._repr_html_()
+    assert "A &amp; B: line chart; 5 points, first 1, last 5" in markup
+    assert [len(points.split()) for points in re.findall(r'points="([^"]*)"', markup)] == [2, 2]
 
 
 def test_plot_of_named_series_and_tensors():
     markup = plot({"loss": wt.tensor([3.0, 1.0]), "accuracy": [0, 1]})._repr_html_()
     assert markup.count("<polyline") == 2
-    assert "accuracy 2 points from 0 to 1" in markup
-    assert plot([0, 1], [5, 5], dots=True)._repr_html_().count("<circle") == 2
-    assert "no points" in repr(plot([]))
+    assert "accuracy: 2 points, first 0, last 1" in markup
+    assert plot([0, 1], wt.tensor([5, 5]), dots=True)._repr_html_().count("<circle") == 2
+    assert "no values" in repr(plot([]))
 
 
 def test_plot_names_what_is_wrong():

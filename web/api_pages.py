@@ -67,9 +67,9 @@ def _is_method(member: object) -> bool:
 def _namespaces() -> Iterator[tuple[str, ModuleType]]:
     library = import_module("webtensor")
     yield "webtensor", library
-    for name in sorted([*NAMESPACES, "browser", "data", "io", "train", "wasm", "webgl"]):
-        yield f"webtensor.{name}", getattr(library, name)
-    yield from _with_inner_namespaces("webtensor.vision", library.vision)
+    others = ("browser", "data", "io", "train", "vision", "visor", "wasm", "webgl")
+    for name in sorted([*NAMESPACES, *others]):
+        yield from _with_inner_namespaces(f"webtensor.{name}", getattr(library, name))
     yield from _with_inner_namespaces(KERAS, library.keras)
 
 

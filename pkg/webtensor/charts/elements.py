@@ -10,7 +10,7 @@ __all__ = ["FONT_SIZE", "colour", "element", "escaped", "number_text", "shortene
 
 FONT_SIZE = 11
 #: The mean width of a character, as a part of the font's size.
-_CHARACTER = 0.56
+_CHARACTER = 0.6
 #: Each has a contrast of at least 3.5 both to white and to #1e1e1e.
 _COLOURS = (
     *("#2f7bd6", "#cf6414", "#2a8f5a", "#a55bd6"),

@@ -95,14 +95,14 @@ class HeatMap(Chart):
         if not self.values or not self.x_tick_labels:
             return head + label(width / 2, self.height / 2, "no values", "middle")
         y_texts = [shortened(self.y_tick_labels[row], width / 4) for row in rows]
-        left = max(map(text_width, y_texts)) + 8 + _GAP
+        left = max(map(text_width, y_texts)) + _GAP
         top += 18
         bottom = self.height - 22 - (16 if self.x_label else 0)
         cell_width = (width - 8 - left) / len(columns)
         cell_height = (bottom - top) / len(rows)
         parts = [head, self._legend(width, top - 14)]
         if self.y_label:
-            parts.append(label(8, top - 6, self.y_label))
+            parts.append(label(1, top - 6, self.y_label))
         if self.x_label:
             middle = (left + width - 8) / 2
             parts.append(label(middle, self.height - _GAP, self.x_label, "middle"))

@@ -130,10 +130,10 @@ class Histogram(Chart):
     def _statistics(self, width: int, top: float) -> list[str]:
         """Return the statistics as columns, each a name above its value."""
         facts = self._facts()
-        column = (width - 16) / len(facts)
+        column = width / len(facts)
         parts = []
         for index, (name, value) in enumerate(facts):
-            x = 8 + index * column
+            x = 1 + index * column
             bold = element("text", escaped(value), x=x, y=top + 21, font_weight="600")
             parts += [label(x, top + 7, name, font_size="10"), bold]
         return parts

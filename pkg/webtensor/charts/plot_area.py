@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from webtensor.charts.elements import colour, element, escaped, number_text, shortened, text_width
+from webtensor.charts.elements import (
+    FONT_SIZE,
+    colour,
+    element,
+    escaped,
+    number_text,
+    shortened,
+    text_width,
+)
 from webtensor.charts.scales import Scale
 
 __all__ = ["PlotArea", "header", "tooltip"]
 
 _MARGIN, _LINE, _GAP = 8, 16, 6
+#: Where texts begin: at the left edge, as the text around the chart does.
+_LEFT = 1
 _TITLE_SIZE = 13
 #: The length of a series' line in the legend.
 _SWATCH = 14
@@ -43,20 +53,20 @@ def header(title: str, names: Sequence[str], width: int) -> tuple[str, float]:
     parts, y = [], float(_MARGIN)
     if title:
         y += _LINE
-        text = escaped(shortened(title, (width - 2 * _MARGIN) * 11 / _TITLE_SIZE))
+        text = escaped(shortened(title, (width - _MARGIN) * FONT_SIZE / _TITLE_SIZE))
         parts.append(
-            element("text", text, x=_MARGIN, y=y - 4, font_size=str(_TITLE_SIZE), font_weight="600")
+            element("text", text, x=_LEFT, y=y - 4, font_size=str(_TITLE_SIZE), font_weight="600")
         )
         y += 2
     if not any(names):
         return "".join(parts), y
-    x = float(_MARGIN)
+    x = float(_LEFT)
     y += _LINE
     for index, name in enumerate(names):
         text = shortened(name, width / 2)
         entry = _SWATCH + _GAP + text_width(text)
-        if x > _MARGIN and x + entry > width - _MARGIN:
-            x, y = _MARGIN, y + _LINE
+        if x > _LEFT and x + entry > width - _MARGIN:
+            x, y = float(_LEFT), y + _LINE
         line = element(
             "line",
             x1=x,
@@ -95,14 +105,14 @@ class PlotArea:
         head, top = header(title, names, width)
         self.top = top + (_LINE + _GAP if y_label else _GAP)
         y_texts = [number_text(mark, 10) for mark in y.marks]
-        self.left = _MARGIN + _GAP + max(map(text_width, y_texts), default=0.0)
+        self.left = _LEFT + _GAP + max(map(text_width, y_texts), default=0.0)
         self.right = float(width - _MARGIN - _GAP)
         self._is_turned = False
         label_height = _LINE if isinstance(x, Scale) else self._slot_label_height(x)
         self.bottom = float(height - _MARGIN / 2 - label_height - (_LINE if x_label else 0))
         self._head = head + "".join(
             [
-                label(_MARGIN, top + 10, y_label) if y_label else "",
+                label(_LEFT, top + 10, y_label) if y_label else "",
                 label((self.left + self.right) / 2, height - _GAP, x_label, "middle")
                 if x_label
                 else "",
@@ -116,7 +126,7 @@ class PlotArea:
         if not self._is_turned:
             return _LINE
         widest = min(widest, _TURNED_WIDTH)
-        self.left = max(self.left, _MARGIN + widest * 0.82 - self.slot_width / 2)
+        self.left = max(self.left, _LEFT + widest * 0.82 - self.slot_width / 2)
         return widest * 0.58 + 14
 
     @property

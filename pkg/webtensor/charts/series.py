@@ -92,8 +92,11 @@ def read_numbers(function: str, argument: str, values: Any) -> list[float]:
         >>> read_numbers("histogram", "data", [[1, 2], [3, None]])
         [1.0, 2.0, 3.0, nan]
     """
+    items = read_items(function, argument, values)
+    if _are_plain(items):
+        return [float(item) for item in items]
     numbers: list[float] = []
-    for index, item in enumerate(read_items(function, argument, values)):
+    for index, item in enumerate(items):
         label = f"{argument}[{index}]"
         if _is_series(item):
             numbers += read_numbers(function, label, item)
@@ -232,9 +235,16 @@ def _points(function: str, argument: str, values: Any) -> list[Point]:
         positions = list(values.index)
         if all(_is_number(position) for position in positions):
             items = list(zip(positions, items, strict=True))
+    if _are_plain(items):
+        return [(float(index), float(item)) for index, item in enumerate(items)]
     return [
         _point(function, f"{argument}[{index}]", index, item) for index, item in enumerate(items)
     ]
+
+
+def _are_plain(items: list[Any]) -> bool:
+    """Whether all items are Python's numbers, which need no checks one by one."""
+    return all(type(item) in (float, int) for item in items)
 
 
 def _point(function: str, argument: str, index: int, item: Any) -> Point:

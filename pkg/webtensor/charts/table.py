@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, SupportsFloat
 
 from webtensor.charts.display import Display
 from webtensor.charts.elements import element, escaped, number_text
@@ -58,12 +58,19 @@ class Table(Display):
     def html(self, width: int | None = None) -> str:
         """Return the table as HTML, whose width is that of its text."""
         caption = [element("caption", escaped(self.title))] if self.title else []
-        head = "".join(element("th", escaped(name), scope="col") for name in self.headers)
+        head = "".join(
+            element("th", escaped(name), scope="col", align=self._alignment(column))
+            for column, name in enumerate(self.headers)
+        )
         body = "".join(
             element("tr", *(_cell(value) for value in row)) for row in self.rows[:_MOST_ROWS]
         )
         parts = [*caption, element("thead", element("tr", head)), f"<tbody>{body}</tbody>"]
         return element("table", *parts) + self._rest()
+
+    def _alignment(self, column: int) -> str | None:
+        """Return how a header is aligned: to the right above numbers."""
+        return "right" if self.rows and all(_is_number(row[column]) for row in self.rows) else None
 
     def _rest(self) -> str:
         count = len(self.rows) - _MOST_ROWS
@@ -71,9 +78,13 @@ class Table(Display):
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, bool) or not hasattr(value, "__float__"):
-        return f"<td>{escaped(value)}</td>"
-    return element("td", escaped(number_text(float(value))), align="right")
+    if isinstance(value, SupportsFloat) and _is_number(value):
+        return element("td", escaped(number_text(float(value))), align="right")
+    return f"<td>{escaped(value)}</td>"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, SupportsFloat) and not isinstance(value, bool)
 
 
 def _read_table(data: Any) -> tuple[list[object] | None, list[list[object]]]:
