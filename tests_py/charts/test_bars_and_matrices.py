@@ -67,6 +67,11 @@ def test_long_labels_are_turned_and_cut() -> None:
     assert all((text.text or "").endswith("…") for text in turned)
 
 
+def test_too_many_bars() -> None:
+    with pytest.raises(ValueError, match="bar_chart: data must have at most 2000 values, but has"):
+        BarChart(range(2001))
+
+
 def test_bars_that_are_no_numbers() -> None:
     with pytest.raises(TypeError, match=r"bar_chart: data\[1\] must be a number, but got 'x'"):
         BarChart({"a": 1, "b": "x"})
@@ -135,6 +140,7 @@ def test_cells_have_labels_and_values() -> None:
 def test_large_matrices_are_sampled_and_have_no_texts_in_cells() -> None:
     chart = HeatMap(np.full((500, 200), 0.123))
     assert len(rectangles(chart)) == 64 * 64
+    assert chart.description.endswith("; 64 rows and 64 columns are drawn")
     assert "0.123" not in texts(chart)[: -2 * 64]
 
 

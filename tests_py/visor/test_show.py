@@ -189,6 +189,15 @@ def test_the_last_batch_of_each_epoch_is_in_the_curve() -> None:
     assert {2, 4, 6, 8} <= {x for x, _ in chart.series[0].points}
 
 
+def test_batches_count_where_several_are_executed_at_once() -> None:
+    curves = wt.visor.fit_callbacks(metrics=["loss"], callbacks="on_batch_end")
+    model = small_model()
+    model.compile("sgd", "mse", steps_per_execution=2)
+    model.fit(wt.ones((8, 2)), wt.ones((8, 1)), 2, epochs=2, verbose=0, callbacks=[curves])
+    (chart,) = line_charts(curves.charts)
+    assert {4, 8} <= {x for x, _ in chart.series[0].points} <= {2, 4, 6, 8}
+
+
 def test_batches_are_not_read_without_curves_of_them() -> None:
     curves = wt.visor.fit_callbacks(callbacks=["on_epoch_end"])
     assert not curves.needs_logs(0)
@@ -234,6 +243,12 @@ def test_a_notebook_shows_curves_that_are_updated(kernel: CapturingDisplayPublis
     assert len(kernel.outputs) < 50
     assert kernel.outputs[-1]["data"]["text/html"] == curves.charts._repr_html_()
     assert re.search(r"loss: 50 points", kernel.outputs[-1]["data"]["text/plain"])
+
+
+def test_an_unknown_metric_ends_a_training_that_is_drawn(kernel: CapturingDisplayPublisher) -> None:
+    with pytest.raises(ValueError, match="metrics has 'los', but the metrics of the training"):
+        fit(callbacks=[wt.visor.fit_callbacks(metrics=["los"])])
+    assert kernel.outputs == []
 
 
 def test_charts_load_neither_numpy_nor_the_layers_api() -> None:

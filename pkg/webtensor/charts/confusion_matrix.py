@@ -72,7 +72,7 @@ class ConfusionMatrix(HeatMap):
         correct = sum(row[index] for index, row in enumerate(self.values))
         return (
             f"confusion matrix of {len(self.values)} classes; {number_text(correct)} of "
-            f"{number_text(total)} examples on the diagonal"
+            f"{number_text(total)} examples on the diagonal{self._omission()}"
         )
 
     def _cell_style(self, row: int, column: int) -> tuple[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import ClassVar, TypedDict
 
 from webtensor.charts.elements import FONT_SIZE, element
@@ -104,13 +104,13 @@ class Chart(Display):
         )
 
 
-class Charts(Display, Sequence[Display]):
+class Charts(Display):
     """Several charts, which are shown beside and below each other."""
 
     def __init__(self, charts: Iterable[Display]) -> None:
         self._charts = tuple(charts)
 
-    def __getitem__(self, index: int) -> Display:  # type: ignore[override]
+    def __getitem__(self, index: int) -> Display:
         return self._charts[index]
 
     def __len__(self) -> int:

@@ -78,7 +78,18 @@ class HeatMap(Chart):
         """What there is to see, in words."""
         rows, columns = len(self.values), len(self.x_tick_labels)
         low, high = number_text(self._low), number_text(self._high)
-        return f"heat map of {rows} rows and {columns} columns, values from {low} to {high}"
+        return (
+            f"heat map of {rows} rows and {columns} columns, values from {low} to {high}"
+            f"{self._omission()}"
+        )
+
+    def _omission(self) -> str:
+        """Say which rows and columns are drawn, if not all are."""
+        rows, columns = len(self.values), len(self.x_tick_labels)
+        if max(rows, columns) <= _MOST_CELLS:
+            return ""
+        drawn = (len(_sampled(size)) for size in (rows, columns))
+        return "; {} rows and {} columns are drawn".format(*drawn)
 
     def _cell_style(self, row: int, column: int) -> tuple[str, float]:
         """Return the colour and the opacity of a cell."""

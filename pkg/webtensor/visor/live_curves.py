@@ -70,7 +70,8 @@ class FitCallbacks(Callback):
     def _clear(self) -> None:
         self._epochs: _Points = {}
         self._batches: _Points = {}
-        self._batch_count = 0
+        #: The number of batches in the epochs that ended, and in this one.
+        self._previous_batches = self._batch_count = 0
         self._drawn_at = self._read_at = float("-inf")
         self._is_drawn = True
 
@@ -102,14 +103,15 @@ class FitCallbacks(Callback):
 
     def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
         """Add the metrics of a batch, if they were read."""
-        self._batch_count += 1
+        self._batch_count = batch + 1
         if logs and _BATCHES in self.callbacks:
             self._read_at = perf_counter()
-            _add(self._batches, self._batch_count, logs)
+            _add(self._batches, self._previous_batches + self._batch_count, logs)
             self._redraw()
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
         """Add the metrics of an epoch."""
+        self._previous_batches += self._batch_count
         _add(self._epochs, epoch + 1, logs or {})
         self._redraw()
 
@@ -126,12 +128,11 @@ class FitCallbacks(Callback):
         )
 
     def _redraw(self, is_due: bool = False) -> None:
-        self._is_drawn = False
-        if self._draw is None or not (is_due or perf_counter() - self._drawn_at >= _INTERVAL):
-            return
-        self._draw(self.charts)
-        self._is_drawn = True
-        self._drawn_at = perf_counter()
+        is_due = is_due or perf_counter() - self._drawn_at >= _INTERVAL
+        self._is_drawn = is_due
+        if is_due and self._draw is not None:
+            self._draw(self.charts)
+            self._drawn_at = perf_counter()
 
 
 def _add(points: _Points, step: int, logs: dict[str, float]) -> None:

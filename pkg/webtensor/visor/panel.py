@@ -7,7 +7,7 @@ Its own style is a constructed style sheet, which every Content-Security-Policy 
 from __future__ import annotations
 
 from pkgutil import get_data
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 from webtensor.environment import IN_BROWSER
 
@@ -39,12 +39,12 @@ class Surface:
         return f"<Surface {self.name!r} in tab {self.tab!r}>"
 
 
-class _Tab:
-    """A tab: its button, and the area that it shows."""
+class _Tab(NamedTuple):
+    """A tab: its button, the area that it shows, and the surfaces there."""
 
-    def __init__(self, button: Any, area: Any) -> None:
-        self.button, self.area = button, area
-        self.surfaces: dict[str, Surface] = {}
+    button: Any
+    area: Any
+    surfaces: dict[str, Surface]
 
 
 class Visor:
@@ -52,6 +52,9 @@ class Visor:
 
     Escape closes it, a button opens it again. The arrow keys, Home and End move between tabs.
     """
+
+    #: The visor of the page, if there is one.
+    _current: ClassVar[Visor | None] = None
 
     #: Elements of the page; None after ``dispose``.
     _host: Any
@@ -134,7 +137,7 @@ class Visor:
         self._listeners = []
         self._tabs = {}
         self._host = self._root = self._panel = self._opener = self._tab_list = None
-        _page_visor.pop("visor", None)
+        Visor._current = None
 
     # -- tabs and surfaces ---------------------------------------------------------------------
 
@@ -153,10 +156,9 @@ class Visor:
         for argument, value in (("name", name), ("tab", tab)):
             if not isinstance(value, str):
                 raise TypeError(f"surface: {argument} must be a string, but got {value!r}")
-        tab_or_new = self._tabs.get(tab) or self._add_tab(tab)
-        surfaces = tab_or_new.surfaces
+        _, area, surfaces = self._tabs.get(tab) or self._add_tab(tab)
         if name not in surfaces:
-            section = self._append(tab_or_new.area, "section", aria_label=name)
+            section = self._append(area, "section", aria_label=name)
             self._append(section, "h3", name)
             surfaces[name] = Surface(name, tab, self._append(section, "div"), self._panel)
         return surfaces[name]
@@ -215,7 +217,7 @@ class Visor:
             aria_labelledby=f"tab-{number}",
             tabindex="0",
         )
-        tab = self._tabs[name] = _Tab(button, area)
+        tab = self._tabs[name] = _Tab(button, area, {})
         self.set_active_tab(next(iter(self._tabs)) if number > 1 else name)
         return tab
 
@@ -260,10 +262,6 @@ class Visor:
             self.close()
 
 
-#: The visor of the page, if there is one.
-_page_visor: dict[str, Visor] = {}
-
-
 def visor() -> Visor:
     """Return the visor of the page, which is built and opened if there is none.
 
@@ -282,6 +280,6 @@ def visor() -> Visor:
 
     if not hasattr(js, "document"):
         raise RuntimeError("visor: there is a visor only in a page, not in a worker")
-    if "visor" not in _page_visor:
-        _page_visor["visor"] = Visor()
-    return _page_visor["visor"]
+    if Visor._current is None:
+        Visor._current = Visor()
+    return Visor._current

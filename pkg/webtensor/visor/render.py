@@ -138,7 +138,7 @@ def bar_chart(
 
     Raises:
         TypeError: ``data`` is something else, or an option has another type.
-        ValueError: an option is out of range.
+        ValueError: an option is out of range, or there are more than 2,000 values.
 
     Example:
         >>> import webtensor as wt
