@@ -8,7 +8,8 @@ the chart is readable on all of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Unpack
+from math import ceil
+from typing import Any, NamedTuple, Unpack
 
 from webtensor.charts.display import Chart, ChartOptions
 from webtensor.charts.elements import colour, element, escaped, number_text, shortened, text_width
@@ -20,8 +21,10 @@ __all__ = ["HeatMap", "opacity"]
 
 #: Rows and columns of larger matrices are left out, evenly.
 _MOST_CELLS = 64
-_CELL_FONT, _CELL_HEIGHT = 10, 14
-_GAP = 6
+#: The least height of a cell with text, and the least size of one with a gap around it.
+_TEXT_HEIGHT, _LEAST_WITH_GAP = 14, 10
+_GAP, _MARGIN = 6, 8
+_LABEL_HEIGHT, _WIDEST_LABEL = 12, 64.0
 #: The colours of the scale's legend, and their size.
 _STEPS, _STEP_WIDTH, _STEP_HEIGHT = 12, 7, 9
 
@@ -105,68 +108,61 @@ class HeatMap(Chart):
         rows, columns = _sampled(len(self.values)), _sampled(len(self.x_tick_labels))
         if not self.values or not self.x_tick_labels:
             return head + label(width / 2, self.height / 2, "no values", "middle")
-        y_texts = [shortened(self.y_tick_labels[row], width / 4) for row in rows]
-        left = max(map(text_width, y_texts)) + _GAP
+        row_texts = [shortened(self.y_tick_labels[row], width / 4) for row in rows]
+        column_texts = [self.x_tick_labels[column] for column in columns]
+        left, right = max(map(text_width, row_texts)) + _GAP, width - _MARGIN
         top += 18
         bottom = self.height - 22 - (16 if self.x_label else 0)
-        cell_width = (width - 8 - left) / len(columns)
-        cell_height = (bottom - top) / len(rows)
+        grid = _Grid(left, top, (right - left) / len(columns), (bottom - top) / len(rows))
         parts = [head, self._legend(width, top - 14)]
         if self.y_label:
-            parts.append(label(1, top - 6, self.y_label))
+            parts.append(label(1, top - _GAP, self.y_label))
         if self.x_label:
-            middle = (left + width - 8) / 2
-            parts.append(label(middle, self.height - _GAP, self.x_label, "middle"))
-        has_texts = self._texts_fit(rows, columns, cell_width, cell_height)
-        for row_index, row in enumerate(rows):
-            for column_index, column in enumerate(columns):
-                x, y = left + column_index * cell_width, top + row_index * cell_height
-                parts.append(self._cell(row, column, x, y, cell_width, cell_height))
-                if has_texts:
-                    parts.append(
-                        element(
-                            "text",
-                            escaped(number_text(self.values[row][column], 3)),
-                            x=x + cell_width / 2,
-                            y=y + cell_height / 2 + 4,
-                            text_anchor="middle",
-                            font_size=_CELL_FONT,
-                        )
-                    )
-        parts += _row_labels(y_texts, left - _GAP, top, cell_height)
-        x_texts = [self.x_tick_labels[column] for column in columns]
-        parts += _column_labels(x_texts, left, bottom + 14, cell_width)
+            parts.append(label((left + right) / 2, self.height - _GAP, self.x_label, "middle"))
+        parts += self._cells(grid, rows, columns)
+        parts += _row_labels(row_texts, grid)
+        parts += _column_labels(column_texts, grid, bottom + 14)
         return "".join(parts)
 
-    def _cell(self, row: int, column: int, x: float, y: float, width: float, height: float) -> str:
-        is_empty = not is_drawable(self.values[row][column])
-        fill, fill_opacity = ("none", 0.0) if is_empty else self._cell_style(row, column)
-        gap = 1 if min(width, height) >= _CELL_FONT else 0
-        return element(
-            "rect",
-            tooltip(self._cell_title(row, column)),
-            x=x + gap / 2,
-            y=y + gap / 2,
-            width=width - gap,
-            height=height - gap,
-            fill=fill,
-            fill_opacity=f"{fill_opacity:.2f}",
-        )
-
-    def _texts_fit(
-        self, rows: Sequence[int], columns: Sequence[int], width: float, height: float
-    ) -> bool:
-        widest = max(
-            text_width(number_text(self.values[row][column], 3), _CELL_FONT)
+    def _cells(self, grid: _Grid, rows: Sequence[int], columns: Sequence[int]) -> Iterable[str]:
+        """Yield the cells, with their values if all fit."""
+        texts = {
+            (row, column): number_text(self.values[row][column], 3)
             for row in rows
             for column in columns
-        )
-        return height >= _CELL_HEIGHT and widest + 4 <= width
+        }
+        widest = max(map(text_width, texts.values()))
+        has_texts = grid.cell_height >= _TEXT_HEIGHT and grid.cell_width >= widest + 4
+        gap = 1 if min(grid.cell_width, grid.cell_height) >= _LEAST_WITH_GAP else 0
+        for index, (row, column) in enumerate(texts):
+            x = grid.left + index % len(columns) * grid.cell_width
+            y = grid.top + index // len(columns) * grid.cell_height
+            is_empty = not is_drawable(self.values[row][column])
+            fill, fill_opacity = (colour(0), 0.0) if is_empty else self._cell_style(row, column)
+            yield element(
+                "rect",
+                tooltip(self._cell_title(row, column)),
+                x=x + gap / 2,
+                y=y + gap / 2,
+                width=grid.cell_width - gap,
+                height=grid.cell_height - gap,
+                fill=fill,
+                fill_opacity=f"{fill_opacity:.2f}",
+                shape_rendering=None if gap else "crispEdges",
+            )
+            if has_texts:
+                yield element(
+                    "text",
+                    escaped(texts[row, column]),
+                    x=x + grid.cell_width / 2,
+                    y=y + grid.cell_height / 2 + 4,
+                    text_anchor="middle",
+                )
 
     def _legend(self, width: int, y: float) -> str:
         """Return the colours from the lowest value to the highest."""
         low, high = number_text(self._low), number_text(self._high)
-        right = width - 8 - text_width(high)
+        right = width - _MARGIN - text_width(high)
         left = right - _GAP - _STEPS * _STEP_WIDTH
         steps = [
             element(
@@ -180,13 +176,22 @@ class HeatMap(Chart):
             )
             for step in range(_STEPS)
         ]
-        texts = [label(left - _GAP, y + 9, low, "end"), label(width - 8, y + 9, high, "end")]
+        texts = [label(left - _GAP, y + 9, low, "end"), label(width - _MARGIN, y + 9, high, "end")]
         return "".join(steps + texts)
+
+
+class _Grid(NamedTuple):
+    """Where the cells are, and their size, in pixels."""
+
+    left: float
+    top: float
+    cell_width: float
+    cell_height: float
 
 
 def opacity(share: float) -> float:
     """Return the opacity of a cell, whose value is a ``share`` of the way to the highest one."""
-    return 0.05 + 0.75 * share
+    return 0.05 + 0.75 * min(max(share, 0.0), 1.0)
 
 
 def _sampled(size: int) -> Sequence[int]:
@@ -196,16 +201,18 @@ def _sampled(size: int) -> Sequence[int]:
     return [index * size // _MOST_CELLS for index in range(_MOST_CELLS)]
 
 
-def _row_labels(texts: Sequence[str], right: float, top: float, height: float) -> Iterable[str]:
-    step = max(1, -(-12 // max(int(height), 1)))
+def _row_labels(texts: Sequence[str], grid: _Grid) -> Iterable[str]:
+    """Yield labels, some of them where all would overlap."""
+    step = ceil(_LABEL_HEIGHT / grid.cell_height)
     for index in range(0, len(texts), step):
-        yield label(right, top + (index + 0.5) * height + 4, texts[index], "end")
+        y = grid.top + (index + 0.5) * grid.cell_height + 4
+        yield label(grid.left - _GAP, y, texts[index], "end")
 
 
-def _column_labels(texts: Sequence[str], left: float, y: float, width: float) -> Iterable[str]:
+def _column_labels(texts: Sequence[str], grid: _Grid, y: float) -> Iterable[str]:
     """Yield labels, some of them where all would overlap, cut where they are long."""
-    widest = min(max(map(text_width, texts)), 64.0) + _GAP
-    step = max(1, -(-int(widest) // max(int(width), 1))) if widest > width else 1
+    widest = min(max(map(text_width, texts)), _WIDEST_LABEL) + _GAP
+    step = ceil(widest / grid.cell_width)
     for index in range(0, len(texts), step):
-        text = shortened(texts[index], step * width)
-        yield label(left + (index + 0.5) * width, y, text, "middle")
+        x = grid.left + (index + 0.5) * grid.cell_width
+        yield label(x, y, shortened(texts[index], step * grid.cell_width), "middle")
