@@ -219,6 +219,7 @@ def test_errors_of_types(arguments: dict[str, Any], message: str) -> None:
     "options, message",
     [
         ({"height": 5}, "height must be from 120 to 4000 pixels, but got 5"),
+        ({"x_domain": (0, 5e-324)}, "x_domain must be two finite numbers"),
         ({"y_domain": (1, 1)}, r"y_domain must be two finite numbers, the minimum first"),
         ({"y_domain": (0, 1), "log_y": True}, "y_domain of a logarithmic axis must be positive"),
     ],

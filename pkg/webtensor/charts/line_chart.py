@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
-from typing import Any, Unpack
+from itertools import chain, pairwise
+from typing import Any, TypeAlias, Unpack
 
 from webtensor.charts.decimation import Point, decimated
 from webtensor.charts.display import Chart, ChartOptions
@@ -16,8 +16,11 @@ from webtensor.charts.series import read_domain, read_series
 __all__ = ["LineChart"]
 
 _X_MARKS, _Y_MARKS = 8, 7
-#: Where values are shown on pointing; more would be narrower than a finger or a shaky hand.
+#: The maximum number of columns that show their values on pointing.
 _MOST_BANDS = 100
+
+#: The names of series and their values, by the position on the horizontal axis.
+_Values: TypeAlias = dict[float, list[tuple[str, float]]]
 
 
 class LineChart(Chart):
@@ -85,19 +88,19 @@ class LineChart(Chart):
             return x.shows(point[0]) and y.shows(point[1])
 
         lines = []
-        positions: dict[float, list[str]] = {}
+        values: _Values = {}
         for index, series in enumerate(self.series):
-            points = decimated(series.points, is_shown)
-            lines.append(_line(area, _runs(points, is_shown), colour(index)))
-            for point in filter(is_shown, points):
-                text = f"{series.name or self.y_label or 'y'}: {number_text(point[1], 6)}"
-                positions.setdefault(point[0], []).append(text)
+            runs = _runs(decimated(series.points, is_shown), is_shown)
+            lines.append(_line(area, runs, colour(index)))
+            name = series.name or self.y_label or "y"
+            for point in chain.from_iterable(runs):
+                values.setdefault(point[0], []).append((name, point[1]))
         drawn = "".join(lines)
         if self._x_domain or self._y_domain:
             drawn = area.clipped(drawn)
-        if not positions:
+        if not values:
             drawn = area.message("no values")
-        return area.frame() + drawn + "".join(self._bands(area, positions))
+        return area.frame() + drawn + "".join(self._bands(area, values))
 
     def _scales(self) -> tuple[Scale, Scale]:
         x_values = [x for series in self.series for x, _ in series.points]
@@ -108,22 +111,19 @@ class LineChart(Chart):
             return x_scale, log_scale(y_values, _Y_MARKS, domain=self._y_domain)
         return x_scale, linear_scale(y_values, _Y_MARKS, domain=self._y_domain, is_rounded=True)
 
-    def _bands(self, area: PlotArea, positions: dict[float, list[str]]) -> Iterable[str]:
+    def _bands(self, area: PlotArea, values: _Values) -> Iterable[str]:
         """Yield transparent columns around positions, which show the values there."""
-        ordered = sorted(x for x in positions if area.left <= area.x(x) <= area.right)
+        ordered = sorted(x for x in values if area.left <= area.x(x) <= area.right)
         if len(ordered) > _MOST_BANDS:
             count = len(ordered)
             ordered = [ordered[index * count // _MOST_BANDS] for index in range(_MOST_BANDS)]
         centres = [area.x(x) for x in ordered]
-        edges = [
-            area.left,
-            *((a + b) / 2 for a, b in pairwise(centres)),
-            area.right,
-        ]
+        edges = [area.left, *((a + b) / 2 for a, b in pairwise(centres)), area.right]
         for index, x in enumerate(ordered):
+            pairs = [(self.x_label or "x", x), *values[x]]
             yield element(
                 "rect",
-                tooltip(f"{self.x_label or 'x'}: {number_text(x, 6)}", *positions[x]),
+                tooltip(*(f"{name}: {number_text(value, 6)}" for name, value in pairs)),
                 x=edges[index],
                 y=area.top,
                 width=edges[index + 1] - edges[index],

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, log10
 from typing import NamedTuple
 
-__all__ = ["Scale", "is_drawable", "linear_scale", "log_scale"]
+__all__ = ["Scale", "is_drawable", "is_interval", "linear_scale", "log_scale"]
 
 _ROUND_STEPS = (1, 2, 5, 10, 20)
 #: Differences of larger values overflow, and the logarithms of smaller ones are not exact.
@@ -37,7 +37,17 @@ class Scale(NamedTuple):
 
 def is_drawable(value: float) -> bool:
     """Whether a value is finite and small enough to compute with."""
-    return isfinite(value) and abs(value) <= _LARGEST
+    return abs(value) <= _LARGEST  # false for NaN
+
+
+def is_interval(low: float, high: float) -> bool:
+    """Whether two values are in order, and differ by more than a rounding error.
+
+    Example:
+        >>> is_interval(0, 1), is_interval(1, 1 + 1e-16)
+        (True, False)
+    """
+    return high - low > max(abs(low), abs(high)) * _LEAST_SPAN and high - low > _LEAST_POSITIVE
 
 
 def linear_scale(
@@ -66,13 +76,14 @@ def linear_scale(
     low, high = domain or _interval(values, has_zero)
     span = high - low
     power = 10.0 ** floor(log10(span / most_marks))
+    is_outside = is_rounded and domain is None
     steps = (power * step for step in _ROUND_STEPS)
-    step = next(step for step in steps if _mark_count(low, high, step, is_rounded) <= most_marks)
+    step = next(step for step in steps if _mark_count(low, high, step, is_outside) <= most_marks)
     if is_integer:
         step = max(step, 1.0)
-    first, last = _ends(low, high, step, is_rounded and domain is None)
+    first, last = _ends(low, high, step, is_outside)
     marks = [_rounded(index * step, step) for index in range(first, last + 1)]
-    if is_rounded and domain is None:
+    if is_outside:
         low, high = marks[0], marks[-1]
     return Scale(low, high, marks)
 
@@ -109,7 +120,7 @@ def _interval(values: Iterable[float], has_zero: bool) -> tuple[float, float]:
     if has_zero:
         drawable.append(0.0)
     low, high = min(drawable, default=0.0), max(drawable, default=1.0)
-    if high - low > max(abs(low), abs(high)) * _LEAST_SPAN and high - low > _LEAST_POSITIVE:
+    if is_interval(low, high):
         return low, high
     if has_zero:
         return 0.0, 1.0

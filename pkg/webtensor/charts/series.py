@@ -10,7 +10,7 @@ from math import nan
 from typing import Any, NamedTuple
 
 from webtensor.charts.decimation import Point
-from webtensor.charts.scales import is_drawable
+from webtensor.charts.scales import is_drawable, is_interval
 
 __all__ = [
     "Series",
@@ -184,7 +184,7 @@ def read_domain(
     if len(numbers) != 2:
         raise TypeError(f"{function}: {argument} must be a pair of numbers, but got {domain!r}")
     low, high = numbers
-    if not (is_drawable(low) and is_drawable(high) and low < high):
+    if not (is_drawable(low) and is_drawable(high) and is_interval(low, high)):
         raise ValueError(
             f"{function}: {argument} must be two finite numbers, the minimum first, "
             f"but got {domain!r}"

@@ -19,6 +19,8 @@ _EPOCHS, _BATCHES = "on_epoch_end", "on_batch_end"
 #: The minimum number of seconds between two drawings, and between two batches whose metrics are
 #: read, which waits for the device.
 _INTERVAL = 0.1
+#: The minimum time between two drawings, in times that one takes: training goes first.
+_PAUSE = 4
 
 Logs: TypeAlias = dict[str, float] | None
 _Points: TypeAlias = dict[str, list[Point]]
@@ -72,7 +74,7 @@ class FitCallbacks(Callback):
         self._batches: _Points = {}
         #: The number of batches in the epochs that ended, and in this one.
         self._previous_batches = self._batch_count = 0
-        self._drawn_at = self._read_at = float("-inf")
+        self._next_drawing = self._read_at = float("-inf")
         self._is_drawn = True
 
     @property
@@ -128,11 +130,13 @@ class FitCallbacks(Callback):
         )
 
     def _redraw(self, is_due: bool = False) -> None:
-        is_due = is_due or perf_counter() - self._drawn_at >= _INTERVAL
+        start = perf_counter()
+        is_due = is_due or start >= self._next_drawing
         self._is_drawn = is_due
         if is_due and self._draw is not None:
             self._draw(self.charts)
-            self._drawn_at = perf_counter()
+            end = perf_counter()
+            self._next_drawing = end + max(_INTERVAL, _PAUSE * (end - start))
 
 
 def _add(points: _Points, step: int, logs: dict[str, float]) -> None:

@@ -69,6 +69,7 @@ class Visor:
 
         self._document = js.document
         self._tabs: dict[str, _Tab] = {}
+        self._active_tab: str | None = None
         self._host = self._document.createElement("div")
         self._host.id = "webtensor-visor"
         self._root = self._host.attachShadow(mode="open")
@@ -137,7 +138,8 @@ class Visor:
         self._listeners = []
         self._tabs = {}
         self._host = self._root = self._panel = self._opener = self._tab_list = None
-        Visor._current = None
+        if Visor._current is self:
+            Visor._current = None
 
     # -- tabs and surfaces ---------------------------------------------------------------------
 
@@ -174,6 +176,7 @@ class Visor:
             raise ValueError(
                 f"set_active_tab: name must be one of {list(self._tabs)}, but got {name!r}"
             )
+        self._active_tab = name
         for tab_name, tab in self._tabs.items():
             is_active = tab_name == name
             tab.button.setAttribute("aria-selected", str(is_active).lower())
@@ -218,7 +221,8 @@ class Visor:
             tabindex="0",
         )
         tab = self._tabs[name] = _Tab(button, area, {})
-        self.set_active_tab(next(iter(self._tabs)) if number > 1 else name)
+        self._active_tab = self._active_tab or name
+        self.set_active_tab(self._active_tab)
         return tab
 
     def _append(self, parent: Any, tag: str, text: str = "", **attributes: str) -> Any:
