@@ -27,7 +27,7 @@ from web.build import DIST, ROOT, build_site
 RELEASE = DIST / "release"
 CHANGELOG = ROOT / "CHANGELOG.md"
 #: 1.3 MB were enough without graph models, ONNX, TensorFlow Lite, the converter, Keras's networks,
-#: data pipelines, ready-made models.
+#: data pipelines, ready-made models, charts.
 MOST_WHEEL_BYTES = 1_900_000
 HASHES = "SHA256SUMS"
 KERNELS = {"kernels-relaxed.wasm", "kernels-simd.wasm"}
