@@ -11,7 +11,8 @@ PAGE = """# Coming from TensorFlow.js
 Every public symbol of TensorFlow.js 4.22 and its counterpart here, or the reason why there is none.
 Names are those of the Python array API standard where it has the function, and TensorFlow.js's in
 `snake_case` elsewhere. Functions of the same name do the same, with few exceptions:
-[differences from TensorFlow.js](differences_from_tfjs.md) lists them.
+[differences from TensorFlow.js](differences_from_tfjs.md) lists them. The guide
+[Charts](guides/charts.md) has the counterparts of tfjs-vis.
 
 {sections}
 """
