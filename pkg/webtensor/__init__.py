@@ -76,6 +76,7 @@ if _typing.TYPE_CHECKING:
         random as random,
         train as train,
         vision as vision,
+        visor as visor,
         wasm as wasm,
         webgl as webgl,
     )

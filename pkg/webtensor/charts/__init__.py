@@ -2,7 +2,7 @@
 
 - ``display``: what all charts share, and several of them beside each other.
 - ``line_chart``, ``scatter_plot``, ``bar_chart``, ``histogram``, ``heat_map``,
-  ``confusion_matrix``, ``table``: one kind each; ``training_curves`` arranges line charts.
+  ``confusion_matrix``, ``table``: one kind each; ``trainings`` arranges line charts.
 - ``series``: reading what users pass; ``decimation``: fewer points with the same peaks.
 - ``scales``, ``plot_area``, ``elements``: axes, what is around the data, and SVG itself.
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from webtensor.charts.line_chart import LineChart as LineChart
     from webtensor.charts.scatter_plot import ScatterPlot as ScatterPlot
     from webtensor.charts.table import Table as Table
-    from webtensor.charts.training_curves import training_curves as training_curves
+    from webtensor.charts.trainings import training_curves as training_curves
 else:
     __getattr__, __dir__ = lazy_contents(
         __name__,
@@ -44,6 +44,6 @@ else:
             line_chart: LineChart
             scatter_plot: ScatterPlot
             table: Table
-            training_curves: training_curves
+            trainings: training_curves
         """),
     )

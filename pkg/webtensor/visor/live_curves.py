@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from webtensor.charts import Charts, Display
 from webtensor.charts.decimation import Point
-from webtensor.charts.training_curves import Metrics, training_curves
+from webtensor.charts.trainings import Metrics, training_curves
 from webtensor.keras.callbacks import Callback
 from webtensor.keras.callbacks.notebooks import notebook_output
 from webtensor.visor.containers import Container, drawing_function

@@ -12,7 +12,7 @@ from webtensor.charts import ChartOptions, Charts, Display, Histogram, Table
 from webtensor.charts.decimation import Point
 from webtensor.charts.histogram import statistics_of
 from webtensor.charts.series import read_numbers
-from webtensor.charts.training_curves import Curves, Metrics, curves_of_epochs, training_curves
+from webtensor.charts.trainings import Curves, Metrics, curves_of_epochs, training_curves
 from webtensor.keras import Layer, Model
 from webtensor.keras.callbacks import History
 from webtensor.keras.models.summary import summary_html, summary_lines

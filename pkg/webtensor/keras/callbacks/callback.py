@@ -256,7 +256,7 @@ class History(Callback):
             self.history.setdefault(name, []).append(value)
 
     def _repr_html_(self) -> str:
-        from webtensor.charts.training_curves import curves_of_epochs, training_curves
+        from webtensor.charts.trainings import curves_of_epochs, training_curves
 
         curves = curves_of_epochs(self.history, self.epoch)
         return training_curves(curves, width=300, height=180).html()
