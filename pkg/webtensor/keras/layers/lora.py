@@ -7,9 +7,7 @@ from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, Variable as EngineVariable
-from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.names import name_scope
 from webtensor.keras.types import InitializerLike
 from webtensor.keras.variables import Variable
 
@@ -63,33 +61,9 @@ class Adaptable(Layer):
             ValueError: the layer is not built, or was adapted already, or its kernel has a
                 constraint, or the rank is not positive.
         """
-        name, adapted = type(self).__name__, self._adapted
-        check_positive(f"{name}.enable_lora", rank=rank)
-        if getattr(self, f"{adapted}_constraint") is not None:
-            raise ValueError(
-                f"{name}.enable_lora: {adapted}_constraint must be None, as a constraint is not "
-                "applied to a sum"
-            )
-        if not hasattr(self, f"_{adapted}"):
-            raise ValueError(f"{name}.enable_lora: layer {self.name!r} must be built before")
-        if self.lora_enabled:
-            raise ValueError(f"{name}.enable_lora: layer {self.name!r} is adapted already")
-        kernel = getattr(self, f"_{adapted}")
-        shapes = {"a": (*kernel.shape[:-1], rank), "b": (rank, kernel.shape[-1])}
-        parent_path = self.path.rpartition("/")[0]
-        with name_scope(self.name, self, override_parent=parent_path):
-            for side, initializer in (("a", a_initializer), ("b", b_initializer)):
-                weight = self.add_weight(
-                    name=f"lora_{adapted}_{side}",
-                    shape=shapes[side],
-                    initializer=initializer,
-                    regularizer=getattr(self, f"{adapted}_regularizer"),
-                )
-                setattr(self, f"lora_{adapted}_{side}", weight)
-        kernel.trainable = False
-        self.lora_enabled = True
-        self.lora_rank = rank
-        self.lora_alpha = rank if lora_alpha is None else lora_alpha
+        from webtensor.keras.layers import low_rank  # few layers are adapted
+
+        low_rank.adapt(self, rank, lora_alpha, a_initializer, b_initializer)
 
     def _lora_weights(self) -> tuple[Variable, Variable]:
         """The two matrices of the product."""
@@ -102,10 +76,9 @@ class Adaptable(Layer):
         kernel = variable.value
         if not self.lora_enabled:
             return kernel
-        a, b = (weight.value for weight in self._lora_weights())
-        rank = b.shape[0]
-        product = wt.reshape(wt.matmul(wt.reshape(a, (-1, rank)), b), kernel.shape)
-        return wt.add(kernel, product * ((self.lora_alpha or rank) / rank))
+        from webtensor.keras.layers import low_rank  # few layers are adapted
+
+        return low_rank.adapted_value(self, kernel)
 
     def _own_variables(self) -> list[EngineVariable]:
         """This layer's own variables, as files have them: without those of the product."""
