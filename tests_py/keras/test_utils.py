@@ -151,7 +151,6 @@ def test_series_are_shuffled() -> None:
     first = [one.tolist() for one in made]
     assert first != sorted(first)
     assert sorted(first) == [[number] for number in range(50)]
-    made.on_epoch_end()
     assert [one.tolist() for one in made] != first
 
 

@@ -64,6 +64,10 @@ def _pillow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "PIL.Image", image)
 
 
+def first(data: Any) -> Any:
+    return next(iter(data))
+
+
 def texts_of(data: Any) -> list[str]:
     return [text for x, _ in data for text in x.tolist()]
 
@@ -72,7 +76,7 @@ def test_texts(folder: Path, capsys: pytest.CaptureFixture[str]):
     data = utils.text_dataset_from_directory(folder, batch_size=4, shuffle=False, max_length=4)
     assert capsys.readouterr().out == "Found 10 files belonging to 2 classes.\n"
     assert data.class_names == list(KINDS)
-    x, y = data[1]
+    x, y = list(data)[1]
     assert (x.tolist(), y.tolist(), str(y.dtype)) == (
         ["cats", *["dogs"] * 3],
         [0, 1, 1, 1],
@@ -80,10 +84,8 @@ def test_texts(folder: Path, capsys: pytest.CaptureFixture[str]):
     )
     assert [len(x.tolist()) for x, _ in data] == [4, 4, 2]
     assert len(data) == 3
-    with pytest.raises(IndexError):
-        data[3]
     lists = utils.text_dataset_from_directory(folder, format="grain", shuffle=False, verbose=False)
-    assert lists[0][0][9] == "dogs 4"
+    assert first(lists)[0][9] == "dogs 4"
 
 
 @pytest.mark.parametrize(
@@ -92,15 +94,15 @@ def test_texts(folder: Path, capsys: pytest.CaptureFixture[str]):
 def test_labels(folder: Path, mode: str, wanted: Any):
     options = {"label_mode": mode, "verbose": False, "shuffle": False}
     data = utils.text_dataset_from_directory(folder, **options)
-    assert data[0][1].tolist()[::5] == wanted
+    assert first(data)[1].tolist()[::5] == wanted
     data = utils.text_dataset_from_directory(folder, class_names=KINDS[::-1], **options)
-    assert data[0][1].tolist()[::5] == wanted
-    assert data[0][0].tolist()[0] == "dogs 0"
+    assert first(data)[1].tolist()[::5] == wanted
+    assert first(data)[0].tolist()[0] == "dogs 0"
     labels = [7, 8] * 5
     data = utils.text_dataset_from_directory(folder, labels, shuffle=False, verbose=False)
-    assert (data[0][1].tolist(), data.class_names) == (labels, ["7", "8"])
+    assert (first(data)[1].tolist(), data.class_names) == (labels, ["7", "8"])
     data = utils.text_dataset_from_directory(folder, label_mode=None, batch_size=None)
-    assert (data[0].shape, data.class_names) == ((), None)
+    assert (first(data).shape, data.class_names) == ((), None)
 
 
 def test_two_subsets(folder: Path):
@@ -111,7 +113,6 @@ def test_two_subsets(folder: Path):
     found = texts_of(training), texts_of(validation)
     assert [len(one) for one in found] == [7, 3]
     assert sorted(found[0] + found[1]) == [f"{kind} {n}" for kind in KINDS for n in range(5)]
-    training.on_epoch_end()
     assert texts_of(training) != found[0]
     assert sorted(texts_of(training)) == sorted(found[0])
 
@@ -119,25 +120,25 @@ def test_two_subsets(folder: Path):
 @pytest.mark.usefixtures("_pillow")
 def test_images(folder: Path):
     options = {"image_size": (5, 7), "shuffle": False, "verbose": False}
-    x, y = utils.image_dataset_from_directory(folder, **options)[0]
+    x, y = first(utils.image_dataset_from_directory(folder, **options))
     assert (x.shape, str(x.dtype), y.shape) == ((10, 5, 7, 3), "float32", (10,))
     assert x[:, 2, 3, 0].tolist() == [0, 10, 20, 30, 40] * 2
     options |= {"color_mode": "rgba", "data_format": "channels_first", "crop_to_aspect_ratio": True}
-    assert utils.image_dataset_from_directory(folder, **options)[0][0].shape == (10, 4, 5, 7)
+    assert first(utils.image_dataset_from_directory(folder, **options))[0].shape == (10, 4, 5, 7)
 
 
 def test_sounds(folder: Path):
     data = utils.audio_dataset_from_directory(folder, batch_size=3, shuffle=False, verbose=False)
-    x, _ = data[0]
+    x, _ = first(data)
     wanted = np.arange(5) / 32768
     assert x.shape == (3, 5, 1)
     np.testing.assert_array_equal(x[2, :, 0].numpy(), wanted.astype("float32"))
     assert x[0, 3:].tolist() == [[0.0], [0.0]]
     data = utils.audio_dataset_from_directory(folder, output_sequence_length=2, verbose=False)
-    assert data[0][0].shape == (10, 2, 1)
+    assert first(data)[0].shape == (10, 2, 1)
     data = utils.audio_dataset_from_directory(folder, sampling_rate=16_000, verbose=False)
     with pytest.raises(ValueError, match="has 8000 samples per second, not sampling_rate=16000"):
-        data[0]
+        first(data)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +180,7 @@ def test_folders_that_have_nothing(tmp_path: Path):
         utils.audio_dataset_from_directory(tmp_path, ragged=True)
     (tmp_path / "cats" / "a.wav").write_bytes(b"nothing")
     with pytest.raises(ValueError, match=r"a\.wav' is no WAV file"):
-        utils.audio_dataset_from_directory(tmp_path)[0]
+        first(utils.audio_dataset_from_directory(tmp_path))
 
 
 # -- parts of data -----------------------------------------------------------------------------
@@ -401,3 +402,10 @@ def test_names_of_keras_2():
         assert made.units == 2
     with pytest.raises(ValueError, match="did you mean 'Dense'"):
         ours.utils.legacy.deserialize_keras_object("Dens", {"Dense": ours.layers.Dense})
+
+
+def test_they_are_transformed_as_other_data_sets(folder: Path):
+    data = utils.text_dataset_from_directory(folder, batch_size=4, shuffle=False, verbose=False)
+    labels = [int(label) for label in data.unbatch().map(lambda text, label: label)]
+    assert labels == [0] * 5 + [1] * 5
+    assert len(data.cache().prefetch(wt.data.AUTOTUNE)) == len(data) == 3

@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import ceil
-from random import Random
 from typing import Any
 
-from webtensor.keras.batch_parts import Batch
-
-__all__ = [
-    "PyDataset",
-    "SampleDataset",
-    "Sequence",
-    "checked_format",
-]
+__all__ = ["PyDataset", "Sequence"]
 
 
 class PyDataset:
@@ -79,57 +70,5 @@ class PyDataset:
         """Finish an epoch; called after each."""
 
 
-class SampleDataset(PyDataset):
-    """Batches of samples, which are shuffled before each epoch where there is a ``Random``.
-
-    A subclass defines ``_batch_of``, which returns the batch of samples with given indices, or
-    one sample without a batch dimension where ``batch_size`` is None.
-    """
-
-    def __init__(self, count: int, batch_size: int | None, shuffle: Random | None = None) -> None:
-        super().__init__()
-        self._order = list(range(count))
-        self._batch_size, self._shuffle = batch_size, shuffle
-        self.on_epoch_end()
-
-    def _batch_of(self, indices: list[int]) -> Batch:
-        raise NotImplementedError
-
-    def __len__(self) -> int:
-        return ceil(len(self._order) / (self._batch_size or 1))
-
-    def __getitem__(self, index: int) -> Batch:
-        return self._batch_at(self._order, index)
-
-    def __iter__(self) -> Iterator[Batch]:
-        self.on_epoch_end()
-        order = list(self._order)
-        for index in range(len(self)):
-            yield self._batch_at(order, index)
-
-    def _batch_at(self, order: list[int], index: int) -> Batch:
-        size = self._batch_size or 1
-        indices = order[index * size : (index + 1) * size]
-        if not indices:
-            raise IndexError(f"index {index} is out of range for {len(self)} batches")
-        return self._batch_of(indices)
-
-    def on_epoch_end(self) -> None:
-        """Shuffle the samples, if they are to be shuffled."""
-        if self._shuffle is not None:
-            self._shuffle.shuffle(self._order)
-
-
 #: The name of ``PyDataset`` in Keras 2.
 Sequence = PyDataset
-
-
-def checked_format(name: str, format: str) -> str:
-    """Validate Keras's argument ``format`` of data sets; here all of them are PyDatasets.
-
-    Raises:
-        ValueError: it is neither "tf" nor "grain".
-    """
-    if format not in ("tf", "grain"):
-        raise ValueError(f"{name}: format must be 'tf' or 'grain', but got {format!r}")
-    return format

@@ -18,7 +18,7 @@ from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor
 from webtensor.keras.batch_parts import Batch
 from webtensor.keras.logging import say
-from webtensor.keras.py_datasets import SampleDataset
+from webtensor.keras.utils.sample_datasets import SampleDataset
 
 __all__ = ["FileDataset", "FileDatasets", "Options", "folder_datasets"]
 

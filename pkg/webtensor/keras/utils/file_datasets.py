@@ -18,9 +18,9 @@ from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import reading
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.ops import image as image_ops
-from webtensor.keras.py_datasets import checked_format
 from webtensor.keras.utils.directories import FileDatasets, Options, folder_datasets
 from webtensor.keras.utils.images import load_img
+from webtensor.keras.utils.sample_datasets import checked_format
 
 __all__ = [
     "audio_dataset_from_directory",

@@ -7,13 +7,14 @@ from random import Random
 from typing import Any, TypeAlias
 
 from webtensor import ops as wt
+from webtensor.data import Dataset
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.array_results import as_array
 from webtensor.keras.batch_parts import Batch
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.py_datasets import PyDataset, SampleDataset, checked_format
 from webtensor.keras.types import DTypeLike
+from webtensor.keras.utils.sample_datasets import SampleDataset, checked_format
 
 __all__ = ["pad_sequences", "timeseries_dataset_from_array"]
 
@@ -149,7 +150,7 @@ def timeseries_dataset_from_array(
     start_index: int | None = None,
     end_index: int | None = None,
     format: str = "tf",
-) -> PyDataset:
+) -> Dataset:
     """Return a data set of windows of a time series, each with the target at its begin.
 
     A window has ``sequence_length`` elements, ``sampling_rate`` apart; the next one begins

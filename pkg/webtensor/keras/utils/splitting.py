@@ -6,62 +6,24 @@ from collections.abc import Iterable, Mapping, Sized
 from random import Random
 from typing import Any, TypeAlias
 
-from webtensor import ops as wt
-from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.batch_parts import Batch
+from webtensor.data import Dataset, array
+from webtensor.engine import TensorLike
 from webtensor.keras.nest import flatten, map_structure
-from webtensor.keras.py_datasets import PyDataset, SampleDataset
 
-__all__ = ["Samples", "split_dataset"]
+__all__ = ["split_dataset"]
 
 #: Arrays, a nested structure of arrays of one length, or an iterable of samples.
-Dataset: TypeAlias = "TensorLike | Mapping[str, TensorLike] | Iterable[object]"
-
-
-class Samples(PyDataset):
-    """Single samples; ``batch`` returns a data set of batches of them, which ``fit`` takes."""
-
-    def __init__(self, samples: list[Any]) -> None:
-        super().__init__()
-        self._samples = samples
-
-    def __len__(self) -> int:
-        return len(self._samples)
-
-    def __getitem__(self, index: int) -> Any:
-        return self._samples[index]
-
-    def batch(self, batch_size: int) -> PyDataset:
-        """Return a data set of batches, the last of which may be smaller.
-
-        Raises:
-            ValueError: ``batch_size`` is not positive.
-        """
-        if not isinstance(batch_size, int) or batch_size <= 0:
-            raise ValueError(f"batch: batch_size must be a positive integer, but is {batch_size!r}")
-        return _Batches(self._samples, batch_size)
-
-
-class _Batches(SampleDataset):
-    def __init__(self, samples: list[object], batch_size: int) -> None:
-        super().__init__(len(samples), batch_size)
-        self._samples = samples
-
-    def _batch_of(self, indices: list[int]) -> Batch:
-        def stacked(*parts: TensorLike) -> Tensor:
-            return wt.stack([wt.asarray(part) for part in parts])
-
-        return map_structure(stacked, *(self._samples[index] for index in indices))
+Splittable: TypeAlias = "TensorLike | Mapping[str, TensorLike] | Iterable[object]"
 
 
 def split_dataset(
-    dataset: Dataset,
+    dataset: Splittable,
     left_size: float | None = None,
     right_size: float | None = None,
     shuffle: bool = False,
     seed: int | None = None,
     preferred_backend: str | None = None,
-) -> tuple[Samples, Samples]:
+) -> tuple[Dataset, Dataset]:
     """Split data in two: the first samples, and the last ones.
 
     The data are an array, a list, a tuple or a dict of arrays of one length, or an iterable of
@@ -92,7 +54,7 @@ def split_dataset(
         )
     if shuffle:
         Random(seed).shuffle(samples)
-    return Samples(samples[:left]), Samples(samples[count - right :])
+    return array(samples[:left]), array(samples[count - right :])
 
 
 def _size(name: str, size: float | None, count: int) -> int | None:
@@ -109,7 +71,7 @@ def _size(name: str, size: float | None, count: int) -> int | None:
     return round(size * count) if isinstance(size, float) else size
 
 
-def _samples(dataset: Dataset) -> list[Any]:
+def _samples(dataset: Splittable) -> list[Any]:
     if isinstance(dataset, (str, bytes)) or not hasattr(dataset, "__iter__"):
         if isinstance(dataset, Sized) and hasattr(dataset, "__getitem__"):
             return [dataset[index] for index in range(len(dataset))]
@@ -130,7 +92,7 @@ def _samples(dataset: Dataset) -> list[Any]:
     ]
 
 
-def _arrays_in(dataset: Dataset) -> list[TensorLike] | None:
+def _arrays_in(dataset: Splittable) -> list[TensorLike] | None:
     """Return the arrays of a nested structure, or None if anything else is in it."""
     if not isinstance(dataset, (list, tuple, Mapping)) and not hasattr(dataset, "shape"):
         return None
