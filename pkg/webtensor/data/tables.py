@@ -14,6 +14,8 @@ NAME: Final = "csv"
 
 _FIELDS = re.compile(r'"((?:[^"]|"")*)"|(\S+)')
 _DTYPES = ("float32", "int32", "bool", "string")
+#: The first characters of numbers, of "nan" and "inf", and blanks.
+_FIRST_OF_NUMBERS = frozenset("0123456789+-.nNiI \t\n\r\v\f\u00a0")
 _BOOLEANS = {"1": True, "true": True, "0": False, "false": False}
 
 
@@ -74,13 +76,8 @@ class RowReader:
         if self._delimiter is None:
             return [_fields(line) for line in lines if not line.isspace()]
         pending = self._unfinished + lines
-        rows: list[list[str]] = []
-        start = end = 0
-        source = reader(pending, delimiter=self._delimiter)
         try:
-            for row in source:
-                start, end = end, source.line_num
-                rows.append(row)
+            rows, start = self._divided(pending)
         except Error as error:
             raise ValueError(
                 f"{NAME}: {self._label}: a field is too long; is a quote not closed? ({error})"
@@ -90,6 +87,15 @@ class RowReader:
             rows.pop()
             self._unfinished = pending[start:]
         return [row for row in rows if row]
+
+    def _divided(self, lines: list[str]) -> tuple[list[list[str]], int]:
+        """Return rows, and the number of the line with which the last of them begins."""
+        rows = [*reader(lines, delimiter=self._delimiter or "")]
+        if len(rows) == len(lines):
+            return rows, len(lines) - 1
+        source = reader(lines, delimiter=self._delimiter or "")
+        starts = [0, *(source.line_num for _ in source)]
+        return rows, starts[-2]
 
     def _is_finished(self, lines: list[str]) -> bool:
         """Whether the row of these lines ends with them; a quote may still be open."""
@@ -141,6 +147,7 @@ class Table:
             for index, name in enumerate(names)
             if name in configs or not configured_only
         ]
+        self._chosen = [name for _, name, _ in self._columns]
         self._features = [name for _, name, config in self._columns if not config.get("is_label")]
         self._has_labels = len(self._features) < len(self._columns)
         self._count = 0
@@ -162,8 +169,10 @@ class Table:
             converted = (
                 [self._value(row, *each) for each in self._columns] for row in rows[:whole]
             )
+        names, has_labels = self._chosen, self._has_labels
         for values in converted:
-            yield self._element(values)
+            element = dict(zip(names, values, strict=True))
+            yield self._divided(element) if has_labels else element
             self._count += 1
         if whole < len(rows):
             raise ValueError(
@@ -180,21 +189,21 @@ class Table:
                 f"{error}"
             ) from None
 
-    def _element(self, values: Sequence[Any]) -> Any:
-        by_name = dict(zip((name for _, name, _ in self._columns), values, strict=True))
-        if not self._has_labels:
-            return by_name
-        features = {name: by_name.pop(name) for name in self._features}
-        return features, by_name
+    def _divided(self, values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the values of features, and those of labels."""
+        features = {name: values.pop(name) for name in self._features}
+        return features, values
 
 
 def _values(texts: Sequence[str], config: ColumnConfig) -> list[Any]:
     """Return the values of a column."""
-    if config.get("dtype") in (None, "float32") and not any("_" in text for text in texts):
+    if config.get("dtype") in (None, "float32") and "_" not in "".join(texts):
         try:
             return list(map(float, texts))
         except ValueError:
             pass  # there are empty fields, or text
+    if not config and "" not in texts:
+        return list(map(_number_or_text, texts))
     return [_value(text, config) for text in texts]
 
 
@@ -224,8 +233,11 @@ def _number(text: str) -> float:
 
 
 def _number_or_text(text: str) -> float | str:
+    # Errors are slow.
+    if text[0] not in _FIRST_OF_NUMBERS or "_" in text:
+        return text
     try:
-        return _number(text)
+        return float(text)
     except ValueError:
         return text
 
