@@ -147,3 +147,14 @@ def test_nothing_is_left_of_a_run_that_failed(backend: str):
             model.execute({"x": wt.ones((3, 4))}, "y")
     gc.collect()
     assert counts() == before
+
+
+@pytest.mark.parametrize("case", CASES[::7], ids=lambda case: case.name)
+def test_what_is_computed_once_outlives_tidy(case: Case, backend: str, no_leak: None):
+    model = model_of(case.topology([1]))
+    feeds = {name: tensor_of(value) for name, value in case.feeds.items()}
+    feeds.pop("input1", None)
+    for _ in range(4):
+        with wt.tidy():
+            model.execute(feeds, case.fetches)
+    model.dispose()

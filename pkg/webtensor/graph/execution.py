@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, keep
 from webtensor.graph.blocks import Block, Reads, finish, run
 from webtensor.graph.compilation import Compiler
 from webtensor.graph.fusing import Program, fuse
@@ -80,6 +80,7 @@ class Executor:
         results, special = yield from specialize(self._compiler, block, arguments, self._fuse)
         if len(self._specialized) >= _MOST_SPECIALIZED:
             self._forget(next(iter(self._specialized)))
+        _keep_constants(special)
         self._specialized[key] = special
         self._captured[key] = (
             Function(partial(_results, special), is_strict=False) if _is_pure(special) else None
@@ -101,7 +102,15 @@ class Executor:
         key = tuple(feeds), tuple(fetches)
         if key not in self._blocks:
             self._blocks[key] = self._compiler.compile(self._nodes, *key)
+            _keep_constants(self._blocks[key])
         return self._blocks[key]
+
+
+def _keep_constants(block: Block) -> None:
+    """Let a block's constants outlive the ``wt.tidy`` block in which it was compiled."""
+    for value in block.initial:
+        if isinstance(value, Tensor):
+            keep(value)
 
 
 def _is_pure(block: Block) -> bool:
