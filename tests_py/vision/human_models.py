@@ -22,10 +22,13 @@ from webtensor.vision import (
     KNNClassifier,
     MoveNet,
     NanoDet,
+    PersonSegmenter,
     Pose,
     PoseNet,
     TransferClassifier,
+    blur_background,
     boxes,
+    replace_background,
 )
 
 FOLDER = Path("dist/models")
@@ -117,3 +120,38 @@ def test_heads_learn_what_parts_of_the_photograph_show(photo: np.ndarray) -> Non
     for name in corners:
         assert next(iter(classifiers[0].predict(part(name, 12)))) == name
         assert classifiers[1].predict_class(extractor.extract(part(name, 12))).label == name
+
+
+@pytest.mark.parametrize("name", ["selfie", "meet"])
+def test_masks_show_where_the_person_is(photo: np.ndarray, name: str) -> None:
+    # The model for Google Meet knows images that are wider than high.
+    part = photo[:288]
+    model = loaded(PersonSegmenter, name)
+    mask = model.segment_people(part).to_mask().numpy()
+    rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.mean(0) > 0.02)
+    seen = Box(float(columns[0]), float(rows[0]), columns[-1] + 1.0, rows[-1] + 1.0)
+    assert overlap(seen, Box(x_min=43, y_min=15, x_max=352, y_max=288)) > 0.95
+    mirrored = model.segment_people(part, flip_horizontal=True).to_mask().numpy()
+    np.testing.assert_array_equal(mirrored, mask[:, ::-1])
+
+
+def test_models_for_persons_agree_on_pixels(photo: np.ndarray) -> None:
+    part = photo[:288]
+    first, second = (
+        loaded(PersonSegmenter, name).segment_people(part).to_mask().numpy()
+        for name in ("selfie", "meet")
+    )
+    assert (first & second).sum() / (first | second).sum() > 0.95
+
+
+def test_other_backgrounds_leave_the_face_as_it_is(photo: np.ndarray, face: Face) -> None:
+    segmentation = loaded(PersonSegmenter, "selfie").segment_people(photo)
+    box, colors = face.box, photo / np.float32(255)
+    y, x = round((box.y_min + box.y_max) / 2), round((box.x_min + box.x_max) / 2)
+    inside = slice(y - 25, y + 25), slice(x - 25, x + 25)
+    for picture in (
+        blur_background(photo, segmentation, 8).numpy(),
+        replace_background(photo, segmentation, [[[0.0, 1.0, 0.0]]]).numpy(),
+    ):
+        assert abs(picture - colors)[inside].max() < 0.02
+        assert abs(picture - colors)[:100, 400:].max() > 0.1

@@ -1,4 +1,4 @@
-"""Ready-made models: poses, faces, objects, and classifiers that learn from a few examples.
+"""Ready-made models: poses, faces, objects, masks, and classifiers that learn from a few examples.
 
 ``images`` reads what models take as an image, ``boxes`` has what they compute with rectangles, and
 ``results`` what they return. Each model has a module of its own; ``model`` has what they share.
@@ -26,12 +26,16 @@ __all__ = [
     "MoveNet",
     "NanoDet",
     "ObjectDetector",
+    "PersonSegmenter",
     "Pose",
     "PoseNet",
+    "Segmentation",
     "TransferClassifier",
+    "blur_background",
     "boxes",
     "read_image",
     "read_image_async",
+    "replace_background",
 ]
 
 if TYPE_CHECKING:
@@ -52,6 +56,12 @@ if TYPE_CHECKING:
         Keypoint,
         Pose,
     )
+    from webtensor.vision.segmentation import (
+        PersonSegmenter,
+        Segmentation,
+        blur_background,
+        replace_background,
+    )
     from webtensor.vision.transfer import FeatureExtractor, TransferClassifier
 else:
     __getattr__, __dir__ = lazy_contents(
@@ -66,6 +76,7 @@ else:
             movenet: MoveNet
             posenet: PoseNet
             results: COCO_KEYPOINTS SKELETON Box DetectedObject Face Keypoint Pose
+            segmentation: PersonSegmenter Segmentation blur_background replace_background
             transfer: FeatureExtractor TransferClassifier
             """
         ),
