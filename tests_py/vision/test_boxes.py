@@ -88,6 +88,19 @@ def test_pixels_beyond_the_image_are_zero() -> None:
     np.testing.assert_array_equal(crop, np.kron([[0, 0], [0, 1]], np.ones((2, 2))))
 
 
+def test_pixels_beyond_the_image_may_be_the_nearest() -> None:
+    image = RANDOM.uniform(0, 1, (4, 4, 1)).astype(np.float32)
+    region = boxes.Region(x_center=0, y_center=2, width=4, height=4)
+    crop = boxes.crop_region(wt.tensor(image), region, 4, 4, fill_mode="nearest").numpy()
+    np.testing.assert_allclose(crop, image[:, [0, 0, 0, 1]], atol=1e-6)
+
+
+def test_a_square_region_is_shifted_along_its_own_axis() -> None:
+    region = boxes.square_region(Box(10, 10, 20, 30), rotation=pi / 2, scale=2.0, y_shift=-0.5)
+    assert (region.x_center, region.y_center) == pytest.approx((25, 20))
+    assert (region.width, region.height) == (40, 40)
+
+
 def test_points_of_a_region_are_where_its_pixels_come_from() -> None:
     image = np.zeros((40, 40, 1), np.float32)
     image[11, 27] = 1

@@ -13,16 +13,21 @@ from webtensor.lazy_contents import contents, lazy_contents
 __all__ = [
     "COCO_KEYPOINTS",
     "COCO_LABELS",
+    "FACE_CONTOURS",
     "SKELETON",
     "BlazeFace",
     "Box",
     "CenterNet",
     "DetectedObject",
     "Face",
+    "FaceMesh",
     "FeatureExtractor",
+    "IrisModel",
     "KNNClassifier",
     "KNNPrediction",
     "Keypoint",
+    "Keypoint3D",
+    "MeshFace",
     "MoveNet",
     "NanoDet",
     "ObjectDetector",
@@ -42,6 +47,7 @@ if TYPE_CHECKING:
     from webtensor.vision import boxes as boxes
     from webtensor.vision.blazeface import BlazeFace
     from webtensor.vision.detection import CenterNet, NanoDet, ObjectDetector
+    from webtensor.vision.facemesh import FACE_CONTOURS, FaceMesh, IrisModel
     from webtensor.vision.images import read_image, read_image_async
     from webtensor.vision.knn import KNNClassifier, KNNPrediction
     from webtensor.vision.labels import COCO_LABELS
@@ -54,6 +60,8 @@ if TYPE_CHECKING:
         DetectedObject,
         Face,
         Keypoint,
+        Keypoint3D,
+        MeshFace,
         Pose,
     )
     from webtensor.vision.segmentation import (
@@ -70,12 +78,14 @@ else:
             """
             blazeface: BlazeFace
             detection: CenterNet NanoDet ObjectDetector
+            facemesh: FACE_CONTOURS FaceMesh IrisModel
             images: read_image read_image_async
             knn: KNNClassifier KNNPrediction
             labels: COCO_LABELS
             movenet: MoveNet
             posenet: PoseNet
-            results: COCO_KEYPOINTS SKELETON Box DetectedObject Face Keypoint Pose
+            results: COCO_KEYPOINTS SKELETON Box DetectedObject Face Keypoint Keypoint3D MeshFace
+                Pose
             segmentation: PersonSegmenter Segmentation blur_background replace_background
             transfer: FeatureExtractor TransferClassifier
             """

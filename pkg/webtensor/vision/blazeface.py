@@ -17,7 +17,7 @@ from webtensor.ops.image import resize_bilinear
 from webtensor.vision.boxes import ssd_anchors, suppress
 from webtensor.vision.images import ImageLike, ImageSize, read_image, read_image_async
 from webtensor.vision.model import VisionModel
-from webtensor.vision.results import Box, Face, Keypoint, mirrored
+from webtensor.vision.results import Box, Face, Keypoint, mirrored, mirrored_box
 
 __all__ = ["LANDMARKS", "BlazeFace"]
 
@@ -174,6 +174,4 @@ class BlazeFace(VisionModel):
 
 
 def _mirrored_face(face: Face, width: int) -> Face:
-    box = face.box
-    flipped = Box(width - 1 - box.x_max, box.y_min, width - 1 - box.x_min, box.y_max)
-    return Face(flipped, mirrored(face.landmarks, width), face.score)
+    return Face(mirrored_box(face.box, width), mirrored(face.landmarks, width), face.score)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import ceil, cos, floor, sin, sqrt
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.ops import (
@@ -36,6 +36,7 @@ __all__ = [
     "crop_region",
     "intersection_over_union",
     "letterbox",
+    "square_region",
     "ssd_anchors",
     "suppress",
 ]
@@ -235,14 +236,44 @@ class Region:
         )
 
 
-def crop_region(image: Tensor, region: Region, height: int, width: int) -> Tensor:
-    """Cut a region out of an image, turn it upright, and scale it; beyond the image is zero.
+def square_region(box: Box, rotation: float, scale: float, y_shift: float = 0.0) -> Region:
+    """Return a square around the middle of a box.
+
+    Args:
+        box: the box.
+        rotation: the rotation of the square, as of ``Region``.
+        scale: the side of the square, as a multiple of the longer side of the box.
+        y_shift: how far the square is shifted along its own y axis, as a multiple of the height of
+            the box.
+
+    Example:
+        >>> from webtensor.vision import Box
+        >>> from webtensor.vision.boxes import square_region
+        >>> square_region(Box(10, 20, 30, 60), rotation=0.0, scale=1.5, y_shift=-0.5)
+        Region(x_center=20.0, y_center=20.0, width=60.0, height=60.0, rotation=0.0)
+    """
+    side, shift = scale * max(box.width, box.height), y_shift * box.height
+    x, y = (box.x_min + box.x_max) / 2, (box.y_min + box.y_max) / 2
+    return Region(
+        x - shift * sin(rotation), y + shift * cos(rotation), side, side, rotation=rotation
+    )
+
+
+def crop_region(
+    image: Tensor,
+    region: Region,
+    height: int,
+    width: int,
+    fill_mode: Literal["constant", "nearest"] = "constant",
+) -> Tensor:
+    """Cut a region out of an image, turn it upright, and scale it.
 
     Args:
         image: (image height, image width, channels).
         region: what is cut out.
         height: the height of the result.
         width: the width of the result.
+        fill_mode: what is beyond the image: zeros, or with ``"nearest"`` the nearest pixels of it.
 
     Returns:
         float32 (height, width, channels), by bilinear interpolation.
@@ -262,7 +293,9 @@ def crop_region(image: Tensor, region: Region, height: int, width: int) -> Tenso
     x_row = [x_scale * cosine, -y_scale * sine, x - 0.5]
     y_row = [x_scale * sine, y_scale * cosine, y - 0.5]
     matrix = [[*x_row, *y_row, 0.0, 0.0]]
-    crops = transform(expand_dims(image, 0), matrix, "bilinear", output_shape=(height, width))
+    crops = transform(
+        expand_dims(image, 0), matrix, "bilinear", fill_mode, output_shape=(height, width)
+    )
     return squeeze(crops, 0)
 
 

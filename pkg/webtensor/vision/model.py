@@ -6,16 +6,16 @@ the device. That tensor is read once, and decoded in Python.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from inspect import signature
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, TypeVar
 
 from webtensor.engine import Tensor
 from webtensor.graph import GraphModel, load_graph_model, load_graph_model_async
 from webtensor.io.handlers import LoadOptions
 from webtensor.io.routers import ModelSource
 
-__all__ = ["Reduction", "VisionModel"]
+__all__ = ["Reduction", "Step", "Steps", "VisionModel", "finish", "finish_async"]
 
 #: From the outputs of the graph model to the tensor that is read.
 Reduction: TypeAlias = Callable[[Sequence[Tensor]], Tensor]
@@ -118,3 +118,47 @@ class VisionModel:
 
 def _listed(outputs: Tensor | list[Tensor]) -> list[Tensor]:
     return [outputs] if isinstance(outputs, Tensor) else outputs
+
+
+class Step(NamedTuple):
+    """An execution of one of the graph models that find something together.
+
+    Attributes:
+        model: the model.
+        inputs: what its graph model sees.
+        reduce: from its outputs to the tensor that is read.
+    """
+
+    model: VisionModel
+    inputs: Tensor
+    reduce: Reduction
+
+
+Result = TypeVar("Result")
+
+#: Yields steps, and is sent the elements of what each computes, as nested lists.
+Steps: TypeAlias = Generator[Step, Any, Result]
+
+
+def finish(steps: Steps[Result]) -> Result:
+    """Execute the steps, and return the result."""
+    elements = None
+    while True:
+        try:
+            step = steps.send(elements)
+        except StopIteration as stop:
+            result: Result = stop.value
+            return result
+        elements = step.model._execute(step.inputs, step.reduce)
+
+
+async def finish_async(steps: Steps[Result]) -> Result:
+    """Do what ``finish`` does, without blocking the page."""
+    elements = None
+    while True:
+        try:
+            step = steps.send(elements)
+        except StopIteration as stop:
+            result: Result = stop.value
+            return result
+        elements = await step.model._execute_async(step.inputs, step.reduce)

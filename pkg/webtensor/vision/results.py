@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 __all__ = [
     "COCO_KEYPOINTS",
@@ -16,9 +17,12 @@ __all__ = [
     "DetectedObject",
     "Face",
     "Keypoint",
+    "Keypoint3D",
+    "MeshFace",
     "Pose",
     "box_around",
     "mirrored",
+    "mirrored_box",
 ]
 
 #: The names of the 17 keypoints of COCO, in the order in which models return them.
@@ -63,6 +67,9 @@ SKELETON = (
 )
 
 
+AnyKeypoint = TypeVar("AnyKeypoint", bound="Keypoint")
+
+
 @dataclass(frozen=True, slots=True)
 class Keypoint:
     """A point of a body or of a face.
@@ -78,6 +85,18 @@ class Keypoint:
     y: float
     score: float | None
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Keypoint3D(Keypoint):
+    """A point of a face or of a hand in space.
+
+    Attributes:
+        z: how far behind a point of reference it is, which the model documents; less is nearer to
+            the camera. The unit is that of x.
+    """
+
+    z: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +177,18 @@ class Face:
 
 
 @dataclass(frozen=True, slots=True)
+class MeshFace(Face):
+    """A face whose landmarks are the vertices of a mesh.
+
+    Attributes:
+        landmarks: 468 points, or 478 with irises; ``z`` is relative to the centre of the head.
+            ``FACE_CONTOURS`` has the indices of those around eyes, lips and so on.
+    """
+
+    landmarks: tuple[Keypoint3D, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DetectedObject:
     """An object.
 
@@ -172,7 +203,7 @@ class DetectedObject:
     score: float
 
 
-def mirrored(keypoints: Sequence[Keypoint], width: int) -> tuple[Keypoint, ...]:
+def mirrored(keypoints: Sequence[AnyKeypoint], width: int) -> tuple[AnyKeypoint, ...]:
     """Return the keypoints in the mirrored image, whose width is given in pixels.
 
     Example:
@@ -182,3 +213,15 @@ def mirrored(keypoints: Sequence[Keypoint], width: int) -> tuple[Keypoint, ...]:
         (Keypoint(x=89.0, y=5.0, score=0.9, name='nose'),)
     """
     return tuple(replace(point, x=width - 1 - point.x) for point in keypoints)
+
+
+def mirrored_box(box: Box, width: int) -> Box:
+    """Return the box in the mirrored image, whose width is given in pixels.
+
+    Example:
+        >>> from webtensor.vision import Box
+        >>> from webtensor.vision.results import mirrored_box
+        >>> mirrored_box(Box(x_min=10.0, y_min=5.0, x_max=30.0, y_max=8.0), width=100)
+        Box(x_min=69.0, y_min=5.0, x_max=89.0, y_max=8.0)
+    """
+    return replace(box, x_min=width - 1 - box.x_max, x_max=width - 1 - box.x_min)
