@@ -20,16 +20,20 @@ from webtensor.vision import (
     Face,
     FaceMesh,
     FeatureExtractor,
+    Hand,
+    HandPose,
     IrisModel,
     KNNClassifier,
     MoveNet,
     NanoDet,
+    PalmDetector,
     PersonSegmenter,
     Pose,
     PoseNet,
     TransferClassifier,
     blur_background,
     boxes,
+    recognize_gesture,
     replace_background,
 )
 
@@ -203,3 +207,70 @@ def test_other_backgrounds_leave_the_face_as_it_is(photo: np.ndarray, face: Face
     ):
         assert abs(picture - colors)[inside].max() < 0.02
         assert abs(picture - colors)[:100, 400:].max() > 0.1
+
+
+#: A drawing of an open hand: lines (x, y), and how wide they are.
+FOREARM_AND_PALM = [
+    ([(258, 400), (258, 520)], 88),
+    ([(215, 320), (215, 380)], 55),
+    ([(255, 315), (255, 385)], 90),
+    ([(295, 320), (285, 380)], 55),
+]
+DRAWN_FINGERS = {
+    "thumb": ([(210, 390), (165, 345), (135, 300), (120, 270)], 34),
+    "index_finger": ([(200, 300), (190, 235), (185, 195), (182, 160)], 28),
+    "middle_finger": ([(236, 290), (236, 220), (236, 175), (236, 135)], 29),
+    "ring_finger": ([(272, 290), (281, 225), (285, 185), (289, 150)], 28),
+    "pinky_finger": ([(305, 305), (325, 255), (335, 225), (343, 195)], 23),
+}
+
+
+@pytest.fixture(scope="module")
+def drawing() -> np.ndarray:
+    """The hand, brightest in the middle of each line, as no photograph at hand shows one."""
+    pixels = np.stack(np.meshgrid(np.arange(512.0), np.arange(512.0)), -1)
+    shade = np.zeros((512, 512))
+    for points, width in (*FOREARM_AND_PALM, *DRAWN_FINGERS.values()):
+        for start, end in zip(np.array(points), np.array(points[1:]), strict=False):
+            along = ((pixels - start) @ (end - start) / ((end - start) @ (end - start))).clip(0, 1)
+            distances = np.linalg.norm(pixels - start - along[..., None] * (end - start), axis=-1)
+            inside = 1 - 0.25 * (2 * distances / width) ** 4
+            shade = np.maximum(shade, np.where(2 * distances <= width, inside, 0))
+    skin, background = np.array([224, 172, 140]), np.array([90, 110, 130])
+    colors = np.where(shade[..., None] > 0, shade[..., None] * skin, background)
+    return colors.astype(np.uint8)
+
+
+def hand_in(image: np.ndarray, name: str, **options: Any) -> Hand:
+    model = loaded(HandPose, name, detector=loaded(PalmDetector, "handdetect"))
+    (hand,) = model.estimate_hands(image, **options)
+    return hand
+
+
+@pytest.mark.parametrize("name", ["handlandmark-full", "handlandmark-lite", "handskeleton"])
+@pytest.mark.parametrize("turns", [0, 1])
+def test_hands_have_their_fingers_where_they_are(
+    drawing: np.ndarray, name: str, turns: int
+) -> None:
+    hand = hand_in(np.rot90(drawing, turns).copy(), name)
+    assert recognize_gesture(hand.landmarks) == "paper"
+    points = {point.name: (point.x, point.y) for point in hand.landmarks}
+    for finger, (joints, _) in DRAWN_FINGERS.items():
+        x, y = points[f"{finger}_tip"]
+        back = np.array([512 - y, x] if turns else [x, y])
+        assert np.linalg.norm(back - joints[-1]) < 60, finger
+    assert (hand.handedness is None) == (hand.world_landmarks is None) == (name == "handskeleton")
+
+
+def test_mirrored_hands_are_other_hands(drawing: np.ndarray) -> None:
+    hand = hand_in(drawing, "handlandmark-full")
+    other = hand_in(drawing[:, ::-1].copy(), "handlandmark-full")
+    assert {hand.handedness, other.handedness} == {"left", "right"}
+    assert hand_in(drawing, "handlandmark-full", flip_horizontal=True).score == hand.score
+
+
+def test_worlds_have_the_size_of_a_hand(drawing: np.ndarray) -> None:
+    points = hand_in(drawing, "handlandmark-full").world_landmarks or ()
+    positions = {point.name: (point.x, point.y, point.z) for point in points}
+    length = np.linalg.norm(np.subtract(positions["wrist"], positions["middle_finger_tip"]))
+    assert 0.1 < length < 0.25

@@ -14,6 +14,8 @@ __all__ = [
     "COCO_KEYPOINTS",
     "COCO_LABELS",
     "FACE_CONTOURS",
+    "FINGERS",
+    "HAND_KEYPOINTS",
     "SKELETON",
     "BlazeFace",
     "Box",
@@ -22,6 +24,8 @@ __all__ = [
     "Face",
     "FaceMesh",
     "FeatureExtractor",
+    "Hand",
+    "HandPose",
     "IrisModel",
     "KNNClassifier",
     "KNNPrediction",
@@ -31,6 +35,7 @@ __all__ = [
     "MoveNet",
     "NanoDet",
     "ObjectDetector",
+    "PalmDetector",
     "PersonSegmenter",
     "Pose",
     "PoseNet",
@@ -38,8 +43,11 @@ __all__ = [
     "TransferClassifier",
     "blur_background",
     "boxes",
+    "finger_curls",
+    "finger_directions",
     "read_image",
     "read_image_async",
+    "recognize_gesture",
     "replace_background",
 ]
 
@@ -48,6 +56,13 @@ if TYPE_CHECKING:
     from webtensor.vision.blazeface import BlazeFace
     from webtensor.vision.detection import CenterNet, NanoDet, ObjectDetector
     from webtensor.vision.facemesh import FACE_CONTOURS, FaceMesh, IrisModel
+    from webtensor.vision.gestures import (
+        FINGERS,
+        finger_curls,
+        finger_directions,
+        recognize_gesture,
+    )
+    from webtensor.vision.hands import HAND_KEYPOINTS, HandPose, PalmDetector
     from webtensor.vision.images import read_image, read_image_async
     from webtensor.vision.knn import KNNClassifier, KNNPrediction
     from webtensor.vision.labels import COCO_LABELS
@@ -59,6 +74,7 @@ if TYPE_CHECKING:
         Box,
         DetectedObject,
         Face,
+        Hand,
         Keypoint,
         Keypoint3D,
         MeshFace,
@@ -79,13 +95,15 @@ else:
             blazeface: BlazeFace
             detection: CenterNet NanoDet ObjectDetector
             facemesh: FACE_CONTOURS FaceMesh IrisModel
+            gestures: FINGERS finger_curls finger_directions recognize_gesture
+            hands: HAND_KEYPOINTS HandPose PalmDetector
             images: read_image read_image_async
             knn: KNNClassifier KNNPrediction
             labels: COCO_LABELS
             movenet: MoveNet
             posenet: PoseNet
-            results: COCO_KEYPOINTS SKELETON Box DetectedObject Face Keypoint Keypoint3D MeshFace
-                Pose
+            results: COCO_KEYPOINTS SKELETON Box DetectedObject Face Hand Keypoint Keypoint3D
+                MeshFace Pose
             segmentation: PersonSegmenter Segmentation blur_background replace_background
             transfer: FeatureExtractor TransferClassifier
             """

@@ -122,7 +122,7 @@ class IrisModel(VisionModel):
 
     def __init__(self, model: GraphModel) -> None:
         super().__init__(model)
-        self.size = _side(self)
+        self.size = self._square_side()
 
     def _reduced(self, outputs: Sequence[Tensor]) -> Tensor:
         """Return (76, 3): the points of the eye, then those of the iris."""
@@ -177,7 +177,7 @@ class FaceMesh(VisionModel):
         min_score: float = 0.5,
     ) -> None:
         super().__init__(model)
-        self._side = _side(self)
+        self._side = self._square_side()
         if not isinstance(detector, BlazeFace):
             raise TypeError(
                 f"FaceMesh: detector must be a BlazeFace, but got {type(detector).__name__}"
@@ -325,14 +325,6 @@ class FaceMesh(VisionModel):
         except (KeyError, IndexError):
             raise self._misfit(outputs) from None
         return concat([reshape(part, (-1,)) for part in parts], 0)
-
-
-def _side(model: VisionModel) -> int:
-    """Return the side of the square that a model sees; refuse other models."""
-    _, height, width, channels = model._input_shape
-    if not height or height != width or channels != 3:
-        raise model._misfit()
-    return height
 
 
 def _parts(row: Sequence[float]) -> Iterator[Sequence[float]]:

@@ -89,6 +89,13 @@ class VisionModel:
         """Give back the memory of the weights; the model cannot be used any more."""
         self.model.dispose()
 
+    def _square_side(self) -> int:
+        """Return the side of the square that the model sees, in pixels; refuse other models."""
+        _, height, width, channels = self._input_shape
+        if not height or height != width or channels != 3:
+            raise self._misfit()
+        return height
+
     def _misfit(self, computed: Sequence[Tensor] = ()) -> ValueError:
         """Return the error for a graph model of another kind, whose outputs may be computed."""
         model = self.model

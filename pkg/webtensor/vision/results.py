@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 __all__ = [
     "COCO_KEYPOINTS",
@@ -16,6 +16,7 @@ __all__ = [
     "Box",
     "DetectedObject",
     "Face",
+    "Hand",
     "Keypoint",
     "Keypoint3D",
     "MeshFace",
@@ -186,6 +187,26 @@ class MeshFace(Face):
     """
 
     landmarks: tuple[Keypoint3D, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """A hand.
+
+    Attributes:
+        landmarks: the 21 points of ``HAND_KEYPOINTS``; ``z`` is relative to the wrist.
+        world_landmarks: the same points in metres, around the middle of the hand; None where the
+            model does not predict them.
+        handedness: which hand of the person it is; None where the model does not say.
+        score: how sure the model is that this is a hand.
+        box: the box around the landmarks.
+    """
+
+    landmarks: tuple[Keypoint3D, ...]
+    world_landmarks: tuple[Keypoint3D, ...] | None
+    handedness: Literal["left", "right"] | None
+    score: float
+    box: Box
 
 
 @dataclass(frozen=True, slots=True)
