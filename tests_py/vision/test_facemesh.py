@@ -85,6 +85,13 @@ def test_the_crop_is_turned_so_that_the_eyes_are_level() -> None:
     np.testing.assert_allclose(numbers(face)[:, :2], wanted, rtol=1e-4)
 
 
+def test_images_of_other_shapes_are_letterboxed_for_the_detector() -> None:
+    model = FaceMesh(mesh_model(), detector=detector())
+    (face,) = model.estimate_faces(wt.zeros((128, 256, 3)))
+    wanted = in_image(MESH) * 2 - [0, 64, 0]
+    np.testing.assert_allclose(numbers(face), wanted, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("first", [0, 1])
 def test_attention_moves_lips_and_eyes_and_adds_irises(first: int) -> None:
     (face,) = FaceMesh(attention_model(first), detector=detector()).estimate_faces(IMAGE)

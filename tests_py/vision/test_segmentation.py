@@ -140,6 +140,13 @@ def test_blurring_leaves_one_colour_as_it_is() -> None:
     np.testing.assert_allclose(picture.numpy(), 0.6, rtol=1e-5)
 
 
+def test_blurred_pictures_are_images(backend: str) -> None:
+    mask = RANDOM.uniform(0, 1, (40, 50)).astype(np.float32)
+    picture = blur_background(wt.ones((40, 50, 3)), wt.tensor(mask), 3.3).numpy()
+    assert picture.min() > 1 - 1e-5
+    assert picture.max() <= 1
+
+
 def test_a_radius_of_zero_leaves_the_image_as_it_is() -> None:
     image = RANDOM.uniform(0, 1, (5, 6, 3)).astype(np.float32)
     picture = blur_background(image, wt.zeros((5, 6)), 0)

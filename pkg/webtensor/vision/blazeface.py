@@ -77,7 +77,8 @@ class BlazeFace(VisionModel):
         ):
             if not 0 <= value <= 1:
                 raise ValueError(f"BlazeFace: {argument} must lie in [0, 1], but got {value!r}")
-        self._size = height
+        #: The side of the square that the model sees, in pixels.
+        self.size = height
         self._max_faces = max_faces
         self._iou_threshold = iou_threshold
         self._score_threshold = score_threshold
@@ -127,7 +128,7 @@ class BlazeFace(VisionModel):
         self._origins.dispose()
 
     def _inputs(self, pixels: Tensor) -> Tensor:
-        scaled = resize_bilinear(expand_dims(pixels, 0), (self._size, self._size))
+        scaled = resize_bilinear(expand_dims(pixels, 0), (self.size, self.size))
         return subtract(scaled / 127.5, 1.0)
 
     def _predictions(self, outputs: Sequence[Tensor]) -> Tensor:
@@ -150,7 +151,7 @@ class BlazeFace(VisionModel):
     def _faces(
         self, rows: Sequence[Sequence[float]], size: ImageSize, flip_horizontal: bool
     ) -> list[Face]:
-        x_scale, y_scale = size.width / self._size, size.height / self._size
+        x_scale, y_scale = size.width / self.size, size.height / self.size
         candidates = []
         for score, x, y, width, height, *points in rows:
             if score > self._score_threshold:

@@ -22,7 +22,14 @@ from webtensor.engine import Tensor
 from webtensor.graph import GraphModel
 from webtensor.ops import concat, divide, expand_dims, flip, reshape
 from webtensor.vision.blazeface import BlazeFace
-from webtensor.vision.boxes import Region, crop_region, square_region, suppress
+from webtensor.vision.boxes import (
+    Letterbox,
+    Region,
+    crop_region,
+    letterbox,
+    square_region,
+    suppress,
+)
 from webtensor.vision.images import ImageLike, ImageSize, read_image, read_image_async, video_time
 from webtensor.vision.model import Step, Steps, VisionModel, finish, finish_async
 from webtensor.vision.results import (
@@ -220,8 +227,9 @@ class FaceMesh(VisionModel):
         regions = self._regions_before(image, timestamp)
         pixels, size = read_image(image)
         if len(regions) < self._max_faces:
-            faces = self._detector.estimate_faces(divide(pixels, 255.0))
-            regions = self._with_detected(regions, faces)
+            scaled, placement = self._detector_view(pixels)
+            faces = self._detector.estimate_faces(scaled)
+            regions = self._with_detected(regions, faces, placement)
         return _in_view(finish(self._faces(pixels, regions)), size, flip_horizontal)
 
     async def estimate_faces_async(
@@ -237,8 +245,9 @@ class FaceMesh(VisionModel):
         regions = self._regions_before(image, timestamp)
         pixels, size = await read_image_async(image)
         if len(regions) < self._max_faces:
-            faces = await self._detector.estimate_faces_async(divide(pixels, 255.0))
-            regions = self._with_detected(regions, faces)
+            scaled, placement = self._detector_view(pixels)
+            faces = await self._detector.estimate_faces_async(scaled)
+            regions = self._with_detected(regions, faces, placement)
         return _in_view(await finish_async(self._faces(pixels, regions)), size, flip_horizontal)
 
     def _regions_before(self, image: ImageLike, timestamp: float | None) -> list[Region]:
@@ -247,9 +256,17 @@ class FaceMesh(VisionModel):
             self.reset()
         return self._tracked
 
-    def _with_detected(self, regions: list[Region], faces: Sequence[Face]) -> list[Region]:
+    def _detector_view(self, pixels: Tensor) -> tuple[Tensor, Letterbox]:
+        """Return the image as the detector sees it, in a square without being stretched."""
+        side = self._detector.size
+        scaled, placement = letterbox(pixels, side, side)
+        return divide(scaled, 255.0), placement
+
+    def _with_detected(
+        self, regions: list[Region], faces: Sequence[Face], placement: Letterbox
+    ) -> list[Region]:
         """Return the regions of tracked faces, and of detected ones that are not among them."""
-        detected = [_region_of_detected(face) for face in faces]
+        detected = [_region_of_detected(face, placement) for face in faces]
         candidates = regions + detected
         scores = [2.0] * len(regions) + [face.score for face in faces]
         squares = [
@@ -377,10 +394,14 @@ def _angle(start: Sequence[float], end: Sequence[float]) -> float:
     return atan2(end[1] - start[1], end[0] - start[0])
 
 
-def _region_of_detected(face: Face) -> Region:
+def _region_of_detected(face: Face, placement: Letterbox) -> Region:
     """Return the square that the mesh of a detected face is in."""
-    points = {point.name: (point.x, point.y) for point in face.landmarks}
-    return square_region(face.box, _angle(points["right_eye"], points["left_eye"]), _FACE_SCALE)
+    box = face.box
+    corners = (*placement.to_image(box.x_min, box.y_min), *placement.to_image(box.x_max, box.y_max))
+    points = {point.name: placement.to_image(point.x, point.y) for point in face.landmarks}
+    return square_region(
+        Box(*corners), _angle(points["right_eye"], points["left_eye"]), _FACE_SCALE
+    )
 
 
 def _region_of_mesh(face: MeshFace) -> Region:

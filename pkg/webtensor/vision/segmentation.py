@@ -18,6 +18,7 @@ from webtensor.graph import GraphModel
 from webtensor.ops import (
     arange,
     astype,
+    clip_by_value,
     concat,
     depthwise_conv2d,
     divide,
@@ -293,7 +294,9 @@ def _person(name: str, mask: Mask, size: ImageSize) -> Tensor:
 
 def _blended(person: Tensor, colors: Tensor, background: Tensor) -> Tensor:
     """Return the colours where the person is, and the background elsewhere."""
-    return background + multiply(person, colors - background)
+    blended = background + multiply(person, colors - background)
+    # Rounding may leave the range, which would be no image.
+    return clip_by_value(blended, 0.0, 1.0)
 
 
 def _gaussian_blur(channels: Tensor, deviation: float) -> Tensor:
