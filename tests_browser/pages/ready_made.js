@@ -2,6 +2,7 @@
 // Results are plain values: keypoints [x, y, score], boxes [x, y, x, y].
 
 const { tf, poseDetection, posenet, blazeface, knnClassifier } = globalThis;
+const { bodySegmentation, faceLandmarksDetection } = globalThis;
 
 // Canvases with parts of the photograph, each as [left, top, width, height].
 globalThis.loadFrames = async (url, [height, width], parts) => {
@@ -120,6 +121,52 @@ const faces = async (url, { flip }) => {
   return results;
 };
 
+const meshes = async (url, { detector: detectorModelUrl, attention }) => {
+  const detector = await faceLandmarksDetection.createDetector(
+    faceLandmarksDetection.SupportedModels.MediaPipeFaceMesh,
+    { runtime: "tfjs", refineLandmarks: attention, landmarkModelUrl: url, detectorModelUrl },
+  );
+  const results = [];
+  for (const frame of globalThis.frames) {
+    detector.reset();
+    const estimated = await detector.estimateFaces(frame, { staticImageMode: true });
+    results.push(
+      estimated.map(({ keypoints, box }) => ({
+        score: 1,
+        box: [box.xMin, box.yMin, box.xMax, box.yMax],
+        keypoints: keypoints.map(({ x, y }) => [x, y, 1]),
+      })),
+    );
+  }
+  detector.dispose();
+  return results;
+};
+
+// The package takes the second of two channels as the probability of a person.
+const masks = async (url, { modelType, channels }) => {
+  const segmenter = await bodySegmentation.createSegmenter(
+    bodySegmentation.SupportedModels.MediaPipeSelfieSegmentation,
+    { runtime: "tfjs", modelType, modelUrl: url },
+  );
+  const { model } = segmenter;
+  segmenter.model = {
+    predict: (image) => {
+      const output = model.predict(image);
+      return channels === 2 ? tf.softmax(output) : tf.concat([tf.sub(1, output), output], 3);
+    },
+    dispose: () => model.dispose(),
+  };
+  const results = [];
+  for (const frame of globalThis.frames) {
+    const [{ mask }] = await segmenter.segmentPeople(frame);
+    const tensor = await mask.toTensor();
+    results.push(await tf.slice(tensor, [0, 0, 0], [-1, -1, 1]).squeeze([2]).array());
+    tensor.dispose();
+  }
+  segmenter.dispose();
+  return results;
+};
+
 const neighbors = async (_, { examples, labels, queries, k }) => {
   const classifier = knnClassifier.create();
   examples.forEach((example, index) => classifier.addExample(tf.tensor(example), labels[index]));
@@ -132,7 +179,7 @@ const neighbors = async (_, { examples, labels, queries, k }) => {
   return results;
 };
 
-const PACKAGES = { movenet, posenet: posenetPoses, blazeface: faces, knn: neighbors };
+const PACKAGES = { movenet, posenet: posenetPoses, blazeface: faces, meshes, masks, knn: neighbors };
 
 globalThis.theirs = async (name, backend, url, options) => {
   await tf.setBackend(backend);

