@@ -199,8 +199,8 @@ def test_the_model_gets_numbers_between_zero_and_one_and_the_nearest_pixels_beyo
 def test_the_asynchronous_form_finds_the_same() -> None:
     iris = IrisModel(constant_model((1, EYE_SIDE, EYE_SIDE, 3), {"y": np.ones((1, 228))}))
     model = FaceMesh(mesh_model(), detector=detector(), iris=iris)
-    found_async = asyncio.run(model.estimate_faces_async(IMAGE, True))
-    assert found_async == model.estimate_faces(IMAGE, True)
+    faces = asyncio.run(model.estimate_faces_async(IMAGE, True))
+    assert faces == model.estimate_faces(IMAGE, True)
 
 
 def test_no_tensor_is_left(backend: str, no_leak: None) -> None:

@@ -147,7 +147,7 @@ class FaceMesh(VisionModel):
 
     Args:
         model: the graph model; ``FaceMesh.load`` loads it from its files.
-        detector: finds the faces that the mesh is fitted to.
+        detector: finds the faces that the mesh is fitted to; ``dispose`` leaves it as it is.
         iris: refines eyes and adds irises to a mesh without them; a graph model with attention has
             them anyway.
         max_faces: the largest number of faces.

@@ -186,7 +186,7 @@ class HandPose(VisionModel):
 
     Args:
         model: the graph model; ``HandPose.load`` loads it from its files.
-        detector: finds the palms.
+        detector: finds the palms; ``dispose`` leaves it as it is.
         min_score: hands of a lower score are left out.
 
     Raises:
