@@ -113,6 +113,12 @@ def recognize_gesture(landmarks: Sequence[Keypoint3D]) -> Gesture | None:
 
     Raises:
         ValueError: there are not 21 points.
+
+    Example:
+        >>> from webtensor.vision import Keypoint3D, recognize_gesture
+        >>> straight = [Keypoint3D(0.0, -float(index), None, "", 0.0) for index in range(21)]
+        >>> recognize_gesture(straight)
+        'paper'
     """
     _check("recognize_gesture", landmarks)
     curls, directions = finger_curls(landmarks), finger_directions(landmarks)
