@@ -16,7 +16,11 @@ from typing import Any
 from playwright.sync_api import Browser, BrowserType, Error, Playwright
 from selenium import webdriver
 
-CHROMIUM_ARGUMENTS = ("--no-sandbox",)
+# GWP-ASan watches a few allocations of some processes, and notes the stack of each. It reads beyond
+# the end of the stack on which a suspendable Python runs (JSPI), so that the page crashes; see
+# docs/design/choices.md. The other feature is Playwright's, as the last of such options counts.
+CHROMIUM_FEATURES = ("CDPScreenshotNewSurface", "GwpAsanMalloc:ProcessSamplingProbability/0")
+CHROMIUM_ARGUMENTS = ("--no-sandbox", f"--enable-features={','.join(CHROMIUM_FEATURES)}")
 FIREFOX_PREFERENCES: dict[str, str | float | bool] = {
     "webgl.force-enabled": True,
     "webgl.disabled": False,
