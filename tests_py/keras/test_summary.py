@@ -155,6 +155,7 @@ def test_optimizers_count() -> None:
 
 
 def test_it_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    ours.names.forget_names()
     model = plain(ours)
     model.summary()
     assert capsys.readouterr().out == text_of(ours, plain) + "\n"

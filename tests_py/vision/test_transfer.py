@@ -15,7 +15,7 @@ from webtensor.graph import GraphModel
 from webtensor.vision import FeatureExtractor, TransferClassifier
 
 RANDOM = np.random.default_rng(0)
-RED, GREEN = (200, 20, 20), (20, 200, 20)
+RED, GREEN = (200, 20, 20), (20, 200, 120)
 
 
 def graph_model(shape: tuple[int, ...] = (1, 4, 6, 3)) -> GraphModel:
