@@ -6,17 +6,22 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from js import document, location
-from pyodide.ffi.wrappers import add_event_listener
+from pyodide.ffi.wrappers import add_event_listener, remove_event_listener
 
 _tasks: set[asyncio.Task[Any]] = set()
 
 
 def element(identifier: str) -> Any:
     """Return the page's element with this id."""
-    found = document.getElementById(identifier)
-    if not found:
+    target = find(identifier)
+    if target is None:
         raise LookupError(f"the page has no element with id {identifier!r}")
-    return found
+    return target
+
+
+def find(identifier: str) -> Any:
+    """Return the page's element with this id, or None."""
+    return document.getElementById(identifier) or None
 
 
 def write(identifier: str, text: str) -> None:
@@ -30,8 +35,11 @@ def query(name: str) -> str | None:
     return parse_qs(search.lstrip("?")).get(name, [None])[-1]
 
 
-def on(target: Any, event: str, handler: Callable[[Any], Any]) -> None:
-    """Call a function, or run a coroutine function, whenever an event reaches an element."""
+def on(target: Any, event: str, handler: Callable[[Any], Any]) -> Callable[[], None]:
+    """Call a function, or run a coroutine function, whenever an event reaches an element.
+
+    What is returned ends that.
+    """
 
     def handle(received: Any) -> None:
         result = handler(received)
@@ -39,6 +47,7 @@ def on(target: Any, event: str, handler: Callable[[Any], Any]) -> None:
             run_in_background(result)
 
     add_event_listener(target, event, handle)
+    return lambda: remove_event_listener(target, event, handle)
 
 
 def run_in_background(coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
