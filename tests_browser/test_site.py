@@ -19,7 +19,7 @@ from web.build import WEB, below, build_wheel, site_path
 from web.serve import serve
 
 NAVIGATION = [
-    *("webtensor", "Digits", "Linear model", "Page and worker", "Models", "Benchmark", "REPL"),
+    *("webtensor", "Gallery", "Models", "Benchmark", "REPL"),
     "Documentation",
 ]
 ISSUES = "https://github.com/webtensor/webtensor/issues"
