@@ -169,11 +169,16 @@ const mark = (step) => performance.mark(`webtensor: ${step}`);
 /**
  * Boots Python and runs a page's Python file; resolves when the file's last line has run.
  * @param {string} path the Python file, relative to the page, for example "main.py"
- * @param {{modules?: string[], onProgress?: (fraction: number, text: string) => void}} options
- *   `modules`: further Python files, relative to the page, which `path` may import by their names.
+ * @param {{modules?: string[], libraries?: object,
+ *   onProgress?: (fraction: number, text: string) => void}} options
+ *   `modules`: further Python files, relative to the page, which `path` may import by their names;
+ *   `libraries`: JavaScript modules that it may import, by their names.
  * @returns the Pyodide object, or undefined when something failed and the page shows it.
  */
-export async function runPage(path, { modules = [], onProgress = showProgress } = {}) {
+export async function runPage(
+  path,
+  { modules = [], libraries = {}, onProgress = showProgress } = {},
+) {
   addEventListener("error", (event) => showError(event.error ?? event.message));
   addEventListener("unhandledrejection", (event) => showError(event.reason));
   try {
@@ -189,6 +194,7 @@ export async function runPage(path, { modules = [], onProgress = showProgress } 
     modules.forEach((name, index) =>
       pyodide.FS.writeFile(name.split("/").pop(), moduleSources[index]),
     );
+    for (const [name, library] of Object.entries(libraries)) pyodide.registerJsModule(name, library);
     await pyodide.runPythonAsync(source, { filename: path });
     document.getElementById("loading")?.remove();
     keepForNextVisit();

@@ -1,0 +1,98 @@
+"""What pages with a program beside what it shows have in common: runs, errors, choices, memory."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests_browser.page_watch import PageWatch
+
+EDITOR = "#editor .cm-content"
+
+
+@pytest.fixture(scope="module")
+def page(chromium: Browser, site_url: str) -> Iterator[Page]:
+    """The page of t-SNE."""
+    context = chromium.new_context(service_workers="block")
+    page = context.new_page()
+    watch = PageWatch(page)
+    page.goto(f"{site_url}/tsne/?backend=wasm")
+    expect(page.locator("#run-state")).to_have_text("Running", timeout=60_000)
+    yield page
+    errors = watch.take_errors()
+    context.close()
+    assert errors == []
+
+
+def run(page: Page, source: str) -> None:
+    """Stop what runs, and run another program."""
+    button = page.locator("#run")
+    if button.inner_text() == "Stop":
+        button.click()
+        expect(button).to_have_text("Run")
+    editor = page.locator(EDITOR)
+    editor.press("Control+a")
+    editor.press("Delete")
+    page.keyboard.insert_text(source)
+    editor.press("Control+Enter")
+
+
+def test_it_is_edited_and_run_again(page: Page):
+    run(page, "print(6 * 7)")
+    expect(page.locator("#output")).to_have_text("42\n")
+    expect(page.locator("#run-state")).to_have_text("Done")
+    page.locator("#reset").click()
+    expect(page.locator(EDITOR)).to_contain_text("load_digits")
+
+
+@pytest.mark.parametrize("source, line", [("x = 1\n1 / 0", 2), ("def f(:", 1)])
+def test_its_error_is_marked_at_its_line(page: Page, source: str, line: int):
+    run(page, source)
+    expect(page.locator("#run-state")).to_have_text("It ended with an error")
+    expect(page.locator("#editor .error-line")).to_have_count(1)
+    expect(page.locator("#editor .error-line-number")).to_have_text(str(line))
+    expect(page.locator("#output")).to_contain_text("Error")
+    page.locator(EDITOR).press("End")
+    page.keyboard.type(" ")
+    expect(page.locator("#editor .error-line")).to_have_count(0)
+
+
+def test_it_runs_anew_on_another_backend(page: Page):
+    run(page, "from program import frames\nasync for frame in frames(): pass")
+    expect(page.locator("#facts")).to_contain_text("WebAssembly's memory")
+    page.locator("#backend").select_option("webgl")
+    expect(page.locator("#facts")).to_contain_text(
+        re.compile(r"ms a frame, \d+ frames a second, \d+\.\d MB on the GPU"), timeout=60_000
+    )
+    expect(page.locator("#run-state")).to_have_text("Running")
+    page.locator("#backend").select_option("wasm")
+    expect(page.locator("#facts")).to_contain_text("WebAssembly's memory")
+
+
+def test_what_it_asked_for_ends_with_it(page: Page):
+    run(
+        page,
+        """
+from page import element
+from program import at_end, frames, on
+import webtensor as wt
+
+kept = wt.ones((1000, 1000))
+on(element("step"), "click", lambda event: print("heard"))
+at_end(lambda: print("ended"))
+async for frame in frames():
+    pass
+""",
+    )
+    output = page.locator("#output")
+    expect(page.locator("#run-state")).to_have_text("Running")
+    expect(page.locator("#facts")).to_contain_text("4.0 MB")
+    page.locator("#step").dispatch_event("click")
+    expect(output).to_have_text("heard\n")
+    page.locator("#run").click()
+    expect(page.locator("#run-state")).to_have_text("Stopped")
+    expect(output).to_have_text("heard\nended\n")
+    page.locator("#step").dispatch_event("click")
+    run(page, "import webtensor as wt\nprint(wt.memory()['num_tensors'])")
+    expect(output).to_have_text("0\n")

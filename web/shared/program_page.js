@@ -1,0 +1,46 @@
+// A page with a program beside what it shows. The program is a Python file of the page's folder; the
+// visitor edits it and runs it again.
+//
+//   import * as drawing from "../shared/drawing.js";
+//   import { showProgram } from "../shared/program_page.js";
+//   showProgram("tsne_program.py", { modules: ["digits.py"], libraries: { drawing } });
+//
+// The page has the elements `#editor`, `#run`, `#reset`, `#run-state`, `#output`, `#facts` and
+// `#backend` (`web/tsne/index.html`), and what the program draws on.
+
+import { fetchFile } from "./downloads.js";
+import { createEditor } from "./editor.js";
+import { runPage } from "./loader.js";
+
+const MODULES = ["../shared/page.py", "../shared/program.py"];
+const element = (id) => document.getElementById(id);
+
+/**
+ * Shows a program in the page's editor, and runs it when Python is there.
+ * @param {string} name the program's file, relative to the page
+ * @param {{modules?: string[], libraries?: object}} options what it may import by their names:
+ *   Python files besides `page` and `program`, and modules of JavaScript.
+ */
+export async function showProgram(name, { modules = [], libraries = {} } = {}) {
+  element("editor").ready = openEditor(name); // web/shared/program_page.py awaits it
+  const pyodide = await runPage("../shared/program_page.py", {
+    modules: [...MODULES, ...modules],
+    libraries,
+  });
+  if (pyodide === undefined) element("run-state").textContent = "Python could not start here";
+}
+
+async function openEditor(name) {
+  const response = await fetchFile(new URL(name, document.baseURI));
+  const source = await response.text();
+  const runProgram = () => (element("run").click(), true);
+  const editor = createEditor({
+    parent: element("editor"),
+    label: "Python program",
+    text: source,
+    keys: [{ key: "Mod-Enter", run: runProgram }],
+    onChange: () => editor.clearError(),
+  });
+  element("reset").addEventListener("click", () => editor.setText(source));
+  return editor;
+}

@@ -1,0 +1,45 @@
+"""What a page with a program does when Python is there: it runs the program (`program_page.js`).
+
+The address may choose what computes: `?backend=wasm`. `<main data-waits>` is the page whose program
+waits for a visitor's click.
+"""
+
+from html import escape
+from typing import Any
+
+from js import document
+from page import element, on, query
+from program import Program, show_facts
+
+import webtensor as wt
+
+
+def backend_choices() -> str:
+    """Return the backends that can compute here, as options of a choice."""
+    chosen = wt.get_backend()
+    return "".join(
+        f"<option{' selected' if name == chosen else ''}>{escape(name)}</option>"
+        for name in wt.available_backends()
+    )
+
+
+async def choose_backend(event: Any) -> None:
+    """Run the program on the backend that a visitor chose."""
+    wt.set_backend(str(event.target.value))
+    await program.run_anew()
+
+
+editor = await element("editor").ready
+wanted = query("backend")
+if wanted is not None:
+    wt.set_backend(wanted)
+program = Program(lambda: str(editor.text), editor.markError)
+backend = element("backend")
+backend.innerHTML = backend_choices()
+on(backend, "change", choose_backend)
+for button in ("run", "reset"):
+    element(button).disabled = False
+backend.disabled = False
+show_facts()
+if not document.querySelector("main").hasAttribute("data-waits"):
+    program.run_or_stop()
