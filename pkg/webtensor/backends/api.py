@@ -323,6 +323,18 @@ class Backend(ABC):
         """
         return None
 
+    def hand_out(
+        self, x: Operand, shape: tuple[int, int] | None
+    ) -> tuple[Any, tuple[int, int], Handle] | None:
+        """Copy elements to a texture that the page draws with, or return None if unsupported.
+
+        Returns the texture, its height and width in texels, and the handle that releases it.
+
+        Raises:
+            ValueError: the device has no textures of this height and width.
+        """
+        return None
+
     def flush(self) -> None:  # noqa: B027
         """Submit queued work to the device."""
 

@@ -137,6 +137,7 @@ _METHODS: dict[str, list[str]] = {
     "complex_numbers": ["angle", "conj", "imag", "real"],
     "creation": ["ones_like", "zeros_like"],
     "dynamic": ["nonzero", "unique"],
+    "gpu_data": ["data_to_gpu"],
     "image": ["resize_bilinear", "resize_nearest_neighbor"],
     "indexing": ["boolean_mask"],
     "movement": [

@@ -30,7 +30,7 @@ from webtensor.backends.webgl.dispatch import dispatched
 from webtensor.backends.webgl.draws import Description, Device, Draws, Value
 from webtensor.backends.webgl.flags import DELETE_THRESHOLD, MAX_TEXTURE_SIZE
 from webtensor.backends.webgl.paging import Pager
-from webtensor.backends.webgl.pixels import shown_shader, taken_shader
+from webtensor.backends.webgl.pixels import handed_out_shader, shown_shader, taken_shader
 from webtensor.backends.webgl.precision_modes import FULL, Mode
 from webtensor.backends.webgl.programs import LinkedProgram, ProgramCache
 from webtensor.backends.webgl.queue import DrawQueue
@@ -380,6 +380,31 @@ class WebGLBackend(Backend):
             return None
         self._flush_for_read()
         return self.gl.canvas
+
+    def hand_out(
+        self, x: Operand, shape: tuple[int, int] | None
+    ) -> tuple[Any, tuple[int, int], Texture] | None:
+        if self.mode.version == 1:
+            return None
+        _, width, height, _ = self.textures.layout(x.size, float32)
+        if shape is not None:
+            height, width = shape
+        if not self.textures.fits(width, height):
+            raise ValueError(
+                f"data_to_gpu: this device has textures of up to {self.textures.largest} texels in "
+                f"a row or column, but custom_tex_shape is {(height, width)}"
+            )
+        source, dtype = x.storage.handle, x.dtype
+        self.use([source])
+        program = self.programs.get(("hand_out", dtype), lambda: handed_out_shader(dtype))
+        texture = self.textures.allocate_for_page(width, height)
+        try:
+            self.push(program.record, program.id, texture.id, source.id, x.size)
+            self._flush_for_read()
+        except BackendError:
+            self.release(texture)
+            raise
+        return self._device.textureOf(texture.id), (height, width), texture
 
     def flush(self) -> None:
         """Draw what waits."""

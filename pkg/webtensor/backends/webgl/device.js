@@ -293,6 +293,11 @@ export default function device(gl, module, vertexSource, readsWait) {
       return enter({ texture, framebuffer: undefined, width, height, kind });
     },
 
+    // For the page to draw with.
+    textureOf(id) {
+      return textures[id].texture;
+    },
+
     deleteTexture(id) {
       const entry = textures[id];
       textures[id] = null;

@@ -1,4 +1,4 @@
-"""Shaders between the pixels of images and the elements of tensors.
+"""Shaders between the elements of tensors and what a page has: pixels of images, and textures.
 
 An image is uploaded as it is, one texel a pixel, and a shader picks its elements from the texels.
 To be shown, a tensor is drawn on the context's own canvas, which is copied to other canvases.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.dtypes import DType, float32, int32
 
-__all__ = ["shown_shader", "taken_shader"]
+__all__ = ["handed_out_shader", "shown_shader", "taken_shader"]
 
 _PIXELS = Input("pixels", float32, 4)
 
@@ -73,3 +73,19 @@ def shown_shader(channels: int, dtype: DType) -> Shader:
     code = _SHOWN.replace("LEVEL", _LEVELS[dtype]).replace("COLOR", _COLORS[channels])
     uniforms = [("height", "int")] + ([("opacity", "float")] if channels < 4 else [])
     return Shader("draw", (Input("x", dtype, 1),), float32, 4, uniforms, code)
+
+
+_HANDED_OUT = """
+vec4 compute(int t) {
+  return mix(vec4(0.0), vec4(getX(t)), lessThan(ivec4(0, 1, 2, 3), ivec4(size - 4 * t)));
+}
+"""
+
+
+def handed_out_shader(dtype: DType) -> Shader:
+    """Describe the shader that copies elements to a texture of the page's, and 0 after them.
+
+    Its uniform is the number of elements.
+    """
+    inputs = (Input("x", dtype, 4),)
+    return Shader("data_to_gpu", inputs, float32, 4, [("size", "int")], _HANDED_OUT)

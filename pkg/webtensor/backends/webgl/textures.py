@@ -31,6 +31,10 @@ _KINDS = {
 }
 
 
+#: The fourth part of the key of a pool whose textures the page draws with.
+_FOR_PAGE = 1
+
+
 def texel_count(size: int) -> int:
     """Number of texels that hold ``size`` elements."""
     return (size + 3) >> 2
@@ -40,11 +44,11 @@ class Texture:
     """A handle: the texture's number on the device, and its physical size.
 
     ``host`` has the elements if the host has a copy; ``used`` is the time of its last use, by the
-    manager's clock, which stands still until memory is short. A texture that was moved to the host
-    has no number.
+    manager's clock, which stands still until memory is short; ``is_for_page`` says whether the page
+    draws with it. A texture that was moved to the host has no number.
     """
 
-    __slots__ = ("height", "host", "id", "kind", "nbytes", "pool", "used", "width")
+    __slots__ = ("height", "host", "id", "is_for_page", "kind", "nbytes", "pool", "used", "width")
 
     def __init__(self, id: int, width: int, height: int, kind: int, pool: list[Texture]) -> None:
         self.id = id
@@ -55,6 +59,7 @@ class Texture:
         self.pool = pool
         self.host: memoryview[Any] | None = None
         self.used = 0
+        self.is_for_page = False
 
     @property
     def dtype(self) -> DType:
@@ -82,12 +87,12 @@ class TextureManager:
         self._kinds = _KINDS[mode]
         #: All textures on the device, by their numbers.
         self._all: dict[int, Texture] = {}
-        self._pools: dict[tuple[int, int, int], list[Texture]] = {}
+        self._pools: dict[tuple[int, ...], list[Texture]] = {}
         self._by_size: dict[tuple[int, DType], Layout] = {}
-        self._largest = largest
+        self.largest = largest
         #: How many elements fit the largest texture whose width is a power of two, and have indices
         #: that WebGL 1, which computes them as floats, can distinguish.
-        self.most_elements = 4 << 2 * (self._largest.bit_length() - 1)
+        self.most_elements = 4 << 2 * (self.largest.bit_length() - 1)
         if mode.version == 1:
             self.most_elements = min(self.most_elements, 1 << 24)
         self._recycled_limit = int(env().get_number(RECYCLED_LIMIT))
@@ -140,9 +145,17 @@ class TextureManager:
             return self._make(pool, width, height, _PIXELS)
         return self._recycle(pool)
 
+    def allocate_for_page(self, width: int, height: int) -> Texture:
+        """Return a texture for float32 elements that the page draws with, so that it must stay."""
+        kind = self._kinds[float32]
+        pool = self._pools.setdefault((width, height, kind, _FOR_PAGE), [])
+        texture = self._recycle(pool) if pool else self._make(pool, width, height, kind)
+        texture.is_for_page = True
+        return texture
+
     def fits(self, width: int, height: int) -> bool:
         """Whether this device has textures of that size."""
-        return max(width, height) <= self._largest
+        return max(width, height) <= self.largest
 
     def release(self, texture: Texture) -> None:
         """Keep a texture for reuse; delete some if they exceed the limit of bytes."""
@@ -173,12 +186,12 @@ class TextureManager:
             self.may_be_short = 0 <= limit < self.bytes + self.free_bytes
 
     def in_use(self) -> list[Texture]:
-        """The textures that hold elements, the longest unused first."""
+        """The textures that hold elements and may be moved away, the longest unused first."""
         free = {texture.id for pool in self._pools.values() for texture in pool}
         used = [
             texture
             for texture in self._all.values()
-            if texture.kind != _PIXELS and texture.id not in free
+            if not (texture.kind == _PIXELS or texture.is_for_page or texture.id in free)
         ]
         return sorted(used, key=lambda texture: texture.used)
 
@@ -236,7 +249,7 @@ class TextureManager:
         # High rather than wide: emulated devices divide rows among processors.
         square = ((texels - 1).bit_length() + 1) // 2
         width = 1 << max(square - 2, min(square, _NARROW))
-        while width * self._largest < texels:
+        while width * self.largest < texels:
             width *= 2
         height = -(-texels // width)
         kind = self._kinds[dtype]
