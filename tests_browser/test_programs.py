@@ -61,6 +61,43 @@ def test_threads_share_large_kernels_of_a_replay(python_page: PythonPage):
     assert agree
 
 
+JOINED = """
+import webtensor as wt
+
+wt.set_backend("webgl")
+images = wt.random_normal((2, 9, 8, 3), seed=1)
+filters, bias = wt.random_normal((3, 3, 3, 4), seed=2), wt.random_normal((4,), seed=3)
+table, row = wt.random_normal((5, 4), seed=4), wt.random_normal((5,), seed=5)
+
+def f(x):
+    y = wt.pad(x, [(0, 0), (1, 2), (2, 1), (0, 0)])
+    y = wt.relu(wt.conv2d(y, filters, 2, "valid") + bias)
+    rows = wt.reshape(y, (-1, 4))
+    return wt.relu(rows @ wt.transpose(table) + wt.exp(row))
+
+captured = wt.function(f)
+wanted = f(images)
+captured(images)
+push, pushed = wt.backend().push, []
+def counting(*given):
+    pushed.append(given)
+    return push(*given)
+wt.backend().push = counting
+try:
+    replayed = captured(images)
+finally:
+    wt.backend().push = push
+captured.clear()
+[len(pushed), wt.max(wt.abs(replayed - wanted)).item() / wt.max(wt.abs(wanted)).item()]
+"""
+
+
+def test_joined_calls_draw_less_and_compute_the_same(chromium_python: PythonPage):
+    draws, difference = chromium_python.run(JOINED)
+    assert draws == 2
+    assert difference < 1e-5
+
+
 LOST_CONTEXT = """
 import asyncio
 import webtensor as wt

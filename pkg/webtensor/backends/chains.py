@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from webtensor.backends.api import Elementwise
-from webtensor.backends.programs import KernelCall, Program
+from webtensor.backends.programs import KernelCall, Program, with_calls
 from webtensor.backends.signatures import Signature, Spec
 from webtensor.dtypes import DType
 
@@ -64,16 +64,10 @@ def with_chains(
     """
     chains = _chains(program, accepts)
     members = {index for chain in chains.values() for index in chain}
-    numbers = {number: number for number in range(program.sources)}
-    calls: list[KernelCall] = []
-    for index, call in enumerate(program.calls):
-        if index in members and index not in chains:
-            continue
-        whole = _chain_call(program, chains[index]) if index in chains else call
-        calls.append(whole._replace(inputs=tuple(numbers[number] for number in whole.inputs)))
-        numbers[program.sources + index] = program.sources + len(calls) - 1
-    results = tuple(numbers[number] for number in program.results)
-    return Program(program.sources, tuple(calls), results)
+    calls = [None if index in members else call for index, call in enumerate(program.calls)]
+    for last, chain in chains.items():
+        calls[last] = _chain_call(program, chain)
+    return with_calls(program, calls)
 
 
 def _chains(

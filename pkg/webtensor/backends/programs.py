@@ -19,7 +19,7 @@ from webtensor.shapes import Shape
 if TYPE_CHECKING:
     from webtensor.backends.api import Backend, Handle, PreparedKernel, Stored
 
-__all__ = ["KernelCall", "Program", "ProgramOperand", "Replay", "last_uses"]
+__all__ = ["KernelCall", "Program", "ProgramOperand", "Replay", "last_uses", "with_calls"]
 
 
 class KernelCall(NamedTuple):
@@ -52,6 +52,21 @@ class Program(NamedTuple):
     sources: int
     calls: tuple[KernelCall, ...]
     results: tuple[int, ...]
+
+
+def with_calls(program: Program, calls: Sequence[KernelCall | None]) -> Program:
+    """Return the program with other calls at the places of its own; None leaves one out.
+
+    The calls read values by the program's numbers, and are numbered anew.
+    """
+    numbers = {number: number for number in range(program.sources)}
+    kept: list[KernelCall] = []
+    for index, call in enumerate(calls):
+        if call is not None:
+            kept.append(call._replace(inputs=tuple(numbers[number] for number in call.inputs)))
+            numbers[program.sources + index] = program.sources + len(kept) - 1
+    results = tuple(numbers[number] for number in program.results)
+    return Program(program.sources, tuple(kept), results)
 
 
 def last_uses(program: Program) -> list[tuple[int, ...]]:

@@ -5,7 +5,7 @@ A program is a list of stages: calls of kernels that a backend compiled together
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from webtensor.backends.api import Backend, CompiledProgram
@@ -26,6 +26,7 @@ from webtensor.programs.recording import (
     View,
     scalar_storage,
 )
+from webtensor.programs.simplification import divided, replaced, simplified
 from webtensor.shapes import Shape, prod
 
 __all__ = ["CapturedProgram"]
@@ -47,8 +48,9 @@ class CapturedProgram:
     def __init__(self, backend: Backend, recording: Recording, views: Sequence[View]) -> None:
         self._backend = backend
         wanted = [*views, *[view for _, view in recording.assigned]]
-        calls, same = _simplified(recording, wanted)
-        wanted = [_replaced(view, same) for view in wanted]
+        calls, same = simplified(recording, wanted)
+        wanted = [replaced(view, same) for view in wanted]
+        constant, calls = divided(calls, recording.sources, {view.value for view in wanted})
         #: The names of what it computes, in order.
         self.operations = [
             call.primitive.name if isinstance(call, RecordedCall) else "while_loop"
@@ -57,8 +59,9 @@ class CapturedProgram:
         self._numbers = Numbers(recording.drawn)
         used = {view.value for call in calls for view in call.inputs}
         used.update(view.value for view in wanted)
-        sources = sorted(used & recording.sources.keys())
-        self._sources = [self._source(recording.sources[value]) for value in sources]
+        given = {**recording.sources, **_computed(backend, constant, recording.sources, used)}
+        sources = sorted(used & given.keys())
+        self._sources = [self._source(given[value]) for value in sources]
         #: Where the storages of values are in a replay.
         places = {value: place for place, value in enumerate(sources)}
         self._stages = self._staged(calls, places, {view.value for view in wanted})
@@ -250,6 +253,32 @@ def _program_of(backend: Backend, part: Part) -> CapturedProgram:
     return CapturedProgram(backend, part.recording, part.results)
 
 
+def _computed(
+    backend: Backend,
+    calls: Sequence[RecordedCall],
+    sources: Mapping[int, Source],
+    needed: set[int],
+) -> dict[int, Storage]:
+    """Return the values that calls make of constants, as far as they are needed."""
+    if not calls:
+        return {}
+    storages = {
+        view.value: source
+        for call in calls
+        for view in call.inputs
+        if isinstance(source := sources.get(view.value), Storage)
+    }
+    for storage in storages.values():
+        if storage.backend is not backend:
+            storage.move_to(backend, "function")
+    places = {value: place for place, value in enumerate(storages)}
+    kernels = _Kernels(backend, calls, places, needed, Numbers([]))
+    try:
+        return dict(zip(kernels.values, kernels.results([*storages.values()], ()), strict=True))
+    finally:
+        kernels.close()
+
+
 class _Scalar(NamedTuple):
     """A tensor of rank 0, of a number of the program."""
 
@@ -284,41 +313,3 @@ def _storage_of(
     if isinstance(source, _Scalar):
         return scalar_storage(numbers[source.place], source.dtype)
     return source.value.storage if isinstance(source, Variable) else source
-
-
-def _simplified(
-    recording: Recording, wanted: Iterable[View]
-) -> tuple[list[RecordedCall | RecordedLoop], dict[int, int]]:
-    """Return the calls that are needed, each once, and what replaces the values of others."""
-    same: dict[int, int] = {}
-    first: dict[Any, int] = {}
-    calls: list[RecordedCall | RecordedLoop] = []
-    for call in recording.calls:
-        inputs = tuple(_replaced(view, same) for view in call.inputs)
-        if isinstance(call, RecordedLoop):
-            calls.append(call._replace(inputs=inputs))
-            continue
-        _, shape, dtype = call.output
-        key = call.primitive.kernel, inputs, shape, dtype, repr(call.attributes)
-        value = call.output.value
-        earlier = value if call.late is not None else first.setdefault(key, value)
-        if earlier == value:
-            calls.append(call._replace(inputs=inputs))
-        else:
-            same[value] = earlier
-    needed = {_replaced(view, same).value for view in wanted}
-    kept: list[RecordedCall | RecordedLoop] = []
-    for call in reversed(calls):
-        if not needed.isdisjoint(view.value for view in _outputs(call)):
-            needed.update(view.value for view in call.inputs)
-            kept.append(call)
-    return kept[::-1], same
-
-
-def _outputs(call: RecordedCall | RecordedLoop) -> tuple[View, ...]:
-    return call.outputs if isinstance(call, RecordedLoop) else (call.output,)
-
-
-def _replaced(view: View, same: dict[int, int]) -> View:
-    """Return a view of the value that replaces another one, if one does."""
-    return view._replace(value=same.get(view.value, view.value))

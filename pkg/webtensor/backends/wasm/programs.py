@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from webtensor.backends.api import DescribedKernel, Handle, Stored
 from webtensor.backends.chains import with_chains
+from webtensor.backends.joining import with_joined_calls
 from webtensor.backends.programs import KernelCall, Program, ProgramOperand, last_uses
 from webtensor.backends.wasm.descriptions import (
     RESULT,
@@ -205,7 +206,7 @@ class WasmProgram:
     def __init__(self, backend: WasmBackend, program: Program) -> None:
         names = backend.link_numbers
         self._backend = backend
-        self._program = with_chains(program, partial(is_link, names))
+        self._program = with_chains(with_joined_calls(program), partial(is_link, names))
         self._geometry_block = 0
         self._epoch: object = None
         self._generation = 0

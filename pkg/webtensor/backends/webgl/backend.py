@@ -137,9 +137,12 @@ class WebGLBackend(Backend):
 
     def compiled(self, program: Program) -> CompiledProgram:
         """Return what computes a program's results; on WebGL 2, each chain is one draw."""
-        from webtensor.backends.chains import with_chains  # most pages need no program at first
+        # Most pages need no program at first.
+        from webtensor.backends.chains import with_chains
+        from webtensor.backends.joining import with_joined_calls
 
-        return super().compiled(with_chains(program, lambda row, of: self.mode.version == 2))
+        joined = with_joined_calls(program)
+        return super().compiled(with_chains(joined, lambda row, of: self.mode.version == 2))
 
     # -- drawing ------------------------------------------------------------------------------
 

@@ -1,0 +1,84 @@
+"""What a recording need not compute at each replay, and what is the same computed twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from webtensor.engine import Storage
+from webtensor.programs.loops import RecordedLoop
+from webtensor.programs.recording import RecordedCall, Recording, Source, View
+from webtensor.shapes import prod
+
+__all__ = ["divided", "replaced", "simplified"]
+
+#: What is computed of constants may take so many bytes, or else as many as these.
+_FEW_BYTES = 1 << 16
+
+
+def simplified(
+    recording: Recording, wanted: Iterable[View]
+) -> tuple[list[RecordedCall | RecordedLoop], dict[int, int]]:
+    """Return the calls that are needed, each once, and what replaces the values of others."""
+    same: dict[int, int] = {}
+    first: dict[Any, int] = {}
+    calls: list[RecordedCall | RecordedLoop] = []
+    for call in recording.calls:
+        inputs = tuple(replaced(view, same) for view in call.inputs)
+        if isinstance(call, RecordedLoop):
+            calls.append(call._replace(inputs=inputs))
+            continue
+        _, shape, dtype = call.output
+        key = call.primitive.kernel, inputs, shape, dtype, repr(call.attributes)
+        value = call.output.value
+        earlier = value if call.late is not None else first.setdefault(key, value)
+        if earlier == value:
+            calls.append(call._replace(inputs=inputs))
+        else:
+            same[value] = earlier
+    needed = {replaced(view, same).value for view in wanted}
+    kept: list[RecordedCall | RecordedLoop] = []
+    for call in reversed(calls):
+        if not needed.isdisjoint(view.value for view in _outputs(call)):
+            needed.update(view.value for view in call.inputs)
+            kept.append(call)
+    return kept[::-1], same
+
+
+def divided(
+    calls: Sequence[RecordedCall | RecordedLoop], sources: Mapping[int, Source], results: set[int]
+) -> tuple[list[RecordedCall], list[RecordedCall | RecordedLoop]]:
+    """Return the calls that compute constants from constants, and the others.
+
+    Those whose values take much more memory than their operands, or are results, are among the
+    others.
+    """
+    constants = {value for value, source in sources.items() if isinstance(source, Storage)}
+    constant: list[RecordedCall] = []
+    others: list[RecordedCall | RecordedLoop] = []
+    for call in calls:
+        if (
+            isinstance(call, RecordedCall)
+            and call.late is None
+            and call.output.value not in results
+            and constants.issuperset(view.value for view in call.inputs)
+            and _bytes(call.output) <= max(_FEW_BYTES, sum(map(_bytes, call.inputs)))
+        ):
+            constant.append(call)
+            constants.add(call.output.value)
+        else:
+            others.append(call)
+    return constant, others
+
+
+def _bytes(view: View) -> int:
+    return prod(view.shape) * view.dtype.itemsize
+
+
+def _outputs(call: RecordedCall | RecordedLoop) -> tuple[View, ...]:
+    return call.outputs if isinstance(call, RecordedLoop) else (call.output,)
+
+
+def replaced(view: View, same: dict[int, int]) -> View:
+    """Return a view of the value that replaces another one, if one does."""
+    return view._replace(value=same.get(view.value, view.value))
