@@ -44,6 +44,8 @@ What a number means:
   outside the timing. TensorFlow.js would compute such tiny tensors on the CPU while they have not
   been on the GPU; the page switches that off, since tensors amid a network have.
 - *Captured* rows are ours twice: the peer `uncaptured` is the function that `wt.function` replays.
+  Steps of training stand beside those that jax-js compiles by `jit`, too, in a page without shared
+  memory, where it computes on one thread.
 - *Model* rows predict for one image, with each library's fused ops; who needs a result no longer
   frees it. onnxruntime-web gets an ONNX file, which `onnx_models` writes when the page asks for it,
   all optimizations of its graph, and the image in its own layout; it copies that into its memory

@@ -39,6 +39,7 @@ def _specification(workload: Workload, threads: int) -> str:
             "makesStep": workload.makes_step,
             "awaited": workload.awaited,
             "onnx": workload.onnx,
+            "jax": workload.jax,
         }
     )
 

@@ -1,5 +1,6 @@
-"""The pages that rows run in: one per number of threads, which onnxruntime-web cannot change, and
-one with NumPy, which no other row may come to depend on.
+"""The pages that rows run in: one per number of threads, which onnxruntime-web cannot change, one
+with NumPy, which no other row may come to depend on, and one without shared memory, as jax-js would
+start as many threads as there are processors, and hand each kernel to them by messages.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Needs(NamedTuple):
 
     threads: int = 1
     numpy: bool = False
+    isolated: bool = True
 
 
 class BenchPage(NamedTuple):
@@ -64,6 +66,8 @@ class Pages:
         self._opened.append(page)
         page.route(ONNX_FILES, _make_onnx_file)
         url = f"{self._base_url}{BENCH_PAGE}?threads={needs.threads}"
+        if not needs.isolated:
+            page.route(f"**{BENCH_PAGE}?*", _send_without_isolation)
         if wheel:
             page.route(WHEELS, partial(_send_wheel, wheel))
             url += f"&numpy={wheel.name}"
@@ -79,6 +83,16 @@ class Pages:
 def _make_onnx_file(route: Route) -> None:
     name = PurePosixPath(route.request.url).stem
     route.fulfill(body=onnx_file(MODELS[name]), content_type="application/octet-stream")
+
+
+def _send_without_isolation(route: Route) -> None:
+    response = route.fetch()
+    headers = {
+        name: value
+        for name, value in response.headers.items()
+        if not name.startswith("cross-origin-")
+    }
+    route.fulfill(response=response, headers=headers)
 
 
 def _find_wheel() -> Path:

@@ -36,6 +36,8 @@ TENSORFLOW = "@tensorflow/tfjs"
 ONE_THREAD = "one thread"
 #: Whose each backend is that is not TensorFlow.js's: packages of npm, and of Python.
 OTHER_PEERS = {
+    "jax wasm": "@jax-js/jax",
+    "jax webgl": "@jax-js/jax",
     "onnxruntime": "onnxruntime-web",
     "numpy": "numpy",
     ONE_THREAD: "webtensor",

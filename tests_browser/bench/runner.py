@@ -142,7 +142,7 @@ def _workload_jobs(
 
 
 def _measure(pages: Pages, workload: Workload, names: Names, effort: Effort, peak: float) -> Row:
-    page, described = pages.find(Needs(workload.threads, names.peer == "numpy"))
+    page, described = pages.find(Needs(workload.threads, names.peer == "numpy", not workload.jax))
     place = (names.backend, names.threads, names.peer_backend)
     given = [workload.key, *place, json.dumps(asdict(effort))]
     found: dict[str, Any] = page.evaluate(RUN_WORKLOAD, given)

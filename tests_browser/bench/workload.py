@@ -12,6 +12,7 @@ __all__ = [
     "AND_CPU",
     "AND_NUMPY",
     "AND_ONNXRUNTIME",
+    "BESIDE_JAX",
     "CPU_FOR_WASM",
     "ONLY_NUMPY",
     "ONLY_WASM",
@@ -43,6 +44,8 @@ AND_ONNXRUNTIME = {"webgl": ("webgl",), "wasm": ("wasm", "onnxruntime")}
 ON_THREADS = {"wasm": ("wasm", "onnxruntime", "one thread")}
 #: Captured functions are compared with the functions themselves.
 UNCAPTURED = {"webgl": ("uncaptured",), "wasm": ("uncaptured",)}
+#: jax-js compiles steps of training, as captured functions are.
+BESIDE_JAX = {"webgl": ("jax webgl",), "wasm": ("jax wasm",)}
 #: Rows that theirs cannot be compared in on WebGL. Where updates are put at indices, it compares
 #: each element of the result with all of them, which takes minutes.
 ONLY_WASM = {"wasm": ("wasm",)}
@@ -143,6 +146,8 @@ class Workload:
     calls_before_comparing: int = 1
     #: The network of `models` whose file onnxruntime-web runs, where that is a peer.
     onnx: str = ""
+    #: The network of `jax.js` that jax-js trains, where that is a peer.
+    jax: str = ""
     #: The same with NumPy, called with its module and an array per input, where that is a peer.
     numpy: Callable[..., Any] | None = None
     #: The same without a capture, where that is a peer.

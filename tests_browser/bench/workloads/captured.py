@@ -1,4 +1,4 @@
-"""Captured functions, beside the same functions as they run without a capture."""
+"""Captured functions, beside the same functions without a capture, and beside jax-js."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import webtensor as wt
 from tests_browser.bench import digits, training
-from tests_browser.bench.workload import UNCAPTURED, Input, Workload
+from tests_browser.bench.training import weights_of
+from tests_browser.bench.workload import BESIDE_JAX, UNCAPTURED, Input, Workload
 from webtensor import keras
 
 __all__ = ["CAPTURED"]
@@ -74,6 +75,33 @@ def examples(*shape: int) -> Mapping[str, Input]:
     return training.step_inputs(Input((BATCH, *shape)), {})
 
 
+def step_beside_jax(
+    name: str, images: Input, weights: Mapping[str, Input], *layers: keras.layers.Layer
+) -> Workload:
+    """Time a step of training a network that `jax.js` has, too, with the same weights."""
+
+    def make_step(
+        images: wt.Tensor, classes: wt.Tensor, **weights: wt.Tensor
+    ) -> Callable[[], wt.Tensor]:
+        network = keras.Sequential([keras.Input(images.shape[1:]), *layers])
+        network = keras.models.clone_model(network)
+        network.set_weights(weights.values())
+        return training.make_step(network, images, classes)
+
+    return Workload(
+        f"captured.step_beside_jax.{name}",
+        lambda **tensors: wt.function(make_step(**tensors)),
+        "",
+        training.step_inputs(images, weights),
+        described=str(images),
+        peers=BESIDE_JAX,
+        jax=name,
+        makes_step=True,
+        calls_before_comparing=5,
+        tolerance=1e-3,
+    )
+
+
 CAPTURED = [
     captured("hundred_kernels", hundred_kernels, {"x": Input((4, 4))}),
     captured("ten_pairs", ten_pairs, {"x": Input((1000, 1000))}),
@@ -87,5 +115,33 @@ CAPTURED = [
         "step.lstm",
         step_of(keras.layers.LSTM(64), keras.layers.Dense(training.CLASSES)),
         examples(100, 128),
+    ),
+    step_beside_jax(
+        "mlp",
+        Input((64, 784)),
+        {
+            "weights1": weights_of((784, 128), 784),
+            "bias1": Input((128,), -0.1, 0.1),
+            "weights2": weights_of((128, 10), 128),
+            "bias2": Input((10,), -0.1, 0.1),
+        },
+        keras.layers.Dense(128, "relu"),
+        keras.layers.Dense(training.CLASSES),
+    ),
+    step_beside_jax(
+        "convnet",
+        Input((32, 8, 8, 1)),
+        {
+            "filter1": weights_of((3, 3, 1, 16), 9),
+            "bias1": Input((16,), -0.1, 0.1),
+            "filter2": weights_of((3, 3, 16, 32), 144),
+            "bias2": Input((32,), -0.1, 0.1),
+            "weights3": weights_of((288, 10), 288),
+            "bias3": Input((10,), -0.1, 0.1),
+        },
+        keras.layers.Conv2D(16, 3, padding="same", activation="relu"),
+        keras.layers.Conv2D(32, 3, strides=2, activation="relu"),
+        keras.layers.Flatten(),
+        keras.layers.Dense(training.CLASSES),
     ),
 ]
