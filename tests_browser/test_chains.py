@@ -66,20 +66,26 @@ def test_all_rows_are_links(chromium_python: PythonPage, backend: str):
 
 DRAWS = """
 import webtensor as wt
+from pyodide.ffi import create_proxy
 wt.set_backend("webgl")
 x = wt.ones((40, 50))
 replayed = wt.function(lambda x: wt.tanh(wt.leaky_relu(x, 0.25) * 1.5 + x))
 replayed(x)
-push, pushed = wt.backend().push, []
+wt.backend().flush()
+gl = wt.backend().gl
+draw_arrays, drawn = gl.drawArrays, []
 def counting(*given):
-    pushed.append(given)
-    return push(*given)
-wt.backend().push = counting
+    drawn.append(given)
+    draw_arrays(*given)
+counting_proxy = create_proxy(counting)
+gl.drawArrays = counting_proxy
 try:
     result = replayed(x)
+    wt.backend().flush()
 finally:
-    wt.backend().push = push
-[len(pushed), wt.max(result).item()]
+    del gl.drawArrays  # the prototype's shows again
+    counting_proxy.destroy()
+[len(drawn), wt.max(result).item()]
 """
 
 

@@ -63,6 +63,7 @@ def test_threads_share_large_kernels_of_a_replay(python_page: PythonPage):
 
 JOINED = """
 import webtensor as wt
+from pyodide.ffi import create_proxy
 
 wt.set_backend("webgl")
 images = wt.random_normal((2, 9, 8, 3), seed=1)
@@ -78,17 +79,22 @@ def f(x):
 captured = wt.function(f)
 wanted = f(images)
 captured(images)
-push, pushed = wt.backend().push, []
+wt.backend().flush()
+gl = wt.backend().gl
+draw_arrays, drawn = gl.drawArrays, []
 def counting(*given):
-    pushed.append(given)
-    return push(*given)
-wt.backend().push = counting
+    drawn.append(given)
+    draw_arrays(*given)
+counting_proxy = create_proxy(counting)
+gl.drawArrays = counting_proxy
 try:
     replayed = captured(images)
+    wt.backend().flush()
 finally:
-    wt.backend().push = push
+    del gl.drawArrays  # the prototype's shows again
+    counting_proxy.destroy()
 captured.clear()
-[len(pushed), wt.max(wt.abs(replayed - wanted)).item() / wt.max(wt.abs(wanted)).item()]
+[len(drawn), wt.max(wt.abs(replayed - wanted)).item() / wt.max(wt.abs(wanted)).item()]
 """
 
 
@@ -96,6 +102,52 @@ def test_joined_calls_draw_less_and_compute_the_same(chromium_python: PythonPage
     draws, difference = chromium_python.run(JOINED)
     assert draws == 2
     assert difference < 1e-5
+
+
+REPLAYS = """
+import webtensor as wt
+
+wt.set_backend("webgl")
+weight, noise = wt.Variable(wt.random_normal((40, 40), seed=1)), wt.Variable(wt.zeros((40, 40)))
+
+@wt.function
+def step(x):
+    y = wt.softmax(wt.matmul(x, weight)) @ wt.transpose(wt.tanh(x) + 1.0)
+    noise.assign(wt.random_uniform((40, 40)))
+    weight.assign_sub(0.01 * y)
+    return wt.sum(y), wt.sort(y)
+
+def counts():
+    memory = wt.memory()["backends"]["webgl"]
+    return [memory["textures"], memory["free_textures"], memory["bytes"], memory["programs"]]
+
+x = wt.random_normal((40, 40), seed=2)
+seen = set()
+for _ in range(10):
+    step(x)
+before = counts()
+for _ in range(100):
+    step(x)
+    seen.add(wt.sum(noise).item())
+after = counts()
+start = weight.value
+step(x)
+prepared = weight.tolist()
+weight.assign(start)
+wt.env().set("WEBGL_DELETE_TEXTURE_THRESHOLD", 0)  # memory is short from now on
+step(x)
+[before, after, len(seen), prepared == weight.tolist()]
+"""
+
+
+def test_replays_leave_nothing_and_compute_the_same_where_memory_is_short(
+    chromium_python: PythonPage,
+):
+    with chromium_python.loaded_with():
+        before, after, count, are_equal = chromium_python.run(REPLAYS)
+    assert before == after
+    assert count == 100
+    assert are_equal
 
 
 LOST_CONTEXT = """

@@ -5,8 +5,8 @@ A program is a list of stages: calls of kernels that a backend compiled together
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from webtensor.backends.api import Backend, CompiledProgram
 from webtensor.backends.programs import KernelCall, Program
@@ -30,6 +30,8 @@ from webtensor.programs.simplification import divided, replaced, simplified
 from webtensor.shapes import Shape, prod
 
 __all__ = ["CapturedProgram"]
+
+_Kind = TypeVar("_Kind")
 
 
 class CapturedProgram:
@@ -60,10 +62,20 @@ class CapturedProgram:
         used = {view.value for call in calls for view in call.inputs}
         used.update(view.value for view in wanted)
         given = {**recording.sources, **_computed(backend, constant, recording.sources, used)}
-        sources = sorted(used & given.keys())
-        self._sources = [self._source(given[value]) for value in sources]
+        constants = _of_kind(Storage, given, used)
+        taken = _of_kind(Argument, given, used)
+        variables = _of_kind(Variable, given, used)
+        scalars = _of_kind(LateScalar, given, used)
+        self._constants = [*constants.values()]
+        self._arguments = [argument.number for argument in taken.values()]
+        self._variables = [*variables.values()]
+        self._scalars = [
+            (self._numbers.place(scalar.number), scalar.dtype) for scalar in scalars.values()
+        ]
         #: Where the storages of values are in a replay.
-        places = {value: place for place, value in enumerate(sources)}
+        places = {
+            value: place for place, value in enumerate([*constants, *taken, *variables, *scalars])
+        }
         self._stages = self._staged(calls, places, {view.value for view in wanted})
         self._assigned_numbers = [
             (holder, self._numbers.place(number)) for holder, number in recording.assigned_numbers
@@ -79,7 +91,11 @@ class CapturedProgram:
         """Return the results for these arguments, and assign to variables."""
         backend = self._backend
         numbers = self._numbers()
-        storages = [_storage_of(source, arguments, numbers) for source in self._sources]
+        storages = [*self._constants]
+        storages += [arguments[number].storage for number in self._arguments]
+        # No tape watches a replay.
+        storages += [variable._value.storage for variable in self._variables]
+        storages += [scalar_storage(numbers[place], dtype) for place, dtype in self._scalars]
         for storage in storages:
             if storage.backend is not backend:
                 storage.move_to(backend, "function")
@@ -96,11 +112,6 @@ class CapturedProgram:
         """Free what the backend keeps for the program."""
         for stage in self._stages:
             stage.close()
-
-    def _source(self, source: Source) -> _Source:
-        if isinstance(source, LateScalar):
-            return _Scalar(self._numbers.place(source.number), source.dtype)
-        return source
 
     def _staged(
         self,
@@ -279,17 +290,6 @@ def _computed(
         kernels.close()
 
 
-class _Scalar(NamedTuple):
-    """A tensor of rank 0, of a number of the program."""
-
-    place: int
-    dtype: DType
-
-
-#: What has a storage before anything is computed.
-_Source: TypeAlias = Argument | Variable | _Scalar | Storage
-
-
 class _Made(NamedTuple):
     dtype: DType
     size: int
@@ -303,13 +303,10 @@ class _Result(NamedTuple):
     dtype: DType
 
 
-def _storage_of(
-    source: _Source,
-    arguments: Sequence[Tensor],
-    numbers: Sequence[Any],
-) -> Storage:
-    if isinstance(source, Argument):
-        return arguments[source.number].storage
-    if isinstance(source, _Scalar):
-        return scalar_storage(numbers[source.place], source.dtype)
-    return source.value.storage if isinstance(source, Variable) else source
+def _of_kind(
+    kind: type[_Kind], sources: Mapping[int, Source], used: Iterable[int]
+) -> dict[int, _Kind]:
+    """Return the sources of a kind that are used, by their values."""
+    return {
+        value: source for value in sorted(used) if isinstance(source := sources.get(value), kind)
+    }

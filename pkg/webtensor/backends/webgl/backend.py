@@ -6,7 +6,6 @@ from array import array
 from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import partial
 from math import isnan
-from struct import Struct
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -33,7 +32,7 @@ from webtensor.backends.webgl.paging import Pager
 from webtensor.backends.webgl.pixels import handed_out_shader, shown_shader, taken_shader
 from webtensor.backends.webgl.precision_modes import FULL, Mode
 from webtensor.backends.webgl.programs import LinkedProgram, ProgramCache
-from webtensor.backends.webgl.queue import DrawQueue
+from webtensor.backends.webgl.queue import COPY, COPY_RECORDS, DrawQueue
 from webtensor.backends.webgl.textures import Texture, TextureManager, texel_count
 from webtensor.backends.webgl.tracing import Draw, copied, traced
 from webtensor.dtypes import DType, bool_, float32, typed_view
@@ -54,10 +53,6 @@ kernel = KernelTable(
 )
 
 _BYTES_PER_TEXEL_READ = 16
-
-#: Replaces the program in the record of a copy of this many textures into one.
-_COPY = 0
-_COPIES = {count: Struct(f"={count + 5}i") for count in (4, 8)}
 
 #: Smallest number that is safe to divide by among 16-bit floats, as in TensorFlow.js.
 _HALF_EPSILON = 1e-4
@@ -111,6 +106,8 @@ class WebGLBackend(Backend):
         )
         #: Queues a draw, until the context is lost.
         self.push: Callable[..., None] = self._queue.push
+        #: Queues draws that are packed already, until the context is lost.
+        self.push_words: Callable[[memoryview[int]], None] = self._queue.push_words
         limit = min(env().get_number(MAX_TEXTURE_SIZE), gl.getParameter(gl.MAX_TEXTURE_SIZE))
         self.textures = TextureManager(self._device, self._queue.flush, mode, int(limit))
         env().on_set(DELETE_THRESHOLD, self.textures.compare_with_threshold)
@@ -140,9 +137,14 @@ class WebGLBackend(Backend):
         # Most pages need no program at first.
         from webtensor.backends.chains import with_chains
         from webtensor.backends.joining import with_joined_calls
+        from webtensor.backends.webgl.prepared_draws import PreparedDraws
 
         joined = with_joined_calls(program)
-        return super().compiled(with_chains(joined, lambda row, of: self.mode.version == 2))
+        program = with_chains(joined, lambda row, of: self.mode.version == 2)
+        kernels = [self.kernels.get(call.kernel) for call in program.calls]
+        if all(isinstance(kernel, DescribedKernel) for kernel in kernels):
+            return PreparedDraws(self, program)
+        return super().compiled(program)
 
     # -- drawing ------------------------------------------------------------------------------
 
@@ -207,7 +209,7 @@ class WebGLBackend(Backend):
             self.release(output)
             raise
         ids = [texture.id for texture in parts]
-        self.push(_COPIES[count], _COPY, output.id, count, part >> 2, *ids)
+        self.push(COPY_RECORDS[count], COPY, output.id, count, part >> 2, *ids)
         if self.trace is not None:
             self.trace.append(copied(parts, output))
         for texture in parts:
@@ -522,7 +524,7 @@ class WebGLBackend(Backend):
     def _end(self) -> None:
         """Stop drawing and calling back."""
         self._is_lost = True
-        self.push = self._refuse
+        self.push = self.push_words = self._refuse
         self._device.close()
         self._queue.close()
         self._lose_proxy.destroy()

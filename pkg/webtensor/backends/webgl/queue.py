@@ -7,7 +7,11 @@ from collections.abc import Callable, Sized
 from struct import Struct
 from typing import Any, NoReturn
 
-__all__ = ["DrawQueue"]
+__all__ = ["COPY", "COPY_RECORDS", "DrawQueue"]
+
+#: Replaces the program in the record of a copy of this many textures into one.
+COPY = 0
+COPY_RECORDS = {count: Struct(f"={count + 5}i") for count in (4, 8)}
 
 _WORDS = 1 << 15
 #: The maximum size of a record, in bytes.
@@ -30,6 +34,7 @@ class DrawQueue:
         from pyodide.ffi import create_proxy
 
         self._buffer = array("i", [-1]) * _WORDS
+        self._words = memoryview(self._buffer)
         self._address = self._buffer.buffer_info()[0]
         self._execute = device.flush
         self._schedule = device.schedule
@@ -51,6 +56,18 @@ class DrawQueue:
         self._position = position = position + record.size - 4
         if position > self._last:
             self.flush()
+
+    def push_words(self, words: memoryview[int]) -> None:
+        """Append draws that are packed already, of at most half the queue."""
+        if self._position + words.nbytes > self._last:
+            self.flush()
+        if self._position == 0 and not self._schedule(self._task_ended_proxy):
+            self._lost()
+        begin = self._position // words.itemsize
+        end = begin + len(words)
+        self._words[begin:end] = words
+        self._words[end] = -1
+        self._position = end * words.itemsize
 
     def flush(self) -> None:
         """Execute the queued draws."""

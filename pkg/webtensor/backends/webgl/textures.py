@@ -133,10 +133,14 @@ class TextureManager:
 
     def allocate_wide(self, size: int, width: int) -> Texture:
         """Return a texture for ``size`` float32 elements with ``width`` texels in a row."""
+        return self.take(self.wide_layout(size, width))
+
+    def wide_layout(self, size: int, width: int) -> Layout:
+        """Return where textures for ``size`` float32 elements are kept, of this width in texels."""
         kind = self._kinds[float32]
         height = -(-texel_count(size) // width)
         pool = self._pools.setdefault((width, height, kind), [])
-        return self._recycle(pool) if pool else self._make(pool, width, height, kind)
+        return pool, width, height, kind
 
     def allocate_pixels(self, width: int, height: int, *, new: bool) -> Texture:
         """Return a texture for the pixels of an image; a ``new`` one was used by no draw."""
