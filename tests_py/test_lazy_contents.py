@@ -92,6 +92,7 @@ PACKAGES = [
     "webtensor.nn",
     "webtensor.ops",
     "webtensor.random",
+    "webtensor.text",
     "webtensor.vision",
     "webtensor.visor",
 ]

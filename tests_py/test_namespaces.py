@@ -15,7 +15,7 @@ NAMESPACES = {
     *("activations", "browser", "callbacks", "constraints", "data", "fft", "fused", "image"),
     *("initializers", "io", "keras", "layers", "linalg", "losses", "math", "metrics", "models"),
     *("nn", "optimizers", "random", "regularizers", "signal", "sparse", "spectral", "string"),
-    *("train", "vision", "visor", "wasm", "webgl"),
+    *("text", "train", "vision", "visor", "wasm", "webgl"),
 }
 DUNDERS = {"__array_api_version__", "__array_namespace_info__", "__version__"}
 

@@ -74,6 +74,7 @@ if _typing.TYPE_CHECKING:
         keras as keras,
         nn as nn,
         random as random,
+        text as text,
         train as train,
         vision as vision,
         visor as visor,
@@ -233,8 +234,8 @@ else:
     #: Their functions are no ops, and their errors name what they are about.
     _WITHOUT_OPS = ("convert", "data", "graph", "keras", "onnx", "tflite")
     _MODULES = (
-        *("browser", "data", "io", "keras", "nn", "random", "train", "vision", "visor"),
-        *("wasm", "webgl"),
+        *("browser", "data", "io", "keras", "nn", "random", "text", "train", "vision"),
+        *("visor", "wasm", "webgl"),
     )
 
     def __getattr__(name: str) -> object:
