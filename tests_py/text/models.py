@@ -31,15 +31,15 @@ def tokenizer() -> SentencePieceTokenizer:
     return SentencePieceTokenizer(PAIRS, reserved_symbols=1)
 
 
-def _sums(indices: str, values: str) -> list[JsonNode]:
+def _sums(indices: str, values: str, table: np.ndarray) -> list[JsonNode]:
     """Nodes that sum the vectors of each sentence's pieces, times their places counted from 1."""
     integers, floats = Dtype("int32"), Dtype("float32")
     return [
-        constant("table", TABLE),
+        constant("table", table),
         constant("first axis", np.int32(0)),
         constant("last axis", np.int32(1)),
         constant("one", np.int32(1)),
-        constant("size", np.int32(SIZE)),
+        constant("size", np.int32(table.shape[1])),
         node("vectors", "GatherV2", ["table", values, "first axis"]),
         node("columns", "Split", ["last axis", indices], num_split=2),
         node("counted", "AddV2", ["columns:1", "one"]),
@@ -54,7 +54,11 @@ def _sums(indices: str, values: str) -> list[JsonNode]:
 
 
 def _model(
-    indices: str, values: str, nodes: Sequence[JsonNode], outputs: dict[str, int]
+    indices: str,
+    values: str,
+    table: np.ndarray,
+    nodes: Sequence[JsonNode],
+    outputs: dict[str, int],
 ) -> GraphModel:
     inputs = {
         "indices": TensorInfo((f"{indices}:0",), "int64", (None, 2)),
@@ -67,7 +71,7 @@ def _model(
         [
             placeholder(indices, "int64", [-1, 2]),
             placeholder(values, "int64", [-1]),
-            *_sums(indices, values),
+            *_sums(indices, values, table),
             *nodes,
         ]
     )
@@ -75,9 +79,9 @@ def _model(
     return GraphModel(graph_of_json(graph, "a model"), {}, "a model", signature=signature)
 
 
-def sentence_model() -> GraphModel:
+def sentence_model(table: np.ndarray = TABLE) -> GraphModel:
     """A model whose vectors are sums of the pieces' vectors times their places, counted from 1."""
-    return _model("indices", "values", [], {"sums": SIZE})
+    return _model("indices", "values", table, [], {"sums": table.shape[1]})
 
 
 def toxicity_model(logits: dict[str, np.ndarray]) -> GraphModel:
@@ -90,4 +94,4 @@ def toxicity_model(logits: dict[str, np.ndarray]) -> GraphModel:
             node(f"{label}/probabilities", "Softmax", [f"{label}/logits"]),
         ]
     outputs = {f"{label}/probabilities": 2 for label in logits}
-    return _model("Placeholder_1", "Placeholder", nodes, outputs)
+    return _model("Placeholder_1", "Placeholder", TABLE, nodes, outputs)
