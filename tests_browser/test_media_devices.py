@@ -183,6 +183,42 @@ levels = [max(value for value, in row) for row in element["spectrogram"].tolist(
         loudest, quietest = recording.run(START + code)
         assert loudest > quietest + 20
 
+    @pytest.mark.parametrize("backend", ["wasm", "webgl"])
+    def test_models_listen_to_it(self, recording: PythonPage, backend: str):
+        code = """
+from webtensor import keras
+
+wt.set_backend(backend)
+network = keras.Sequential([
+    keras.Input((10, 232, 1)),
+    keras.layers.Flatten(),
+    keras.layers.Dense(2, activation="softmax", kernel_initializer="zeros"),
+])
+speech = wt.audio.SpeechCommands(network, words=["yes", "no"])
+
+async def listen():
+    with await wt.data.microphone(num_frames_per_spectrogram=1) as microphone:
+        words = []
+        async for heard in speech.listen(microphone):
+            words.append([heard.word, *heard.probabilities.values()])
+            if len(words) == 2:
+                return words
+
+def counts():
+    gc.collect()
+    return [module._hiwire_num_refs(), module.pyproxy_alloc_map.size, wt.memory()["num_tensors"]]
+
+module.enable_pyproxy_allocation_tracing()
+for _ in range(2):
+    await listen()
+before = counts()
+words = await listen()
+[words, before, counts()]
+"""
+        words, before, after = recording.run(START + code, backend=backend)
+        assert words == [["yes", 0.5, 0.5]] * 2
+        assert after == before
+
     def test_a_browser_without_audio(self, firefox_recording: PythonPage):
         code = """
 try:

@@ -11,6 +11,7 @@ from webtensor import keras, train
 
 NAMESPACES = [
     wt,
+    wt.audio,
     wt.browser,
     wt.fft,
     wt.fused,

@@ -74,6 +74,7 @@ def shown_to_type_checkers(package: ModuleType) -> set[str]:
 PACKAGES = [
     "webtensor.data",
     "webtensor",
+    "webtensor.audio",
     "webtensor.autodiff",
     "webtensor.browser",
     "webtensor.charts",
@@ -92,6 +93,7 @@ PACKAGES = [
     "webtensor.nn",
     "webtensor.ops",
     "webtensor.random",
+    "webtensor.text",
     "webtensor.vision",
     "webtensor.visor",
 ]

@@ -12,10 +12,11 @@ import webtensor as wt
 
 #: Modules that users see; all other modules of the package are inner ones.
 NAMESPACES = {
-    *("activations", "browser", "callbacks", "constraints", "data", "fft", "fused", "image"),
+    *("activations", "audio", "browser", "callbacks", "constraints", "data", "fft", "fused"),
+    "image",
     *("initializers", "io", "keras", "layers", "linalg", "losses", "math", "metrics", "models"),
     *("nn", "optimizers", "random", "regularizers", "signal", "sparse", "spectral", "string"),
-    *("train", "vision", "visor", "wasm", "webgl"),
+    *("text", "train", "vision", "visor", "wasm", "webgl"),
 }
 DUNDERS = {"__array_api_version__", "__array_namespace_info__", "__version__"}
 

@@ -67,7 +67,9 @@ def _is_method(member: object) -> bool:
 def _namespaces() -> Iterator[tuple[str, ModuleType]]:
     library = import_module("webtensor")
     yield "webtensor", library
-    others = ("browser", "data", "io", "train", "vision", "visor", "wasm", "webgl")
+    others = (
+        *("audio", "browser", "data", "io", "text", "train", "vision", "visor", "wasm", "webgl"),
+    )
     for name in sorted([*NAMESPACES, *others]):
         yield from _with_inner_namespaces(f"webtensor.{name}", getattr(library, name))
     yield from _with_inner_namespaces(KERAS, library.keras)

@@ -68,12 +68,14 @@ globals().update(_explained_functions(_modules[__name__]))
 
 if _typing.TYPE_CHECKING:
     from webtensor import (
+        audio as audio,
         browser as browser,
         data as data,
         io as io,
         keras as keras,
         nn as nn,
         random as random,
+        text as text,
         train as train,
         vision as vision,
         visor as visor,
@@ -233,8 +235,8 @@ else:
     #: Their functions are no ops, and their errors name what they are about.
     _WITHOUT_OPS = ("convert", "data", "graph", "keras", "onnx", "tflite")
     _MODULES = (
-        *("browser", "data", "io", "keras", "nn", "random", "train", "vision", "visor"),
-        *("wasm", "webgl"),
+        *("audio", "browser", "data", "io", "keras", "nn", "random", "text", "train"),
+        *("vision", "visor", "wasm", "webgl"),
     )
 
     def __getattr__(name: str) -> object:

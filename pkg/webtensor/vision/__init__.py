@@ -1,4 +1,4 @@
-"""Ready-made models: poses, faces, objects, masks, and classifiers that learn from a few examples.
+"""Ready-made models for images: poses, faces, objects, masks, classes, and those of one's own.
 
 ``images`` reads what models take as an image, ``boxes`` has what they compute with rectangles, and
 ``results`` what they return. Each model has a module of its own; ``model`` has what they share.
@@ -20,6 +20,7 @@ __all__ = [
     "BlazeFace",
     "Box",
     "CenterNet",
+    "Classification",
     "DetectedObject",
     "Face",
     "FaceMesh",
@@ -32,6 +33,7 @@ __all__ = [
     "Keypoint",
     "Keypoint3D",
     "MeshFace",
+    "MobileNet",
     "MoveNet",
     "NanoDet",
     "ObjectDetector",
@@ -66,12 +68,14 @@ if TYPE_CHECKING:
     from webtensor.vision.images import read_image, read_image_async
     from webtensor.vision.knn import KNNClassifier, KNNPrediction
     from webtensor.vision.labels import COCO_LABELS
+    from webtensor.vision.mobilenet import MobileNet
     from webtensor.vision.movenet import MoveNet
     from webtensor.vision.posenet import PoseNet
     from webtensor.vision.results import (
         COCO_KEYPOINTS,
         SKELETON,
         Box,
+        Classification,
         DetectedObject,
         Face,
         Hand,
@@ -100,10 +104,11 @@ else:
             images: read_image read_image_async
             knn: KNNClassifier KNNPrediction
             labels: COCO_LABELS
+            mobilenet: MobileNet
             movenet: MoveNet
             posenet: PoseNet
-            results: COCO_KEYPOINTS SKELETON Box DetectedObject Face Hand Keypoint Keypoint3D
-                MeshFace Pose
+            results: COCO_KEYPOINTS SKELETON Box Classification DetectedObject Face Hand Keypoint
+                Keypoint3D MeshFace Pose
             segmentation: PersonSegmenter Segmentation blur_background replace_background
             transfer: FeatureExtractor TransferClassifier
             """

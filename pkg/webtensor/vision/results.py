@@ -14,6 +14,7 @@ __all__ = [
     "COCO_KEYPOINTS",
     "SKELETON",
     "Box",
+    "Classification",
     "DetectedObject",
     "Face",
     "Hand",
@@ -222,6 +223,21 @@ class DetectedObject:
     box: Box
     label: str
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """A class that an image may be of.
+
+    Attributes:
+        label: its name, such as ``"tabby"``.
+        class_index: its number among the names of the classes.
+        probability: how probable it is.
+    """
+
+    label: str
+    class_index: int
+    probability: float
 
 
 def mirrored(keypoints: Sequence[AnyKeypoint], width: int) -> tuple[AnyKeypoint, ...]:

@@ -1,0 +1,1 @@
+"""Tests of the ready-made models for text, on vocabularies and weights with known answers."""
