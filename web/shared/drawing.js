@@ -18,6 +18,15 @@ export function blank(canvas) {
 }
 
 /**
+ * Returns the colours of elements, such as those of a legend, as the page's scheme resolves them.
+ * @param {Iterable<Element>} elements
+ * @returns {string[]}
+ */
+export function coloursOf(elements) {
+  return Array.from(elements, (element) => getComputedStyle(element).color);
+}
+
+/**
  * Draws points as dots, scaled and moved so that they fill the canvas.
  * @param {HTMLCanvasElement} canvas
  * @param {Float32Array} positions x and y of each point, in turns
@@ -25,18 +34,33 @@ export function blank(canvas) {
  * @param {string[]} colours CSS colours
  */
 export function drawPoints(canvas, positions, groups, colours, radius = 3) {
-  const { context, width, height } = blank(canvas);
+  const { context } = blank(canvas);
+  fillDots(context, placedPoints(canvas, positions, radius), groups, colours, radius);
+}
+
+/**
+ * Returns where `drawPoints` draws points: x and y of each, in turns, in CSS pixels of the canvas.
+ */
+export function placedPoints({ clientWidth, clientHeight }, positions, radius = 3) {
   const columns = extent(positions, 0);
   const rows = extent(positions, 1);
   const room = 2 * (radius + 2);
-  const scale = Math.min((width - room) / columns.size, (height - room) / rows.size);
+  const scale = Math.min((clientWidth - room) / columns.size, (clientHeight - room) / rows.size);
+  return positions.map((position, index) =>
+    index % 2 === 0
+      ? clientWidth / 2 + scale * (position - columns.middle)
+      : clientHeight / 2 + scale * (position - rows.middle),
+  );
+}
+
+/** Fills dots at places (x and y in turns), each in the colour of its group. */
+function fillDots(context, places, groups, colours, radius) {
   for (const [group, colour] of colours.entries()) {
     context.fillStyle = colour;
     context.beginPath();
     for (let index = 0; index < groups.length; index++) {
       if (groups[index] !== group) continue;
-      const x = width / 2 + scale * (positions[2 * index] - columns.middle);
-      const y = height / 2 + scale * (positions[2 * index + 1] - rows.middle);
+      const [x, y] = [places[2 * index], places[2 * index + 1]];
       context.moveTo(x + radius, y);
       context.arc(x, y, radius, 0, 2 * Math.PI);
     }

@@ -96,9 +96,9 @@ class Program:
         else:
             self._task = run_in_background(self._run())
 
-    async def run_anew(self) -> None:
+    async def run_anew(self, event: Any = None) -> None:
         """Run the program from its beginning, after the end of the run that goes on."""
-        if self._task is not None:
+        while self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
         self.run_or_stop()
