@@ -11,6 +11,8 @@ from tests_browser.stage import (
     expect_on_first_screen,
     number_in,
     open_page,
+    run_to,
+    stop,
     tensors_after_stop,
     wait_for_number,
 )
@@ -52,24 +54,9 @@ def page(request: pytest.FixtureRequest, chromium: Browser, site_url: str) -> It
         assert watch.take_errors() == []
 
 
-def stop(page: Page) -> None:
-    """Stop the program if it runs."""
-    if page.locator("#run").inner_text() == "Stop":
-        page.locator("#run").click()
-    expect(page.locator("#run")).to_have_text("Run")
-
-
-def run_to(page: Page, least: int) -> None:
-    """Let the program run from its beginning to a step, or beyond it."""
-    stop(page)
-    page.locator("#step").evaluate("(step) => { step.textContent = ''; }")
-    page.locator("#run").click()
-    wait_for_number(page.locator("#step"), STEP, least)
-
-
 def test_digits_of_a_kind_find_together(page: Page):
     expect_on_first_screen(page)
-    run_to(page, 1)
+    run_to(page, STEP, 1)
     before = purity(page)
     wait_for_number(page.locator("#step"), STEP, 300)
     stop(page)
@@ -77,7 +64,7 @@ def test_digits_of_a_kind_find_together(page: Page):
 
 
 def test_the_pointed_dot_shows_its_digit(page: Page):
-    run_to(page, 100)
+    run_to(page, STEP, 100)
     stop(page)
     plane, card = page.locator("#plane"), page.locator("#pointed")
     expect(card).to_be_hidden()
@@ -101,7 +88,7 @@ def test_the_pointed_dot_shows_its_digit(page: Page):
 
 
 def test_another_perplexity_begins_anew(page: Page):
-    run_to(page, 60)
+    run_to(page, STEP, 60)
     perplexity = page.locator("#perplexity")
     perplexity.focus()
     perplexity.press("ArrowRight")
@@ -113,7 +100,7 @@ def test_another_perplexity_begins_anew(page: Page):
 
 
 def test_nothing_is_left_of_it(page: Page):
-    run_to(page, 10)
+    run_to(page, STEP, 10)
     assert tensors_after_stop(page) == 0
 
 

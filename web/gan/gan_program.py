@@ -8,18 +8,12 @@ import webtensor as wt
 from webtensor import keras
 
 BATCH = 150
-layers = keras.layers
+keras.utils.set_random_seed(1)  # the same points in every run
 
 
 def network(outputs: int) -> keras.Sequential:
-    return keras.Sequential(
-        [
-            keras.Input((2,)),
-            layers.Dense(32, activation="relu"),
-            layers.Dense(32, activation="relu"),
-            layers.Dense(outputs),
-        ]
-    )
+    hidden = [keras.layers.Dense(32, activation="relu") for _ in range(2)]
+    return keras.Sequential([keras.Input((2,)), *hidden, keras.layers.Dense(outputs)])
 
 
 def noise() -> wt.Tensor:
@@ -27,11 +21,12 @@ def noise() -> wt.Tensor:
 
 
 def cross_entropy(logits: wt.Tensor, label: float) -> wt.Tensor:
+    """How wrong the discriminator is about points, which are real (1) or made (0)."""
     return wt.losses.sigmoid_cross_entropy(wt.full(logits.shape, label), logits)
 
 
-generator, discriminator = network(2), network(1)
 stage = Stage()
+generator, discriminator = network(2), network(1)
 optimizers = {
     generator: keras.optimizers.Adam(stage.generator_rate, beta_1=0.5),
     discriminator: keras.optimizers.Adam(stage.discriminator_rate, beta_1=0.5),
@@ -47,24 +42,24 @@ def improve(model: keras.Sequential, tape: wt.GradientTape, loss: wt.Tensor) -> 
 def train() -> tuple[wt.Tensor, wt.Tensor]:
     with wt.GradientTape() as tape:
         real, made = stage.real_points(BATCH), generator(noise())
-        real_loss = cross_entropy(discriminator(real), 1)
-        loss = (real_loss + cross_entropy(discriminator(made), 0)) / 2
-    improve(discriminator, tape, loss)
+        losses = cross_entropy(discriminator(real), 1), cross_entropy(discriminator(made), 0)
+        error = (losses[0] + losses[1]) / 2
+    improve(discriminator, tape, error)
     with wt.GradientTape() as tape:
-        deceit = cross_entropy(discriminator(generator(noise())), 1)
-    improve(generator, tape, deceit)
-    return loss, deceit
+        failure = cross_entropy(discriminator(generator(noise())), 1)
+    improve(generator, tape, failure)
+    return error, failure
 
 
 @wt.function
-def look(noise: wt.Tensor, loss: wt.Tensor, deceit: wt.Tensor) -> wt.Tensor:
+def look(noise: wt.Tensor, error: wt.Tensor, failure: wt.Tensor) -> wt.Tensor:
     with wt.GradientTape() as tape:
         made = generator(noise)
         tape.watch(made)
-        value = cross_entropy(discriminator(made), 1)
+        loss = cross_entropy(discriminator(made), 1)
+    pulls = -tape.gradient(loss, made)
     field = wt.tanh(discriminator(stage.grid))  # from made (-1) to real (1)
-    pulls = -tape.gradient(value, made)
-    return flat(loss, deceit, field, made, pulls)
+    return flat(error, failure, field, made, pulls)
 
 
 shown_noise = noise()

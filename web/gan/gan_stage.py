@@ -3,8 +3,9 @@
 from math import pi
 from typing import Any
 
+from curves import Curves
 from drawing import coloursOf, drawDots, drawField, drawVectors
-from fields import Curves, grid
+from fields import grid
 from js import document
 from page import element, write
 from program import on
@@ -93,7 +94,7 @@ class Stage:
         fields = SIDE * SIDE + 2
         points = (len(values) - fields) // 2
         field, made = to_js(values[2:fields]), to_js(values[fields : fields + points])
-        loss, deceit = values[:2]
+        error, failure = values[:2]
         colours = coloursOf(self._swatches)
         drawField(self._canvas, field, to_js([colours[1], colours[0]]))
         drawDots(
@@ -102,10 +103,10 @@ class Stage:
         pulls = to_js(values[fields + points :])
         drawVectors(self._canvas, made, pulls, colours[2], REACH, LONGEST_PULL)
         drawDots(self._canvas, made, _group(1, points // 2), colours, REACH, RADIUS)
-        self._curves.add(self.step, loss, deceit)
+        self._curves.add(self.step, error, failure)
+        write("step", f"Step {self.step}, losses {error:.2f} and {failure:.2f}")
         if self.step % CURVES_EVERY == 0:
             self._curves.draw()
-            write("step", f"Step {self.step}, losses {loss:.2f} and {deceit:.2f}")
 
     def _pause_or_go_on(self, event: Any) -> None:
         self.is_paused = not self.is_paused

@@ -3,6 +3,12 @@ import { showProgram } from "../shared/program_page.js";
 import * as network_view from "./network_view.js";
 
 showProgram("playground_program.py", {
-  modules: ["../shared/charts.py", "../shared/fields.py", "playground_stage.py", "point_sets.py"],
+  modules: [
+    "../shared/charts.py",
+    "../shared/curves.py",
+    "../shared/fields.py",
+    "playground_stage.py",
+    "point_sets.py",
+  ],
   libraries: { drawing, network_view },
 });

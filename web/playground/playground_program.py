@@ -9,6 +9,7 @@ from webtensor import keras
 
 BATCH = 25
 STEPS_AN_EPOCH = 10
+keras.utils.set_random_seed(1)  # the same points and weights in every run
 
 stage = Stage()
 (points, labels), (test_points, test_labels) = stage.training, stage.test

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from curves import Curves
 from drawing import coloursOf, drawDots, drawField
-from fields import Curves, grid
+from fields import grid
 from js import document
 from network_view import drawNetwork
 from page import element, write
