@@ -65,6 +65,9 @@ export function drawField(canvas, values, colours) {
   context.drawImage(fieldPicture(values, colours), 0, 0, width, height);
 }
 
+/** The width of the outline of dots on a heat map, in the canvas's background. */
+const OUTLINE = 0.75;
+
 /** The greatest opacity of a heat map, over which points can still be seen. */
 const OPACITY = 150;
 
@@ -96,7 +99,11 @@ export function fieldPicture(values, colours) {
  * @param {string[]} colours CSS colours
  */
 export function drawDots(canvas, positions, groups, colours, reach, radius = 3) {
-  fillDots(canvas.getContext("2d"), onSquare(canvas, positions, reach), groups, colours, radius);
+  const context = canvas.getContext("2d");
+  const places = onSquare(canvas, positions, reach);
+  const paper = [getComputedStyle(canvas).backgroundColor];
+  fillDots(context, places, new Uint8Array(groups.length), paper, radius + OUTLINE);
+  fillDots(context, places, groups, colours, radius);
 }
 
 /**

@@ -13,7 +13,7 @@ from tests_browser.bench.workload import ONLY_NUMPY, Input, Workload
 __all__ = ["NUMERICAL"]
 
 PERPLEXITY = 30.0
-#: More than are ever timed; all of them are in the first quarter, with one exaggeration and momentum.
+#: More than are ever timed, so that all are in the first quarter: one exaggeration, one momentum.
 STEPS = 10**6
 MOMENTUM = 0.5
 DIGITS = Input((1797, 64), 0.0, 1.0)
