@@ -63,7 +63,7 @@ def test_it_runs_anew_on_another_backend(page: Page):
     expect(page.locator("#facts")).to_contain_text("WebAssembly's memory")
     page.locator("#backend").select_option("webgl")
     expect(page.locator("#facts")).to_contain_text(
-        re.compile(r"ms a frame, \d+ frames a second, \d+\.\d MB on the GPU"), timeout=60_000
+        re.compile(r"ms a frame, \d+ frames a second, \d+ kB on the GPU"), timeout=60_000
     )
     expect(page.locator("#run-state")).to_have_text("Running")
     page.locator("#backend").select_option("wasm")

@@ -14,10 +14,15 @@ EXAGGERATION = 12.0
 
 
 def squared_distances(x: wt.Tensor) -> wt.Tensor:
-    """Return the squared distances of all pairs of rows."""
+    """Return the squared distances of all pairs of rows.
+
+    They are |a|² - 2 a·b + |b|², all of which one product of matrices adds up.
+    """
     squares = wt.sum(x**2, axis=1, keepdims=True)
-    products = wt.matmul(x, x, transpose_b=True)
-    return wt.maximum(squares + wt.transpose(squares) - 2.0 * products, 0.0)
+    ones = wt.ones_like(squares)
+    left = wt.concat([-2.0 * x, squares, ones], axis=1)
+    right = wt.concat([x, ones, squares], axis=1)
+    return wt.maximum(wt.matmul(left, right, transpose_b=True), 0.0)
 
 
 def neighbour_probabilities(distances: wt.Tensor, perplexity: float) -> wt.Tensor:
@@ -63,10 +68,11 @@ def affinities(x: wt.Tensor, perplexity: float) -> wt.Tensor:
 def gradient(p: wt.Tensor, positions: wt.Tensor, exaggeration: float = 1.0) -> wt.Tensor:
     """Return the gradient of the Kullback-Leibler divergence of the positions from ``p``."""
     similarities = 1.0 / (1.0 + squared_distances(positions))
-    q = similarities / (wt.sum(similarities) - positions.shape[0])
+    q = similarities * (1.0 / (wt.sum(similarities) - positions.shape[0]))
     forces = (exaggeration * p - q) * similarities
-    totals = wt.sum(forces, axis=1, keepdims=True)
-    return 4.0 * (totals * positions - wt.matmul(forces, positions))
+    ones = wt.ones((positions.shape[0], 1))
+    sums = wt.matmul(forces, wt.concat([positions, ones], axis=1))  # the last sums forces alone
+    return 4.0 * (sums[:, -1:] * positions - sums[:, :-1])
 
 
 def descend(

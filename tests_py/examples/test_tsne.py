@@ -68,6 +68,13 @@ def test_neighbours_of_digits_stay_neighbours() -> None:
     assert trustworthiness(x, scattered) < 0.6
 
 
+@pytest.mark.parametrize("backend", ["wasm"], indirect=True)
+def test_neighbours_of_all_digits_stay_neighbours_at_few_steps(backend: str) -> None:
+    x = digits(1797)
+    positions = tsne.embed(wt.tensor(x), steps=200)
+    assert trustworthiness(x, positions.numpy()) >= 0.95
+
+
 def test_positions_of_equal_points_are_finite() -> None:
     positions = tsne.embed(wt.ones((10, 3)), perplexity=3.0, steps=20)
     assert np.all(np.isfinite(positions.numpy()))

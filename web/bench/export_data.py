@@ -28,6 +28,7 @@ MODULES = [
     ),
     *sorted((PYTHON / "workloads").glob("*.py")),
     ROOT / "web" / "digits" / "model.py",
+    ROOT / "docs" / "examples" / "tsne.py",
 ]
 SCRIPTS = [
     JAVASCRIPT / f"{name}.js"

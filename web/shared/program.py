@@ -5,6 +5,7 @@ run, and so does everything that they hold.
 """
 
 import asyncio
+import gc
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
@@ -62,7 +63,8 @@ def show_facts(*rates: str) -> None:
         memory = wt.memory()
         size = memory["num_bytes_in_gpu" if backend == "webgl" else "num_bytes"]
         place = "on the GPU" if backend == "webgl" else "in WebAssembly's memory"
-        facts.textContent = ", ".join([*rates, f"{size / 1e6:.1f} MB {place}"])
+        amount = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
+        facts.textContent = ", ".join([*rates, f"{amount} {place}"])
 
 
 class Output(StringIO):
@@ -96,9 +98,9 @@ class Program:
         else:
             self._task = run_in_background(self._run())
 
-    async def run_anew(self) -> None:
+    async def run_anew(self, event: Any = None) -> None:
         """Run the program from its beginning, after the end of the run that goes on."""
-        if self._task is not None:
+        while self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
         self.run_or_stop()
@@ -122,6 +124,7 @@ class Program:
             self._on_error(line_of(error, report), "".join(report.format_exception_only()).strip())
         finally:
             names.clear()
+            gc.collect()  # networks are in cycles, and with them their weights
             self._task = None
             self._button.textContent = "Run"
 

@@ -6,7 +6,8 @@
 //   showProgram("tsne_program.py", { modules: ["digits.py"], libraries: { drawing } });
 //
 // The page has the elements `#editor`, `#run`, `#reset`, `#run-state`, `#output`, `#facts` and
-// `#backend` (`web/tsne/index.html`), and what the program draws on.
+// `#backend` (`web/tsne/index.html`), and what the program draws on. `<output for="id">` shows the value
+// of a control; a control with `data-restarts` runs the program anew (program_page.py).
 
 import { fetchFile } from "./downloads.js";
 import { createEditor } from "./editor.js";
@@ -23,11 +24,19 @@ const element = (id) => document.getElementById(id);
  */
 export async function showProgram(name, { modules = [], libraries = {} } = {}) {
   element("editor").ready = openEditor(name); // web/shared/program_page.py awaits it
+  document.querySelectorAll(".controls output[for]").forEach(showValue);
   const pyodide = await runPage("../shared/program_page.py", {
     modules: [...MODULES, ...modules],
     libraries,
   });
   if (pyodide === undefined) element("run-state").textContent = "Python could not start here";
+}
+
+function showValue(output) {
+  const control = element(output.htmlFor.value);
+  const show = () => (output.value = control.value);
+  control.addEventListener("input", show);
+  show();
 }
 
 async function openEditor(name) {

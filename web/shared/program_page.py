@@ -1,13 +1,14 @@
 """What a page with a program does when Python is there: it runs the program (`program_page.js`).
 
 The address may choose what computes: `?backend=wasm`. `<main data-waits>` is the page whose program
-waits for a visitor's click.
+waits for a visitor's click, as all do for those who prefer reduced motion. A change of a control
+with `data-restarts` runs the program anew.
 """
 
 from html import escape
 from typing import Any
 
-from js import document
+from js import document, matchMedia
 from page import element, on, query
 from program import Program, show_facts
 
@@ -21,6 +22,12 @@ def backend_choices() -> str:
         f"<option{' selected' if name == chosen else ''}>{escape(name)}</option>"
         for name in wt.available_backends()
     )
+
+
+def waits() -> bool:
+    """Tell whether the program is to run at a click only."""
+    prefers_less_motion: bool = matchMedia("(prefers-reduced-motion: reduce)").matches
+    return prefers_less_motion or document.querySelector("main").hasAttribute("data-waits")
 
 
 async def choose_backend(event: Any) -> None:
@@ -37,9 +44,11 @@ program = Program(lambda: str(editor.text), editor.markError)
 backend = element("backend")
 backend.innerHTML = backend_choices()
 on(backend, "change", choose_backend)
+for control in document.querySelectorAll("[data-restarts]"):
+    on(control, "change", program.run_anew)
 for button in ("run", "reset"):
     element(button).disabled = False
 backend.disabled = False
 show_facts()
-if not document.querySelector("main").hasAttribute("data-waits"):
+if not waits():
     program.run_or_stop()

@@ -1,7 +1,7 @@
-import * as drawing from "../shared/drawing.js";
 import { showProgram } from "../shared/program_page.js";
+import * as digit_map from "./digit_map.js";
 
 showProgram("tsne_program.py", {
   modules: ["../digits/data.py", "plane.py", "tsne.py"],
-  libraries: { drawing },
+  libraries: { digit_map },
 });

@@ -1,21 +1,24 @@
 """The digits on a plane, each of them near those that look alike."""
 
-from plane import Plane, control, load_digits
+from plane import Plane, chosen_count, control, load_digits
 from program import frames
 from tsne import descend
 
 import webtensor as wt
 
-images, labels = await load_digits(600)  # all of them: 1797
-features = wt.reshape(images, (len(labels), 64)) / 16
-plane = Plane(labels)
+STEPS = 1000
+
+count = await chosen_count()  # of 1,797
+digits = await load_digits(count)
+features = wt.reshape(digits.images, (count, 64)) / 16
+plane = Plane(digits)
 
 perplexity = control("perplexity")  # about how many neighbours a digit has
-steps = descend(features, perplexity, steps=1000)
-async for step in frames():
-    positions = next(steps, None)
+positions_after = descend(features, perplexity, STEPS)
+async for frame in frames():
+    positions = next(positions_after, None)
     if positions is None:
         break
-    if step % 5 == 0:
+    if frame % 3 == 0 or frame == STEPS - 1:
         await plane.draw(positions)
-        plane.say(f"Step {step}")
+        plane.say(f"Step {frame + 1} of {STEPS}, {count} digits")

@@ -13,6 +13,7 @@ from tests_browser.bench.workloads.layer import LAYERS
 from tests_browser.bench.workloads.layers_api import LAYERS_API
 from tests_browser.bench.workloads.model import PREDICTIONS
 from tests_browser.bench.workloads.movement import MOVEMENT
+from tests_browser.bench.workloads.numerical import NUMERICAL
 from tests_browser.bench.workloads.overhead import OVERHEAD
 from tests_browser.bench.workloads.pooling import POOLING
 from tests_browser.bench.workloads.product import PRODUCTS
@@ -43,6 +44,7 @@ FAMILIES = {
     "Transfers": TRANSFERS,
     "Training": TRAINING,
     "Captured functions": CAPTURED,
+    "Numerical programs": NUMERICAL,
     "Convolutions of networks": LAYERS,
     "The Layers API": LAYERS_API,
     "Networks": PREDICTIONS,

@@ -1,0 +1,100 @@
+"""What a page with a program shows on its stage, looked at as a visitor does."""
+
+import re
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests_browser.test_program_pages import run
+
+SECONDS_TO_START = 120
+FIRST_SCREEN = {"width": 1280, "height": 800}
+
+#: The colours of a legend, as integers of the pixels that have them.
+LEGEND_COLOURS = """
+  const colours = Array.from(document.querySelectorAll("#legend i"), (swatch) => {
+    const [red, green, blue] = getComputedStyle(swatch).color.match(/\\d+/g).map(Number);
+    return (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
+  });"""
+READ_PIXELS = """
+  const { width, height } = canvas;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+  const pixels = new Uint32Array(data.buffer);"""
+#: The pixels in the legend's colours: x, y and the index of the colour.
+COLOURED_PIXELS = f"""(canvas) => {{{LEGEND_COLOURS}{READ_PIXELS}
+  const found = [];
+  pixels.forEach((pixel, index) => {{
+    const colour = colours.indexOf(pixel);
+    if (colour >= 0) found.push([index % width, Math.floor(index / width), colour]);
+  }});
+  return found;
+}}"""
+COUNT_COLOURS = f"""(canvas) => {{{READ_PIXELS}
+  return new Set(pixels).size;
+}}"""
+
+
+def open_page(page: Page, url: str) -> None:
+    """Open a page, and wait until its program runs."""
+    page.set_viewport_size(FIRST_SCREEN)  # type: ignore[arg-type]
+    page.goto(url)
+    expect(page.locator("#run-state")).to_have_text("Running", timeout=SECONDS_TO_START * 1000)
+
+
+def expect_on_first_screen(page: Page) -> None:
+    """Check that one sees all that the stage shows, and its controls, without scrolling."""
+    for shown in page.locator(".stage :is(canvas, svg, select, input, button)").all():
+        box = shown.bounding_box()
+        if box is not None:
+            assert box["y"] + box["height"] <= FIRST_SCREEN["height"], shown
+
+
+def coloured_pixels(canvas: Locator) -> list[tuple[int, int, int]]:
+    """Return x, y and the number of the colour, of all pixels in a colour of the legend."""
+    return [tuple(pixel) for pixel in canvas.evaluate(COLOURED_PIXELS)]
+
+
+def count_colours(canvas: Locator) -> int:
+    """Return how many colours a canvas has."""
+    return int(canvas.evaluate(COUNT_COLOURS))
+
+
+def number_in(locator: Locator, pattern: str) -> float:
+    """Wait until an element's text has a number where the pattern's group is, and return it."""
+    expect(locator).to_have_text(re.compile(pattern), timeout=SECONDS_TO_START * 1000)
+    found = re.search(pattern, locator.inner_text())
+    assert found is not None
+    return float(found[1].replace(",", ""))
+
+
+def wait_for_number(locator: Locator, pattern: str, least: float) -> None:
+    """Wait until the number in an element's text is at least this."""
+    values: dict[str, Any] = {"pattern": pattern, "least": least}
+    element = locator.element_handle()
+    locator.page.wait_for_function(
+        """([element, { pattern, least }]) =>
+          Number(element.textContent.match(pattern)?.[1].replace(",", "")) >= least""",
+        arg=[element, values],
+        timeout=SECONDS_TO_START * 1000,
+    )
+
+
+def stop(page: Page) -> None:
+    """Stop the program if it runs."""
+    if page.locator("#run").inner_text() == "Stop":
+        page.locator("#run").click()
+    expect(page.locator("#run")).to_have_text("Run")
+
+
+def run_to(page: Page, pattern: str, least: int) -> None:
+    """Let the program run from its beginning until the status line has such a number."""
+    stop(page)
+    page.locator("#step").evaluate("(step) => { step.textContent = ''; }")
+    page.locator("#run").click()
+    wait_for_number(page.locator("#step"), pattern, least)
+
+
+def tensors_after_stop(page: Page) -> int:
+    """Stop the program, and return how many tensors are left."""
+    run(page, "import webtensor as wt\nprint(wt.memory()['num_tensors'])")
+    return int(number_in(page.locator("#output"), r"(\d+)"))
