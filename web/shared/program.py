@@ -5,6 +5,7 @@ run, and so does everything that they hold.
 """
 
 import asyncio
+import gc
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
@@ -104,6 +105,7 @@ class Program:
         self.run_or_stop()
 
     async def _run(self) -> None:
+        gc.collect()  # models and their layers refer to each other
         self._button.textContent = "Stop"
         write("output", "")
         write_state("Running")
@@ -124,6 +126,8 @@ class Program:
             names.clear()
             self._task = None
             self._button.textContent = "Run"
+            # What the run awaited may hold tensors until the event loop has had its turn.
+            asyncio.get_running_loop().call_soon(gc.collect)
 
 
 @contextmanager

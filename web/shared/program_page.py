@@ -1,7 +1,7 @@
 """What a page with a program does when Python is there: it runs the program (`program_page.js`).
 
 The address may choose what computes: `?backend=wasm`. `<main data-waits>` is the page whose program
-waits for a visitor's click.
+waits for a visitor's click; a change of a control with `data-restarts` runs the program anew.
 """
 
 from html import escape
@@ -29,6 +29,11 @@ async def choose_backend(event: Any) -> None:
     await program.run_anew()
 
 
+async def restart(event: Any) -> None:
+    """Run the program with what a visitor chose."""
+    await program.run_anew()
+
+
 editor = await element("editor").ready
 wanted = query("backend")
 if wanted is not None:
@@ -37,6 +42,8 @@ program = Program(lambda: str(editor.text), editor.markError)
 backend = element("backend")
 backend.innerHTML = backend_choices()
 on(backend, "change", choose_backend)
+for control in document.querySelectorAll("[data-restarts]"):
+    on(control, "change", restart)
 for button in ("run", "reset"):
     element(button).disabled = False
 backend.disabled = False
