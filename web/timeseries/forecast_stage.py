@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from page import element, write
+from page import element, problem_shown, write
 from tables import read_columns, sample_table
 
 import webtensor as wt
@@ -21,13 +21,8 @@ async def read_column() -> list[float]:
     Raises:
         ValueError: the file is no table with numbers; the page says so, too.
     """
-    element("problem").hidden = True
-    try:
+    with problem_shown():
         columns: dict[str, list[float]] = await read_columns(*_chosen_table())
-    except ValueError as error:
-        write("problem", str(error))
-        element("problem").hidden = False
-        raise
     choice = element("column")
     column = choice.value if choice.value in columns else [*columns][-1]
     choice.innerHTML = "".join(
