@@ -1,15 +1,19 @@
 """What a page with a program does when Python is there: it runs the program (`program_page.js`).
 
-The address may choose what computes: `?backend=wasm`. `<main data-waits>` is the page whose program
-waits for a visitor's click; a change of a control with `data-restarts` runs the program anew.
+The address may choose what computes: `?backend=wasm`. A change of a control with `data-restarts`
+runs the program anew. `<main>` may have `data-waits`, if the program waits for a visitor's click,
+and `data-worker="worker.js"`, if it runs in a worker with this script; for each run,
+`stage.begin()` then returns what hears the program's reports.
 """
 
 from html import escape
+from importlib import import_module
 from typing import Any
 
 from js import document
 from page import element, on, query
-from program import Program, show_facts
+from program import Program, evaluate_here, show_facts
+from worker_program import in_worker
 
 import webtensor as wt
 
@@ -38,7 +42,13 @@ editor = await element("editor").ready
 wanted = query("backend")
 if wanted is not None:
     wt.set_backend(wanted)
-program = Program(lambda: str(editor.text), editor.markError)
+main = document.querySelector("main")
+script = main.getAttribute("data-worker")
+program = Program(
+    lambda: str(editor.text),
+    editor.markError,
+    in_worker(script, import_module("stage").begin) if script else evaluate_here,
+)
 backend = element("backend")
 backend.innerHTML = backend_choices()
 on(backend, "change", choose_backend)
@@ -48,5 +58,5 @@ for button in ("run", "reset"):
     element(button).disabled = False
 backend.disabled = False
 show_facts()
-if not document.querySelector("main").hasAttribute("data-waits"):
+if not main.hasAttribute("data-waits"):
     program.run_or_stop()
