@@ -53,6 +53,16 @@ def test_columns_of_text_are_left_out(tables: ModuleType):
     assert columns == {"n": [*map(float, range(100))], "x": [n + 0.5 for n in range(100)]}
 
 
+@pytest.mark.parametrize(
+    "line, delimiter", [("day,x", ","), ("x;y, in m", ";"), ("a\tb\tc, d", "\t"), ("x", ",")]
+)
+def test_the_first_line_tells_the_delimiter(tables: ModuleType, line: str, delimiter: str):
+    assert tables.likely_delimiter(line) == delimiter
+    content = "\n".join([line, *numbered(delimiter.join("2" * (line.count(delimiter) + 1)))])
+    columns = asyncio.run(tables.read_columns(content.encode(), "a.csv", delimiter))
+    assert [*columns] == line.split(delimiter)
+
+
 def test_a_gap_has_the_number_before_it(tables: ModuleType):
     fields = ["", "2", "", "nan", "inf", "5", *numbered("{}")]
     (column,) = read(tables, "x,y", *(f"{field},." for field in fields)).values()

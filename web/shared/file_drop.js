@@ -6,13 +6,11 @@
  * @param {HTMLInputElement} input
  */
 export function acceptDrops(target, input) {
-  target.addEventListener("dragover", (event) => {
-    event.preventDefault();
-    target.classList.add("over");
-  });
+  // A file that misses the element must not take the place of the page.
+  for (const type of ["dragover", "drop"]) addEventListener(type, (event) => event.preventDefault());
+  target.addEventListener("dragover", () => target.classList.add("over"));
   target.addEventListener("dragleave", () => target.classList.remove("over"));
   target.addEventListener("drop", (event) => {
-    event.preventDefault();
     target.classList.remove("over");
     if (event.dataTransfer.files.length === 0) return;
     input.files = event.dataTransfer.files;

@@ -56,7 +56,7 @@ class Run:
             case "printed":
                 element("output").append(message.text)
             case "report":
-                write("facts", f"{message.memory} of a worker")
+                write("facts", f"A worker: {message.costs}")
                 self._hear_report(message.facts)
             case "error":
                 self._error = ProgramError(message.report, message.summary, message.line)

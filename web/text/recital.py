@@ -56,9 +56,9 @@ class Recital:
         """Begin with an empty page."""
         self._text = text
         self._losses: list[float] = []
-        self._heading = ""
+        self._heading = "Epoch 0"
         self._wished = asyncio.Event()
-        write("state", "The network reads the text for the first time.")
+        write("state", "The network has learned nothing yet.")
         write("prompt-shown", "")
         write("written", "")
         write("earlier", "")

@@ -1,4 +1,4 @@
-"""A recurrent network learns a text letter by letter; after each epoch it writes a little."""
+"""A recurrent network learns a text letter by letter; before each epoch it writes a little."""
 
 from character_model import build, next_character, windows
 from program import frames
@@ -22,11 +22,6 @@ model.compile(keras.optimizers.Adam(0.01), loss)
 
 recital = Recital(text)
 async for turn in frames():
-    if turn < EPOCHS:
-        history = await model.fit_async(batches, epochs=1, verbose=0)
-        recital.show_loss(turn + 1, history.history["loss"][0])
-    else:  # it has learned
-        await recital.wish()
     written = recital.begin()
     for step in range(LENGTH):
         seed = turn * LENGTH + step
@@ -34,3 +29,8 @@ async for turn in frames():
         if step % 8 == 7:
             recital.write(written)
             await wt.next_frame()
+    if turn < EPOCHS:
+        history = await model.fit_async(batches, epochs=1, verbose=0)
+        recital.show_loss(turn + 1, history.history["loss"][0])
+    else:  # it has learned
+        await recital.wish()

@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 from page import element, problem_shown, write
-from tables import read_columns, sample_table
+from tables import likely_delimiter, read_columns, sample_table
 
 import webtensor as wt
 
 SAMPLE = "Bicycles hired in a made-up town. Choose your own table, or drop it here."
-LARGEST_FILE = 10_000_000  # bytes
+LARGEST_FILE, LONGEST_HEADER = 10_000_000, 10_000  # bytes
 #: The rows before the held-out ones in the chart, as a share of these.
 ROWS_BEFORE = 0.5
 
@@ -22,7 +21,7 @@ async def read_column() -> list[float]:
         ValueError: the file is no table with numbers; the page says so, too.
     """
     with problem_shown():
-        columns: dict[str, list[float]] = await read_columns(*_chosen_table())
+        columns = await _read_table()
     choice = element("column")
     column = choice.value if choice.value in columns else [*columns][-1]
     choice.innerHTML = "".join(
@@ -32,13 +31,15 @@ async def read_column() -> list[float]:
     return columns[column]
 
 
-def _chosen_table() -> tuple[Any, str]:
-    """Return the chosen file, or the sample, and what errors call it."""
+async def _read_table() -> dict[str, list[float]]:
+    """Return the columns of the chosen file, or of the sample."""
+    columns: dict[str, list[float]]
     files = element("file").files
     element("sample").hidden = files.length == 0
     if files.length == 0:
         write("source", SAMPLE)
-        return sample_table(), "The sample"
+        columns = await read_columns(sample_table(), "The sample")
+        return columns
     file = files.item(0)
     write("source", f"From {file.name}.")
     if file.size == 0:
@@ -48,7 +49,10 @@ def _chosen_table() -> tuple[Any, str]:
             f"{file.name} has {file.size / 1e6:.0f} MB, but this page reads tables of at most "
             f"{LARGEST_FILE / 1e6:.0f} MB."
         )
-    return file, file.name
+    beginning = str(await file.slice(0, LONGEST_HEADER).text())
+    delimiter = likely_delimiter(beginning.partition("\n")[0])
+    columns = await read_columns(file, file.name, delimiter)
+    return columns
 
 
 def chosen_network() -> str:

@@ -8,6 +8,8 @@ from typing import Any
 
 import webtensor as wt
 
+#: What may be between fields, the likeliest first.
+DELIMITERS = (",", ";", "\t")
 FEWEST_ROWS = 100
 MOST_ROWS = 5_000
 #: A column of numbers has them in so many of its rows at least.
@@ -35,7 +37,12 @@ def sample_table() -> bytes:
     return "\n".join(rows).encode()
 
 
-async def read_columns(source: Any, name: str) -> dict[str, list[float]]:
+def likely_delimiter(line: str) -> str:
+    """Return the delimiter that divides the first line of a table into the most fields."""
+    return max(DELIMITERS, key=line.count)
+
+
+async def read_columns(source: Any, name: str, delimiter: str = ",") -> dict[str, list[float]]:
     """Return the columns of numbers in a CSV file, which errors call `name`.
 
     Of a long table, the last `MOST_ROWS` rows are taken. A missing number is the one before it.
@@ -43,7 +50,7 @@ async def read_columns(source: Any, name: str) -> dict[str, list[float]]:
     Raises:
         ValueError: the file is no table, or has too few rows or no numbers.
     """
-    rows = await _read_rows(source, name)
+    rows = await _read_rows(source, name, delimiter)
     if len(rows) < FEWEST_ROWS:
         raise ValueError(
             f"{name} has {len(rows)} rows below its header, but a forecast needs {FEWEST_ROWS}."
@@ -58,10 +65,10 @@ async def read_columns(source: Any, name: str) -> dict[str, list[float]]:
     return columns
 
 
-async def _read_rows(source: Any, name: str) -> list[dict[str, Any]]:
+async def _read_rows(source: Any, name: str, delimiter: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     try:
-        async for row in wt.data.csv(source):
+        async for row in wt.data.csv(source, delimiter=delimiter):
             rows.append(row)  # noqa: PERF401 - if the next one is wrong, their number is wanted
     except ValueError as error:
         _, is_about_row, reason = str(error).partition("(from 0 on) ")
