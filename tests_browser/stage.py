@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests_browser.test_program_pages import run
+from tests_browser.program_page import stop
 
 SECONDS_TO_START = 120
 FIRST_SCREEN = {"width": 1280, "height": 800}
@@ -79,22 +79,9 @@ def wait_for_number(locator: Locator, pattern: str, least: float) -> None:
     )
 
 
-def stop(page: Page) -> None:
-    """Stop the program if it runs."""
-    if page.locator("#run").inner_text() == "Stop":
-        page.locator("#run").click()
-    expect(page.locator("#run")).to_have_text("Run")
-
-
 def run_to(page: Page, pattern: str, least: int) -> None:
     """Let the program run from its beginning until the status line has such a number."""
     stop(page)
     page.locator("#step").evaluate("(step) => { step.textContent = ''; }")
     page.locator("#run").click()
     wait_for_number(page.locator("#step"), pattern, least)
-
-
-def tensors_after_stop(page: Page) -> int:
-    """Stop the program, and return how many tensors are left."""
-    run(page, "import webtensor as wt\nprint(wt.memory()['num_tensors'])")
-    return int(number_in(page.locator("#output"), r"(\d+)"))

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests_browser.page_watch import PageWatch
+from tests_browser.program_page import expect_no_tensors, stop
 from tests_browser.stage import (
     coloured_pixels,
     count_colours,
@@ -14,8 +15,6 @@ from tests_browser.stage import (
     number_in,
     open_page,
     run_to,
-    stop,
-    tensors_after_stop,
     wait_for_number,
 )
 
@@ -97,7 +96,7 @@ def test_a_learning_rate_of_none_leaves_the_generator_as_it_is(page: Page):
 
 def test_nothing_is_left_of_it(page: Page):
     run_to(page, STEP, 1)
-    assert tensors_after_stop(page) == 0
+    expect_no_tensors(page)
 
 
 def test_it_runs_in_firefox(firefox_page: Page, site_url: str):

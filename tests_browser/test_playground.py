@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests_browser.page_watch import PageWatch
+from tests_browser.program_page import expect_no_tensors, stop
 from tests_browser.stage import (
     coloured_pixels,
     count_colours,
@@ -13,8 +14,6 @@ from tests_browser.stage import (
     number_in,
     open_page,
     run_to,
-    stop,
-    tensors_after_stop,
     wait_for_number,
 )
 
@@ -108,7 +107,7 @@ def test_noise_activation_and_regularization_begin_anew(page: Page):
 
 def test_nothing_is_left_of_it(page: Page):
     run_to(page, EPOCH, 0)
-    assert tensors_after_stop(page) == 0
+    expect_no_tensors(page)
 
 
 def test_it_runs_in_firefox(firefox_page: Page, site_url: str):

@@ -7,8 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests_browser.page_watch import PageWatch
-
-EDITOR = "#editor .cm-content"
+from tests_browser.program_page import EDITOR, expect_no_tensors, run
 
 
 @pytest.fixture(scope="module")
@@ -23,19 +22,6 @@ def page(chromium: Browser, site_url: str) -> Iterator[Page]:
     errors = watch.take_errors()
     context.close()
     assert errors == []
-
-
-def run(page: Page, source: str) -> None:
-    """Stop what runs, and run another program."""
-    button = page.locator("#run")
-    if button.inner_text() == "Stop":
-        button.click()
-        expect(button).to_have_text("Run")
-    editor = page.locator(EDITOR)
-    editor.press("Control+a")
-    editor.press("Delete")
-    page.keyboard.insert_text(source)
-    editor.press("Control+Enter")
 
 
 def test_it_is_edited_and_run_again(page: Page):
@@ -94,5 +80,4 @@ async for frame in frames():
     expect(page.locator("#run-state")).to_have_text("Stopped")
     expect(output).to_have_text("heard\nended\n")
     page.locator("#step").dispatch_event("click")
-    run(page, "import webtensor as wt\nprint(wt.memory()['num_tensors'])")
-    expect(output).to_have_text("0\n")
+    expect_no_tensors(page)

@@ -6,14 +6,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests_browser.page_watch import PageWatch
+from tests_browser.program_page import expect_no_tensors, stop
 from tests_browser.stage import (
     coloured_pixels,
     expect_on_first_screen,
     number_in,
     open_page,
     run_to,
-    stop,
-    tensors_after_stop,
     wait_for_number,
 )
 
@@ -101,7 +100,7 @@ def test_another_perplexity_begins_anew(page: Page):
 
 def test_nothing_is_left_of_it(page: Page):
     run_to(page, STEP, 10)
-    assert tensors_after_stop(page) == 0
+    expect_no_tensors(page)
 
 
 def test_it_runs_in_firefox(firefox_page: Page, site_url: str):

@@ -46,7 +46,7 @@ speed.then(showSpeed);
 
 const pyodide = await runPage("index.py", {
   modules: [
-    ...["capabilities", "charts", "highlight", "page", "program"].map((name) => `shared/${name}.py`),
+    ...["capabilities", "charts", "evaluation", "highlight", "page", "program"].map((name) => `shared/${name}.py`),
     "plot.py",
   ],
 });

@@ -46,13 +46,19 @@ def build(characters: int) -> keras.Model:
     )
 
 
+def next_character(
+    model: keras.Model, text: str, alphabet: str, temperature: float, seed: int
+) -> str:
+    """Draw the character after a text; a low temperature prefers the likeliest."""
+    codes = wt.tensor([[alphabet.index(character) for character in text[-LENGTH:]]])
+    logits = model(codes)[:, -1] / temperature
+    return alphabet[int(wt.multinomial(logits, 1, seed=seed).item())]
+
+
 def generate(model: keras.Model, text: str, alphabet: str, count: int, temperature: float) -> str:
-    """Append drawn characters to a text; a low temperature prefers the likeliest."""
+    """Append drawn characters to a text."""
     for step in range(count):
-        codes = wt.tensor([[alphabet.index(character) for character in text[-LENGTH:]]])
-        logits = model(codes)[:, -1] / temperature
-        drawn = wt.multinomial(logits, 1, seed=step).item()
-        text += alphabet[int(drawn)]
+        text += next_character(model, text, alphabet, temperature, seed=step)
     return text
 
 

@@ -1,7 +1,8 @@
 """What the pages' Python has in common: elements, events, the address's query, tasks."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -27,6 +28,18 @@ def find(identifier: str) -> Any:
 def write(identifier: str, text: str) -> None:
     """Set the text of the page's element with this id."""
     element(identifier).textContent = text
+
+
+@contextmanager
+def problem_shown() -> Iterator[None]:
+    """Show the message of a ValueError, which goes on, in the page's alert `#problem`."""
+    element("problem").hidden = True
+    try:
+        yield
+    except ValueError as error:
+        write("problem", str(error))
+        element("problem").hidden = False
+        raise
 
 
 def query(name: str) -> str | None:

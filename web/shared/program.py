@@ -6,8 +6,7 @@ run, and so does everything that they hold.
 
 import asyncio
 import gc
-import traceback
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from itertools import count
@@ -15,12 +14,11 @@ from time import perf_counter
 from typing import Any
 
 import page
+from evaluation import ProgramError, evaluate, memory_facts
 from page import element, run_in_background, write
-from pyodide.code import eval_code_async
 
 import webtensor as wt
 
-PROGRAM = "program.py"
 SECONDS_BETWEEN_RATES = 0.5
 
 #: What the run that goes on has to undo at its end.
@@ -59,12 +57,7 @@ def show_facts(*rates: str) -> None:
     """Say what computes, how fast, and how much memory its tensors take."""
     facts = page.find("facts")
     if facts is not None and wt.available_backends():
-        backend = wt.get_backend()
-        memory = wt.memory()
-        size = memory["num_bytes_in_gpu" if backend == "webgl" else "num_bytes"]
-        place = "on the GPU" if backend == "webgl" else "in WebAssembly's memory"
-        amount = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
-        facts.textContent = ", ".join([*rates, f"{amount} {place}"])
+        facts.textContent = ", ".join([*rates, memory_facts()])
 
 
 class Output(StringIO):
@@ -76,6 +69,19 @@ class Output(StringIO):
         return len(text)
 
 
+@contextmanager
+def undone_at_end() -> Iterator[None]:
+    """Undo at the end what the run asked for, and let go of what it drew with."""
+    global _undo
+    with ExitStack() as _undo:
+        yield
+
+
+async def evaluate_here(source: str) -> ProgramError | None:
+    """Run a program in the page, and undo at its end what it asked for."""
+    return await evaluate(source, undone_at_end())
+
+
 class Program:
     """The button of a program, and the run that goes on."""
 
@@ -83,10 +89,12 @@ class Program:
         self,
         read: Callable[[], str],
         on_error: Callable[[int | None, str], object] = lambda line, summary: None,
+        evaluate: Callable[[str], Awaitable[ProgramError | None]] = evaluate_here,
     ) -> None:
         """Run what `read` returns at each click; `on_error` hears of the line and of the error."""
         self._read = read
         self._on_error = on_error
+        self._evaluate = evaluate
         self._button = element("run")
         self._task: asyncio.Task[None] | None = None
         page.on(self._button, "click", self.run_or_stop)
@@ -106,52 +114,27 @@ class Program:
         self.run_or_stop()
 
     async def _run(self) -> None:
+        gc.collect()  # models and their layers refer to each other
         self._button.textContent = "Stop"
         write("output", "")
         write_state("Running")
         output = Output()
-        names = {"__name__": "__main__"}
         try:
-            with redirect_stdout(output), redirect_stderr(output), undone_at_end():
-                await eval_code_async(self._read(), names, filename=PROGRAM)
-            write_state("Done")
+            with redirect_stdout(output), redirect_stderr(output):
+                error = await self._evaluate(self._read())
+            if error is None:
+                write_state("Done")
+            else:
+                output.write(error.report)
+                write_state("It ended with an error")
+                self._on_error(error.line, error.summary)
         except asyncio.CancelledError:
             write_state("Stopped")
-        except BaseException as error:  # a visitor's program may raise anything
-            report = own_traceback(error)
-            output.write("".join(report.format()))
-            write_state("It ended with an error")
-            self._on_error(line_of(error, report), "".join(report.format_exception_only()).strip())
         finally:
-            names.clear()
-            gc.collect()  # networks are in cycles, and with them their weights
             self._task = None
             self._button.textContent = "Run"
-
-
-@contextmanager
-def undone_at_end() -> Iterator[None]:
-    """Undo at the end what the run asked for, and let go of what it drew with."""
-    global _undo
-    with ExitStack() as _undo:
-        yield
-
-
-def own_traceback(error: BaseException) -> traceback.TracebackException:
-    """Return the traceback of an error, from the program's own first line on."""
-    report = traceback.TracebackException.from_exception(error)
-    frames = [frame.filename == PROGRAM for frame in report.stack]
-    if True in frames:
-        del report.stack[: frames.index(True)]
-    return report
-
-
-def line_of(error: BaseException, report: traceback.TracebackException) -> int | None:
-    """Return the line of the program that has a syntax error, or that led to another error."""
-    if isinstance(error, SyntaxError) and error.filename == PROGRAM:
-        return error.lineno
-    lines = [frame.lineno for frame in report.stack if frame.filename == PROGRAM]
-    return lines[-1] if lines else None
+            # What the run awaited may hold tensors until the event loop has had its turn.
+            asyncio.get_running_loop().call_soon(gc.collect)
 
 
 def write_state(text: str) -> None:

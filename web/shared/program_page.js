@@ -13,7 +13,13 @@ import { fetchFile } from "./downloads.js";
 import { createEditor } from "./editor.js";
 import { runPage } from "./loader.js";
 
-const MODULES = ["../shared/page.py", "../shared/program.py"];
+const MODULES = [
+  "../shared/evaluation.py",
+  "../shared/page.py",
+  "../shared/program.py",
+  "../shared/python_worker.py",
+  "../shared/worker_program.py",
+];
 const element = (id) => document.getElementById(id);
 
 /**

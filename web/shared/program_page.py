@@ -1,16 +1,19 @@
 """What a page with a program does when Python is there: it runs the program (`program_page.js`).
 
-The address may choose what computes: `?backend=wasm`. `<main data-waits>` is the page whose program
-waits for a visitor's click, as all do for those who prefer reduced motion. A change of a control
-with `data-restarts` runs the program anew.
+The address may choose what computes: `?backend=wasm`. A change of a control with `data-restarts`
+runs the program anew. `<main>` may have `data-waits`, if the program waits for a visitor's click,
+as all do for those who prefer reduced motion, and `data-worker="worker.js"`, if it runs in a worker
+with this script; for each run, `stage.begin()` then returns what hears the program's reports.
 """
 
 from html import escape
+from importlib import import_module
 from typing import Any
 
 from js import document, matchMedia
 from page import element, on, query
-from program import Program, show_facts
+from program import Program, evaluate_here, show_facts
+from worker_program import in_worker
 
 import webtensor as wt
 
@@ -27,7 +30,7 @@ def backend_choices() -> str:
 def waits() -> bool:
     """Tell whether the program is to run at a click only."""
     prefers_less_motion: bool = matchMedia("(prefers-reduced-motion: reduce)").matches
-    return prefers_less_motion or document.querySelector("main").hasAttribute("data-waits")
+    return prefers_less_motion or main.hasAttribute("data-waits")
 
 
 async def choose_backend(event: Any) -> None:
@@ -40,7 +43,13 @@ editor = await element("editor").ready
 wanted = query("backend")
 if wanted is not None:
     wt.set_backend(wanted)
-program = Program(lambda: str(editor.text), editor.markError)
+main = document.querySelector("main")
+script = main.getAttribute("data-worker")
+program = Program(
+    lambda: str(editor.text),
+    editor.markError,
+    in_worker(script, import_module("stage").begin) if script else evaluate_here,
+)
 backend = element("backend")
 backend.innerHTML = backend_choices()
 on(backend, "change", choose_backend)

@@ -9,7 +9,7 @@ from typing import Any
 import js
 from meter import PageMeter
 from page import element, on, query, write
-from pyodide.ffi import to_js
+from python_worker import PythonWorker
 from spirals import EPOCHS, learn, spiral
 
 import webtensor as wt
@@ -25,8 +25,7 @@ class TwoWays:
         """Draw the spirals, and wire the buttons."""
         self.backend = query("backend") or wt.get_backend()
         self.meter = PageMeter(lambda rate: write("frames", str(rate)))
-        self.worker: Any = None  # until it is first used
-        self.waiting: Any = None  # the canvas for a worker that was just made
+        self.worker: PythonWorker | None = None  # until it is first used
         for way in WAYS:
             element(f"{way}-points").innerHTML = dots()
             on(element(f"{way}-start"), "click", getattr(self, f"learn_on_{way}"))
@@ -77,29 +76,13 @@ class TwoWays:
     def learn_on_worker(self, event: Any = None) -> None:
         """Have a worker learn, which draws on the page's canvas by itself."""
         self.begin("worker")
-        is_new = self.worker is None
-        if is_new:
-            self.worker = js.Worker.new(f"worker.js{js.location.search}", to_js({"type": "module"}))
-            on(self.worker, "message", self.hear)
-            on(self.worker, "error", self.fail)
-        self.waiting = fresh_canvas("worker-canvas").transferControlToOffscreen()
-        if not is_new:
-            self.send()
+        if self.worker is None:
+            self.worker = PythonWorker("worker.js", self.hear, self.fail)
+        canvas = fresh_canvas("worker-canvas").transferControlToOffscreen()
+        self.worker.send({"backend": self.backend, "canvas": canvas}, [canvas])
 
-    def send(self) -> None:
-        """Send the worker the canvas that waits for it, if one does.
-
-        A new worker gets it when it has spoken, as its script may not have run before.
-        """
-        canvas, self.waiting = self.waiting, None
-        if canvas is not None:
-            message = to_js({"backend": self.backend, "canvas": canvas})
-            self.worker.postMessage(message, to_js([canvas]))
-
-    def hear(self, event: Any) -> None:
+    def hear(self, facts: Any) -> None:
         """Show what the worker says of itself: that its Python loads, what it learnt, the end."""
-        self.send()
-        facts = event.data
         match facts.kind:
             case "loading":
                 self.show("worker", facts.fraction, f"The worker's own Python: {facts.text}")
@@ -107,15 +90,11 @@ class TwoWays:
                 self.report("worker", facts.epoch, facts.accuracy, facts.seconds)
             case "done":
                 self.end()
-            case "failed":
-                self.fail(facts)
 
-    def fail(self, facts: Any) -> None:
-        """Give the worker up, and raise what it says; the next attempt starts another."""
-        self.worker.terminate()
+    def fail(self, reason: str) -> None:
+        """Say and raise why the worker gave up; the next attempt starts another."""
         self.worker = None
         self.end()
-        reason = getattr(facts, "error", None) or getattr(facts, "message", "it could not start")
         self.show("worker", 0, "The worker failed.")
         raise RuntimeError(f"the worker failed: {reason}")
 

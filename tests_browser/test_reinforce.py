@@ -1,0 +1,101 @@
+"""The page of the cart and its pole: both ways learn in a worker, which Stop ends."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests_browser.page_watch import PageWatch
+from tests_browser.program_page import run, stop
+
+VERDICT = re.compile(r"stand for (\d\.\d) s by policy gradients.* and (\d\.\d) s by evolution")
+#: How many pixels of a canvas are drawn, and the sum of their columns.
+LOOK = """(canvas) => {
+  const { width, height } = canvas;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+  const drawn = [...Array(width * height).keys()].filter((pixel) => data[4 * pixel + 3] > 0);
+  return [drawn.length, drawn.reduce((sum, pixel) => sum + (pixel % width), 0)];
+}"""
+
+
+@pytest.fixture(scope="module")
+def page(chromium: Browser, site_url: str) -> Iterator[Page]:
+    """The page, with WebAssembly."""
+    context = chromium.new_context(service_workers="block")
+    page = context.new_page()
+    watch = PageWatch(page)
+    page.goto(f"{site_url}/reinforce/?backend=wasm")
+    expect(page.locator("#run-state")).to_have_text("Running", timeout=60_000)
+    yield page
+    errors = watch.take_errors()
+    context.close()
+    assert errors == []
+
+
+def means(page: Page) -> list[float]:
+    """Wait for the first turns, and return for how many seconds poles stand by both ways."""
+    verdict = page.locator("#verdict")
+    expect(verdict).to_have_text(VERDICT, timeout=60_000)
+    found = VERDICT.search(verdict.inner_text())
+    assert found
+    return [float(seconds) for seconds in found.groups()]
+
+
+def test_both_ways_learn(page: Page):
+    assert means(page)[0] < 1.5, "it has not learned yet"
+    canvases = [page.locator(f"#{way}") for way in ("gradients", "evolution")]
+    looks = [canvas.evaluate(LOOK) for canvas in canvases]
+    for canvas, (pixels, columns) in zip(canvases, looks, strict=True):
+        assert pixels > 500
+        page.wait_for_function(
+            f"(before) => ({LOOK})(before.canvas)[1] !== before.columns",
+            arg={"canvas": canvas.element_handle(), "columns": columns},
+        )
+    expect(page.locator("#run-state")).to_have_text("Done", timeout=120_000)
+    assert min(means(page)) > 2.5
+    chart = page.locator("#lengths > svg")
+    expect(chart).to_have_attribute("aria-label", re.compile("policy gradients: 40 points"))
+    expect(chart).to_have_attribute("aria-label", re.compile("evolution: 40 points"))
+    expect(page.locator("#facts")).to_have_text(
+        re.compile(r"A worker: \d+ ms a report, \d\.\d MB in WebAssembly's memory")
+    )
+
+
+def test_stop_ends_the_worker_while_it_computes(page: Page):
+    run(page, "print('computing')\nwhile True: pass")
+    expect(page.locator("#output")).to_have_text("computing\n", timeout=30_000)
+    (worker,) = page.workers
+    with worker.expect_event("close"):
+        stop(page)
+    expect(page.locator("#run-state")).to_have_text("Stopped")
+
+
+def test_an_error_in_the_worker_is_marked_at_its_line(page: Page):
+    run(page, "print(6 * 7)\n1 / 0")
+    expect(page.locator("#run-state")).to_have_text("It ended with an error", timeout=30_000)
+    expect(page.locator("#output")).to_contain_text("42\nTraceback")
+    expect(page.locator("#editor .error-line-number")).to_have_text("2")
+
+
+def test_it_learns_on_the_gpu(chromium_page: Page, site_url: str):
+    chromium_page.goto(f"{site_url}/reinforce/?backend=webgl")
+    assert len(means(chromium_page)) == 2
+    expect(chromium_page.locator("#facts")).to_contain_text("on the GPU")
+
+
+def test_who_prefers_reduced_motion_sees_the_end_of_an_episode(chromium_page: Page, site_url: str):
+    chromium_page.emulate_media(reduced_motion="reduce")
+    chromium_page.goto(f"{site_url}/reinforce/?backend=wasm")
+    means(chromium_page)
+    stop(chromium_page)
+    canvas = chromium_page.locator("#gradients")
+    look = canvas.evaluate(LOOK)
+    for _ in range(3):
+        chromium_page.evaluate("new Promise(requestAnimationFrame)")
+        assert canvas.evaluate(LOOK) == look
+
+
+def test_it_learns_in_firefox(firefox_page: Page, site_url: str):
+    firefox_page.goto(f"{site_url}/reinforce/?backend=wasm")
+    assert len(means(firefox_page)) == 2

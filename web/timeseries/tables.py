@@ -1,0 +1,99 @@
+"""Tables for forecasts: the sample, and the columns of numbers in a CSV file."""
+
+import math
+from datetime import date, timedelta
+from itertools import dropwhile
+from random import Random
+from typing import Any
+
+import webtensor as wt
+
+#: What may be between fields, the likeliest first.
+DELIMITERS = (",", ";", "\t")
+FEWEST_ROWS = 100
+MOST_ROWS = 5_000
+#: A column of numbers has them in so many of its rows at least.
+SMALLEST_SHARE_OF_NUMBERS = 0.5
+
+#: The first day of the sample, and its number of days.
+FIRST_DAY, SAMPLE_DAYS = date(2024, 1, 1), 731
+
+
+def sample_table() -> bytes:
+    """Make up a table: the temperature of days, and how many bicycles were hired on them.
+
+    Both have a wave of a year; hires also follow the days of the week.
+    """
+    random = Random(1)
+    weather = 0.0
+    rows = ["date,weekday,temperature,hires"]
+    for number in range(SAMPLE_DAYS):
+        day = FIRST_DAY + timedelta(number)
+        weather = 0.7 * weather + random.gauss(0, 2)
+        temperature = 10 - 9 * math.cos(2 * math.pi * (number - 20) / 365) + weather
+        commuters = 45 if day.weekday() < 5 else -40
+        hires = 150 + 8 * temperature + commuters + 0.06 * number + random.gauss(0, 8)
+        rows.append(f"{day},{day:%A},{temperature:.1f},{hires:.0f}")
+    return "\n".join(rows).encode()
+
+
+def likely_delimiter(line: str) -> str:
+    """Return the delimiter that divides the first line of a table into the most fields."""
+    return max(DELIMITERS, key=line.count)
+
+
+async def read_columns(source: Any, name: str, delimiter: str = ",") -> dict[str, list[float]]:
+    """Return the columns of numbers in a CSV file, which errors call `name`.
+
+    Of a long table, the last `MOST_ROWS` rows are taken. A missing number is the one before it.
+
+    Raises:
+        ValueError: the file is no table, or has too few rows or no numbers.
+    """
+    rows = await _read_rows(source, name, delimiter)
+    if len(rows) < FEWEST_ROWS:
+        raise ValueError(
+            f"{name} has {len(rows)} rows below its header, but a forecast needs {FEWEST_ROWS}."
+        )
+    columns = {
+        column: _filled(values)
+        for column in rows[0]
+        if _are_numbers(values := [row[column] for row in rows[-MOST_ROWS:]])
+    }
+    if not columns:
+        raise ValueError(f"No column of {name} has numbers: they are {', '.join(rows[0])}.")
+    return columns
+
+
+async def _read_rows(source: Any, name: str, delimiter: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    try:
+        async for row in wt.data.csv(source, delimiter=delimiter):
+            rows.append(row)  # noqa: PERF401 - if the next one is wrong, their number is wanted
+    except ValueError as error:
+        _, is_about_row, reason = str(error).partition("(from 0 on) ")
+        if is_about_row:
+            raise ValueError(f"Row {len(rows) + 2} of {name} {reason}.") from None
+        raise ValueError(f"{name} cannot be read as a table: {error}.") from None
+    return rows
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
+
+
+def _are_numbers(values: list[Any]) -> bool:
+    """Whether a column has numbers, gaps, and nothing else."""
+    if any(isinstance(value, str) for value in values):
+        return False
+    return sum(map(_is_number, values)) >= SMALLEST_SHARE_OF_NUMBERS * len(values)
+
+
+def _filled(values: list[Any]) -> list[float]:
+    """Return a column without gaps: its first number is before it, too."""
+    latest = next(dropwhile(lambda value: not _is_number(value), values))
+    filled = []
+    for value in values:
+        latest = value if _is_number(value) else latest
+        filled.append(float(latest))
+    return filled
