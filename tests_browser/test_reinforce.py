@@ -87,6 +87,7 @@ def test_it_learns_on_the_gpu(chromium_page: Page, site_url: str):
 def test_who_prefers_reduced_motion_sees_the_end_of_an_episode(chromium_page: Page, site_url: str):
     chromium_page.emulate_media(reduced_motion="reduce")
     chromium_page.goto(f"{site_url}/reinforce/?backend=wasm")
+    chromium_page.locator("#run").click()  # it does not run by itself then
     means(chromium_page)
     stop(chromium_page)
     canvas = chromium_page.locator("#gradients")
