@@ -155,7 +155,8 @@ dist/models/packages/.stamp:
 	@npm install --prefix dist/models/packages --no-save --no-audit --no-fund --ignore-scripts --legacy-peer-deps \
 		@tensorflow-models/blazeface@0.1.0 @tensorflow-models/body-segmentation@1.0.2 \
 		@tensorflow-models/face-landmarks-detection@1.0.6 @tensorflow-models/knn-classifier@1.2.6 \
-		@tensorflow-models/pose-detection@2.1.3 @tensorflow-models/posenet@2.2.2 \
+		@tensorflow-models/mobilenet@2.1.1 @tensorflow-models/pose-detection@2.1.3 \
+		@tensorflow-models/posenet@2.2.2 @tensorflow-models/speech-commands@0.5.4 \
 		@tensorflow-models/universal-sentence-encoder@1.3.3
 	@touch $@
 

@@ -2,7 +2,7 @@
 // Results are plain values: keypoints [x, y, score], boxes [x, y, x, y].
 
 const { tf, poseDetection, posenet, blazeface, knnClassifier } = globalThis;
-const { bodySegmentation, faceLandmarksDetection, use } = globalThis;
+const { bodySegmentation, faceLandmarksDetection, mobilenet, speechCommands, use } = globalThis;
 
 // Canvases with parts of the photograph, each as [left, top, width, height].
 globalThis.loadFrames = async (url, [height, width], parts) => {
@@ -188,6 +188,34 @@ const sentences = async (modelUrl, { texts }) => {
   return result;
 };
 
+// The likeliest classes of each frame, as their numbers and their probabilities.
+const classes = async (modelUrl) => {
+  const model = await mobilenet.load({ version: 1, alpha: 0.25, modelUrl });
+  const results = [];
+  for (const frame of globalThis.frames) {
+    const { values, indices } = tf.tidy(() => tf.topk(tf.softmax(model.infer(frame)), 5));
+    const [probabilities, numbers] = [await values.data(), await indices.data()];
+    results.push([...numbers].map((number, place) => [number, probabilities[place]]));
+    tf.dispose([values, indices]);
+  }
+  model.model.dispose();
+  return results;
+};
+
+const speech = async (modelUrl, { spectrograms }) => {
+  const metadataUrl = modelUrl.replace("model.json", "metadata.json");
+  const recognizer = speechCommands.create("BROWSER_FFT", undefined, modelUrl, metadataUrl);
+  await recognizer.ensureModelLoaded();
+  const results = [];
+  for (const spectrogram of spectrograms) {
+    const input = tf.tensor([spectrogram]);
+    const { scores, embedding } = await recognizer.recognize(input, { includeEmbedding: true });
+    results.push([[...scores], [...(await embedding.data())]]);
+    tf.dispose([input, embedding]);
+  }
+  return results;
+};
+
 const PACKAGES = {
   movenet,
   posenet: posenetPoses,
@@ -196,6 +224,8 @@ const PACKAGES = {
   masks,
   knn: neighbors,
   sentences,
+  classes,
+  speech,
 };
 
 globalThis.theirs = async (name, backend, url, options) => {

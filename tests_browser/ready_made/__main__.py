@@ -10,7 +10,6 @@ that are about equal, and rounding decides which.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -25,7 +24,13 @@ from tests_browser.browsers import launch_chromium
 from tests_browser.conftest import TENSORFLOW, TEST_FOLDERS
 from tests_browser.graph_models.__main__ import FOLDER, MODELS, PHOTO, PHOTO_SHAPE
 from tests_browser.python_page import PlaywrightPythonPage
-from tests_py.text.models import sentence_model
+from tests_browser.ready_made.random_models import (
+    COLUMNS,
+    FRAMES,
+    LETTERS,
+    WORDS,
+    write_models,
+)
 from web.build import build_site
 from web.serve import serve
 
@@ -38,10 +43,15 @@ PACKAGES = (
     "body-segmentation/dist/body-segmentation.min.js",
     "knn-classifier/dist/knn-classifier.min.js",
     "universal-sentence-encoder/dist/universal-sentence-encoder.min.js",
+    "mobilenet/dist/mobilenet.min.js",
+    "speech-commands/dist/speech-commands.min.js",
 )
 MIN_MASK_OVERLAP = 0.98
 #: How far vectors may be apart, as a part of their largest number.
 MAX_VECTOR_DIFFERENCE = 1e-5
+#: How far probabilities of classes may be apart.
+MAX_PROBABILITY_DIFFERENCE = 1e-4
+MIN_SAME_CLASSES = 0.9
 MAX_PIXELS, MIN_OVERLAP, MAX_SCORE_DIFFERENCE = 1.0, 0.99, 0.01
 #: The lowest score of keypoints that are compared.
 MIN_KEYPOINT_SCORE = 0.2
@@ -53,6 +63,8 @@ WHOLE = [(0, 0, 512, 512)]
 SHAPES = [*WHOLE, (60, 0, 340, 512), (0, 0, 512, 300), (30, 40, 333, 277)]
 #: Those that are wider than high, for which the model for Google Meet was made.
 WIDE = [(left, top, width, height) for left, top, width, height in SHAPES if width > height]
+#: Those that need no scaling for a network of 224 pixels.
+SQUARES = [(10 * number, 20 * number, 224, 224) for number in range(8)]
 #: A video: a window that moves over the photograph, and when each frame was taken.
 VIDEO = [(8 * frame, 3 * frame, 400, 460) for frame in range(10)]
 TIMES = [40.0 * frame for frame in range(1, 11)]
@@ -162,6 +174,37 @@ encoder.dispose()
 result
 """
 
+CLASSES = """
+import js
+import webtensor as wt
+
+wt.set_backend(backend)
+model = await wt.vision.MobileNet.load_async(
+    url, version=1, class_names=options["names"], from_logits=True
+)
+results = []
+for frame in js.frames:
+    classes = await model.classify_async(frame, 5)
+    results.append([[found.class_index, found.probability] for found in classes])
+model.dispose()
+results
+"""
+
+SPEECH = """
+import webtensor as wt
+
+wt.set_backend(backend)
+words = url.replace("model.json", "metadata.json")
+model = await wt.audio.SpeechCommands.load_async(url, words=words)
+results = []
+for spectrogram in options["spectrograms"]:
+    heard = await model.recognize_async(spectrogram)
+    features = await model.embed_async(spectrogram)
+    scores = [heard.probabilities[word] for word in model.words]
+    results.append([scores, await features.array()])
+results
+"""
+
 
 class Case(NamedTuple):
     """What is compared.
@@ -226,30 +269,25 @@ def _neighbors() -> Case:
     return Case("knn", "knn", options, NEIGHBORS)
 
 
-#: A vocabulary of all characters of some sentences and of pieces, in which none is there twice:
-#: TensorFlow.js chooses another one than SentencePiece where orders of the same pieces fit.
-LETTERS = "abcdefgé日."
-SENTENCE_MODEL = "sentences/model"
-
-
 def _sentences() -> Case:
     random = Random(0)
     texts = ["".join(random.choices(f"{LETTERS} x😹", k=random.randint(1, 40))) for _ in range(200)]
-    return Case("sentences", "sentences", {"texts": texts}, SENTENCES, SENTENCE_MODEL)
+    return Case("sentences", "sentences", {"texts": texts}, SENTENCES, "sentences/model")
 
 
-def _write_sentence_model(folder: Path) -> None:
-    """Write a model of sentences and its vocabulary, whose weights are random."""
-    random = Random(1)
-    pieces = [*f"{LETTERS}▁"]
-    pieces += {"".join(random.sample(pieces, random.randint(2, 4))): None for _ in range(200)}
-    scores = [-random.uniform(1, 3 + 10 / len(piece)) for piece in pieces]
-    # TensorFlow.js takes the length of the first symbol as that of an unknown character.
-    reserved = [("�", 0), *((f"<{number}>", 0) for number in range(5))]
-    vocabulary = [*reserved, *zip(pieces, scores, strict=True)]
-    table = np.random.default_rng(2).normal(size=(len(vocabulary), 64)).astype(np.float32)
-    sentence_model(table).save(folder)
-    (folder / "vocab.json").write_text(json.dumps(vocabulary), "utf-8")
+def _classes() -> Case:
+    names = [f"class {number}" for number in range(1000)]
+    return Case("mobilenet", "classes", {"names": names}, CLASSES, "mobilenet/model", SQUARES)
+
+
+def _speech() -> Case:
+    spectrograms = np.random.default_rng(5).normal(-80, 15, (6, FRAMES, COLUMNS, 1))
+    mean, deviation = (
+        statistic(axis=(1, 2, 3), keepdims=True)
+        for statistic in (spectrograms.mean, spectrograms.std)
+    )
+    options = {"words": WORDS, "spectrograms": ((spectrograms - mean) / deviation).tolist()}
+    return Case("speech", "speech", options, SPEECH, "speech/model")
 
 
 CASES = [
@@ -276,6 +314,8 @@ CASES = [
     _mask("meet", "landscape", 2, WIDE),
     _neighbors(),
     _sentences(),
+    _classes(),
+    _speech(),
 ]
 
 
@@ -287,7 +327,7 @@ def main() -> None:
     parser.add_argument("--models", type=Path, default=MODELS)
     parser.add_argument("--packages", type=Path, default=FOLDER / "packages" / "node_modules")
     options = parser.parse_args()
-    _write_sentence_model(options.models / Path(SENTENCE_MODEL).parent)
+    write_models(options.models)
     site = build_site()
     mounts = {
         **TEST_FOLDERS,
@@ -406,11 +446,38 @@ def _judged_sentences(ours: Any, theirs: Any) -> tuple[bool, str]:
     )
 
 
+def _judged_classes(ours: Any, theirs: Any) -> tuple[bool, str]:
+    """Return whether the likeliest classes agree, and how far probabilities are apart."""
+    classes, wanted_classes = np.array(ours), np.array(theirs)
+    same = float((classes[..., 0] == wanted_classes[..., 0]).mean())
+    apart = float(np.abs(classes[..., 1] - wanted_classes[..., 1]).max())
+    # Two classes that are about as probable may be in either order.
+    return same >= MIN_SAME_CLASSES and apart <= MAX_PROBABILITY_DIFFERENCE, (
+        f"{classes[..., 0].size} classes, {same:.0%} the same, probabilities {apart:.1e} apart"
+    )
+
+
+def _judged_words(ours: Any, theirs: Any) -> tuple[bool, str]:
+    """Return whether words agree, and how far probabilities and features are apart."""
+    (scores, features), (wanted_scores, wanted_features) = (
+        [np.array(values) for values in zip(*results, strict=True)] for results in (ours, theirs)
+    )
+    scores_apart = float(np.abs(scores - wanted_scores).max())
+    apart = float(np.abs(features - wanted_features).max() / np.abs(wanted_features).max())
+    agrees = scores_apart <= MAX_PROBABILITY_DIFFERENCE and apart <= MAX_VECTOR_DIFFERENCE
+    return agrees, (
+        f"{len(scores)} spectrograms, probabilities {scores_apart:.1e} apart, features {apart:.1e} "
+        "of the largest number apart"
+    )
+
+
 #: What compares results, where they are neither poses nor faces.
 JUDGES: dict[str, Callable[[Any, Any], tuple[bool, str]]] = {
     "masks": _judged_masks,
     "knn": _judged_predictions,
     "sentences": _judged_sentences,
+    "classes": _judged_classes,
+    "speech": _judged_words,
 }
 
 

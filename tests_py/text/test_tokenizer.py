@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import webtensor as wt
+from tests_py.io.web_server import serving
 from webtensor import ModelFormatError
 from webtensor.text import SentencePieceTokenizer
 
@@ -123,6 +124,18 @@ def test_vocabularies_are_read_from_files(tmp_path: Path) -> None:
         loaded = asyncio.run(SentencePieceTokenizer.load_async(source))
         assert loaded.encode("I like it.") == wanted
         assert len(loaded) == len(PAIRS)
+
+
+def test_vocabularies_are_fetched_from_addresses() -> None:
+    with serving({"/vocab.json": json.dumps(PAIRS).encode()}) as server:
+        address = f"{server.url}/vocab.json"
+        for tokenizer in (
+            SentencePieceTokenizer.load(address),
+            asyncio.run(SentencePieceTokenizer.load_async(address)),
+        ):
+            assert tokenizer.encode_as_pieces("I like it.") == ["▁I", "▁like", "▁it", "."]
+        with pytest.raises(OSError, match="404"):
+            SentencePieceTokenizer.load(f"{server.url}/other.json")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 
 import webtensor as wt
 from tests_py.graph.graphs import constant, node, placeholder, topology
+from tests_py.io.web_server import serving
 from tests_py.keras.networks import numpy_initializers, randomize
 from tests_py.vision.models import constant_model
 from webtensor import ModelFormatError, keras as ours
@@ -250,6 +251,17 @@ def test_other_models_are_refused() -> None:
 def test_malformed_names_are_refused(content: bytes) -> None:
     with pytest.raises(ModelFormatError, match=r"^MobileNet: class_names: "):
         mobilenet(1, class_names=content)
+
+
+def test_names_are_fetched_from_addresses(tmp_path: Path) -> None:
+    networks(1).ours.save(tmp_path / "model.keras")
+    with serving({"/names.json": json.dumps(NAMES).encode()}) as server:
+        address = f"{server.url}/names.json"
+        assert mobilenet(1, class_names=address).class_names == NAMES
+        loading = MobileNet.load_async(tmp_path / "model.keras", version=1, class_names=address)
+        assert asyncio.run(loading).class_names == NAMES
+        with pytest.raises(OSError, match="404"):
+            mobilenet(1, class_names=f"{server.url}/other.json")
 
 
 @pytest.mark.parametrize("names", [[], [1, 2], None, 3, {"a"}])

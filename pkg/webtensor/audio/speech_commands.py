@@ -50,8 +50,8 @@ class SpeechCommands(Classifier):
         model: the network, a graph model or a model of Keras, with an input (batch, frames,
             columns, 1) and an output (batch, words). ``SpeechCommands.load`` loads it from its
             files.
-        words: the words: a list, or the path or the bytes of a JSON file, such as TensorFlow.js's
-            ``metadata.json``.
+        words: the words: a list, or the path, the address or the bytes of a JSON file, such as
+            TensorFlow.js's ``metadata.json``.
         features: the layer or the node whose activation ``embed`` returns; by default, of a model
             of Keras, the dense layer before the last one.
 

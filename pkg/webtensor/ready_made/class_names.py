@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import parse_json
-from webtensor.formats.files import Source, label_of, read_bytes
+from webtensor.formats.files import Source, label_of
+from webtensor.ready_made.files import read_file
 
 __all__ = ["ClassNames", "as_class_names"]
 
@@ -24,9 +25,9 @@ def as_class_names(function: str, argument: str, value: ClassNames) -> list[str]
     Args:
         function: what errors call the function or the class.
         argument: what they call the argument.
-        value: a list of names, or the path or the bytes of a JSON file: a list; a mapping from
-            each class's number to its name, or to a list that ends with the name; or a mapping
-            with the list under "wordLabels" or "words".
+        value: a list of names, or the path, the address or the bytes of a JSON file: a list; a
+            mapping from each class's number to its name, or to a list that ends with the name; or
+            a mapping with the list under "wordLabels" or "words".
 
     Raises:
         ModelFormatError: the file is malformed.
@@ -44,7 +45,7 @@ def as_class_names(function: str, argument: str, value: ClassNames) -> list[str]
             raise TypeError(f"{function}: {argument} must be names, but got {value!r:.100}")
         return list(value)
     where = f"{function}: {argument}: {label_of(value)}"
-    names = _names_in(parse_json(read_bytes(_checked(function, argument, value)), where))
+    names = _names_in(parse_json(read_file(_checked(function, argument, value)), where))
     if not names or any(not isinstance(name, str) for name in names):
         raise ModelFormatError(f"{where} has no names of classes")
     return names

@@ -17,7 +17,7 @@ from webtensor.keras.layers import Layer
 from webtensor.keras.models import Model
 from webtensor.keras.saving import load_layers_model, load_model
 from webtensor.ops import mean, squeeze
-from webtensor.ready_made.files import read_bytes_async
+from webtensor.ready_made.files import read_file_async
 from webtensor.ready_made.model import check_options, listed
 from webtensor.ready_made.transfer import TransferClassifier
 
@@ -91,16 +91,13 @@ class Classifier(ABC):
     async def load_async(
         cls, source: ModelSource, *, load_options: LoadOptions | None = None, **options: Any
     ) -> Self:
-        """Do what ``load`` does, without blocking the page.
-
-        The file with the names of the classes may be at an address, too.
-        """
+        """Do what ``load`` does, without blocking the page."""
         check_options(cls, options)
         names = options.get(cls._names_argument)
         if isinstance(names, str):
-            options[cls._names_argument] = await read_bytes_async(names)
+            options[cls._names_argument] = await read_file_async(names)
         if _is_keras_file(source):
-            return cls(load_model(await read_bytes_async(str(source)), compile=False), **options)
+            return cls(load_model(await read_file_async(str(source)), compile=False), **options)
         artifacts = await io.load_artifacts_async(source, **(load_options or {}))
         return cls(_model_of(artifacts), **options)
 

@@ -7,9 +7,9 @@ from math import inf
 from typing import NamedTuple, Self
 
 from webtensor.arguments import as_integer
-from webtensor.formats.files import Source, label_of, read_bytes
+from webtensor.formats.files import Source, label_of
 from webtensor.formats.sentencepiece import Piece
-from webtensor.ready_made.files import read_bytes_async
+from webtensor.ready_made.files import read_file, read_file_async
 from webtensor.text.normalization import SPACE
 from webtensor.text.vocabularies import BYTES, Vocabulary, read_vocabulary, vocabulary_of
 
@@ -92,13 +92,15 @@ class SentencePieceTokenizer:
         """Load a vocabulary from a file.
 
         Args:
-            source: the path or the bytes of a ``vocab.json``, a list of pairs of pieces and scores,
-                or of a unigram model of SentencePiece, which also says how text is normalized.
+            source: the path, the address or the bytes of a ``vocab.json``, a list of pairs of
+                pieces and scores, or of a unigram model of SentencePiece, which also says how text
+                is normalized.
             reserved_symbols: as of the class; for ``vocab.json`` alone.
 
         Raises:
             ModelFormatError: the file is malformed, or another one.
             OSError: the file cannot be read.
+            RuntimeError: it is an address, and Python cannot wait here.
             TypeError: ``source`` is something else.
 
         Example:
@@ -108,13 +110,13 @@ class SentencePieceTokenizer:
             [1, 2]
         """
         reserved = _checked_count(f"{cls.__name__}.load", reserved_symbols)
-        return cls(read_vocabulary(read_bytes(source), reserved, label_of(source)))
+        return cls(read_vocabulary(read_file(source), reserved, label_of(source)))
 
     @classmethod
     async def load_async(
         cls, source: Source, *, reserved_symbols: int = _DEFAULT_RESERVED_SYMBOLS
     ) -> Self:
-        """Load a vocabulary as ``load`` does, also from an address, without blocking the page.
+        """Load a vocabulary as ``load`` does, without blocking the page.
 
         Example:
             In a page::
@@ -122,7 +124,7 @@ class SentencePieceTokenizer:
                 tokenizer = await wt.text.SentencePieceTokenizer.load_async("use/vocab.json")
         """
         reserved = _checked_count(f"{cls.__name__}.load_async", reserved_symbols)
-        return cls(read_vocabulary(await read_bytes_async(source), reserved, label_of(source)))
+        return cls(read_vocabulary(await read_file_async(source), reserved, label_of(source)))
 
     def __len__(self) -> int:
         """Return the number of pieces in the vocabulary."""

@@ -24,9 +24,9 @@ class MobileNet(Classifier):
         model: the network, a graph model or a model of Keras, with an input (batch, height, width,
             3) and an output (batch, classes). ``MobileNet.load`` loads it from its files.
         version: the version of the network, 1, 2 or 3, on which depends how pixels are scaled.
-        class_names: the names of the classes: a list, or the path or the bytes of a JSON file, such
-            as Keras's ``imagenet_class_index.json``. Only ``classify`` needs them. Networks with
-            one class more have the background as the first, which is left out.
+        class_names: the names of the classes: a list, or the path, the address or the bytes of a
+            JSON file, such as Keras's ``imagenet_class_index.json``. Only ``classify`` needs them.
+            Networks with one class more have the background as the first, which is left out.
         features: the layer or the node whose activation ``embed`` returns. By default it is the
             last global pooling of a model of Keras, and of the graph models that TensorFlow.js's
             package loads.
