@@ -14,12 +14,22 @@ TIMEOUT = 120_000
 
 
 @contextmanager
-def opened(browser: Browser, url: str) -> Iterator[Page]:
-    """Open a page at desktop size until its program runs; at the end it must have had no errors."""
+def opened(
+    browser: Browser, site_url: str, name: str, backend: str, printing: str | None = None
+) -> Iterator[Page]:
+    """Open a page at desktop size until its program runs; at the end it must have had no errors.
+
+    With `printing`, the program also prints this expression as JSON after every frame.
+    """
     context = browser.new_context(viewport={"width": 1280, "height": 800}, service_workers="block")
     page = context.new_page()
     watch = PageWatch(page)
-    page.goto(url)
+    if printing is not None:
+        file = f"{name}_program.py"
+        source = (WEB / name / file).read_text("utf-8")
+        program = f"import json\n{source}    print(json.dumps({printing}))\n"
+        page.route(f"**/{file}", lambda route: route.fulfill(body=program))
+    page.goto(f"{site_url}/{name}/?backend={backend}")
     expect(page.locator("#run-state")).to_have_text("Running", timeout=TIMEOUT)
     yield page
     errors = watch.take_errors()
@@ -46,12 +56,6 @@ def stop(page: Page) -> None:
     expect(button).to_have_text("Run", timeout=TIMEOUT)
 
 
-def run_and_print(page: Page, name: str, expression: str) -> None:
-    """Run the program of a page, which then prints an expression as JSON after every frame."""
-    source = (WEB / name / f"{name}_program.py").read_text("utf-8")
-    run(page, f"import json\n{source}    print(json.dumps({expression}))\n")
-
-
 def printed(page: Page, line: int = 0) -> Any:
     """Wait for a line that the program prints, and return it, read as JSON."""
     page.wait_for_function(
@@ -66,3 +70,15 @@ def expect_no_tensors(page: Page) -> None:
     """Stop the program, and expect that it has left no tensors."""
     run(page, "import webtensor as wt\nprint(wt.memory()['num_tensors'])")
     expect(page.locator("#output")).to_have_text("0\n")
+
+
+@contextmanager
+def expect_new_picture(page: Page) -> Iterator[None]:
+    """Expect that what is done in the block changes the picture."""
+    before = page.locator("#picture").evaluate("(canvas) => canvas.toDataURL()")
+    yield
+    page.wait_for_function(
+        "(before) => document.getElementById('picture').toDataURL() !== before",
+        arg=before,
+        timeout=TIMEOUT,
+    )

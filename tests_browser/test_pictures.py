@@ -55,7 +55,7 @@ def camera_browser(playwright: Playwright) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def shared_page(camera_browser: Browser, site_url: str) -> Iterator[Page]:
     """The page of poses."""
-    with opened(camera_browser, f"{site_url}/pose/?backend=wasm") as page:
+    with opened(camera_browser, site_url, "pose", "wasm") as page:
         page.evaluate(KEEP_STREAMS)
         yield page
 

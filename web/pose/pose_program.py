@@ -15,7 +15,7 @@ async for frame in picture.frames():
     if name not in models:
         models[name] = await KINDS[name].load_async(
             f"../pretrained/{FILES[name]}.json",
-            load_options={"on_progress": picture.progress(name)},
+            load_options=picture.loading(name),
         )
     find_poses = models[name].estimate_poses_async
     if name == "MoveNet":  # it follows a person over time

@@ -3,9 +3,12 @@
 
 import { blank } from "./drawing.js";
 
-// Lines and points have an outline, as the picture below may have any colour.
+// Lines and all but the smallest dots have an outline, as the picture below may have any colour.
 const OUTLINE = "rgb(0 0 0 / 55%)";
 const OUTLINE_WIDTH = 2;
+const BOX_WIDTH = 2;
+const FONT_SIZE = 13;
+const PADDING = 5;
 
 /**
  * Draws a picture, and returns the view of it that the other functions draw on.
@@ -51,11 +54,37 @@ export function drawDots({ context, x, y }, centers, colour, radius) {
     context.moveTo(column + radius, row);
     context.arc(column, row, radius, 0, 2 * Math.PI);
   }
-  context.lineWidth = OUTLINE_WIDTH;
-  context.strokeStyle = OUTLINE;
-  context.stroke();
+  if (radius > OUTLINE_WIDTH) {
+    context.lineWidth = OUTLINE_WIDTH;
+    context.strokeStyle = OUTLINE;
+    context.stroke();
+  }
   context.fillStyle = colour;
   context.fill();
+}
+
+/**
+ * Draws boxes, each with a line of text in its upper left corner.
+ * @param {Float32Array} corners the least x and y of each box, and the greatest, in turns
+ * @param {string[]} texts
+ */
+export function drawBoxes({ context, width, x, y }, corners, texts, colour) {
+  context.font = `600 ${FONT_SIZE}px system-ui, sans-serif`;
+  context.textBaseline = "top";
+  for (const [index, text] of texts.entries()) {
+    const [x1, y1, x2, y2] = corners.subarray(4 * index, 4 * index + 4);
+    const [left, right] = [x(x1), x(x2)].sort((a, b) => a - b);
+    context.beginPath();
+    context.rect(left, y(y1), right - left, y(y2) - y(y1));
+    strokeOutlined(context, colour, BOX_WIDTH);
+    const room = context.measureText(text).width + 2 * PADDING;
+    const start = Math.max(0, Math.min(left, width - room));
+    const top = Math.max(0, y(y1));
+    context.fillStyle = colour;
+    context.fillRect(start, top, room, FONT_SIZE + 2 * PADDING);
+    context.fillStyle = "black";
+    context.fillText(text, start + PADDING, top + PADDING);
+  }
 }
 
 function strokeOutlined(context, colour, width) {

@@ -6,7 +6,7 @@ the webcam, frame after frame.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from program import FrameRate, at_end, on, show_facts
 from pyodide.ffi import JsException
 
 import webtensor as wt
+from webtensor.io.handlers import LoadOptions
 
 #: Larger images are scaled down until their longer side has so many pixels.
 LARGEST_SIDE = 960
@@ -89,15 +90,17 @@ class Picture:
             self._said_at = now
             write("status", text)
 
-    def progress(self, name: str) -> Callable[[float], None]:
-        """Return a function that says how much of the model of this name is loaded."""
+    def loading(self, name: str) -> LoadOptions:
+        """Return options of loading a model, by which the page shows how much of it is there."""
 
         def show(fraction: float) -> None:
-            write("status", f"Loading {name}: {100 * fraction:.0f} %")
+            write(
+                "status", f"Loading {name}: {100 * fraction:.0f} %" if fraction < 1 else "Starting"
+            )
             self._began = perf_counter()  # loading is no part of computing
             self._is_fresh = True
 
-        return show
+        return {"on_progress": show}
 
     # -- frames --
 
