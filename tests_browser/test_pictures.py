@@ -7,10 +7,14 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, FilePayload, Page, Playwright, expect
 
-from tests_browser.browsers import launch_chromium
+from tests_browser.browsers import launch_chromium, launch_firefox
 from tests_browser.picture_pages import TIMEOUT, expect_no_tensors, opened, run, stop
 
 IMITATED_CAMERA = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
+IMITATED_IN_FIREFOX = {
+    "media.navigator.streams.fake": True,
+    "media.navigator.permission.disabled": True,
+}
 #: Keeps the webcam's streams, to see whether they are stopped.
 KEEP_STREAMS = """() => {
   const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
@@ -32,6 +36,15 @@ async for frame in picture.frames():
     print(kind, *frame.pixels.shape)
     picture.say(f"A picture of {frame.pixels.shape[1]} pixels")
 """
+#: Counts what JavaScript and Python have of each other.
+COUNTS = """
+import gc
+from pyodide_js import _module as module
+
+module.enable_pyproxy_allocation_tracing()
+gc.collect()
+print(module._hiwire_num_refs(), module.pyproxy_alloc_map.size)
+"""
 #: Hands a file to the page as browsers do when it is dropped, or pasted.
 HAND_OVER = """([type, name, bytes]) => {
   const data = new DataTransfer();
@@ -48,6 +61,14 @@ HAND_OVER = """([type, name, bytes]) => {
 def camera_browser(playwright: Playwright) -> Iterator[Browser]:
     """A Chromium with an imitated webcam, which pages may use."""
     browser = launch_chromium(playwright, IMITATED_CAMERA)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="module")
+def firefox_with_camera(playwright: Playwright) -> Iterator[Browser]:
+    """A Firefox of this kind."""
+    browser = launch_firefox(playwright, IMITATED_IN_FIREFOX)
     yield browser
     browser.close()
 
@@ -123,6 +144,27 @@ def test_the_webcam_stops_with_the_program(page: Page):
     expect_no_tensors(page)
 
 
+def test_the_webcam_changes_its_size(page: Page):
+    page.locator("#webcam").click()
+    output = page.locator("#output")
+    expect(output).to_contain_text("frame 480 640 3")
+    page.evaluate("streams.at(-1).getTracks()[0].applyConstraints({ width: 320, height: 240 })")
+    expect(output).to_contain_text("frame 240 320 3")
+    page.locator("#webcam").click()
+
+
+def test_nothing_is_left_of_a_run(page: Page):
+    counts = []
+    for _ in range(4):
+        run(page, PROGRAM)
+        page.locator("#webcam").click()
+        expect(page.locator("#output")).to_contain_text("frame 480 640 3", timeout=TIMEOUT)
+        run(page, COUNTS)
+        expect(page.locator("#run-state")).to_have_text("Done")
+        counts.append(page.locator("#output").inner_text())
+    assert counts[1:] == [counts[1]] * 3
+
+
 def test_the_webcam_is_taken_away(page: Page):
     page.locator("#webcam").click()
     expect(page.locator("#output")).to_contain_text("frame 480 640 3")
@@ -164,3 +206,21 @@ def test_a_picture_is_drawn_as_large_as_the_canvas_allows(page: Page):
     )
     orange, nothing = [255, 165, 0, 255], [0, 0, 0, 0]
     assert colours == [orange, orange, nothing, nothing]
+
+
+def test_the_webcam_on_the_gpu(camera_browser: Browser, site_url: str):
+    with opened(camera_browser, site_url, "pose", "webgl") as page:
+        run(page, PROGRAM)
+        page.locator("#webcam").click()
+        expect(page.locator("#output")).to_contain_text("frame 480 640 3", timeout=TIMEOUT)
+        expect(page.locator("#facts")).to_contain_text("on the GPU")
+        expect_no_tensors(page)
+
+
+def test_the_webcam_in_firefox(firefox_with_camera: Browser, site_url: str):
+    with opened(firefox_with_camera, site_url, "pose", "wasm") as page:
+        page.locator("#webcam").click()
+        expect(page.locator("#facts")).to_contain_text("frames a second", timeout=TIMEOUT)
+        page.locator("#webcam").click()
+        expect(page.locator("#status")).to_have_text("Persons: 1", timeout=TIMEOUT)
+        expect_no_tensors(page)
