@@ -28,4 +28,5 @@ async for frame in picture.frames():
 
     wt.browser.draw(result, frame.canvas)  # on WebGL, the GPU draws
     picture.show(frame)
-    picture.say(f"{frame.pixels.shape[1]} × {frame.pixels.shape[0]} pixels")
+    height, width = frame.pixels.shape[:2]
+    picture.say(f"{width} × {height} pixels")

@@ -139,10 +139,9 @@ class Picture:
     # -- what the visitor chooses --
 
     def _listen(self) -> None:
-        file = element("file")
         on(element("webcam"), "click", self._start_or_stop_camera)
-        on(element("choose"), "click", lambda event: file.click())
-        on(file, "change", lambda event: self._open_first(event.target.files))
+        on(element("choose"), "click", self._choose_file)
+        on(element("file"), "change", lambda event: self._open_first(event.target.files))
         on(window, "drop", lambda event: self._open_first(event.dataTransfer.files))
         on(window, "paste", lambda event: self._open_first(event.clipboardData.files))
         on(window, "resize", self._look_again)
@@ -158,12 +157,19 @@ class Picture:
     def _look_again(self, event: Any) -> None:
         self._changed.set()
 
+    def _choose_file(self, event: Any) -> None:
+        file = element("file")
+        file.value = ""  # or the same file would be no change
+        file.click()
+
     async def _open_example(self) -> None:
-        response = await fetch(element("example").dataset.source)
-        if not response.ok:
+        try:
+            response = await fetch(element("example").dataset.source)
+            content = await response.blob()
+        except JsException:
             write("notice", "The example could not be loaded.")
             return
-        await self._open_image(await response.blob(), "The example")
+        await self._open_image(content, "The example")
 
     def _open_first(self, files: Any) -> Coroutine[Any, Any, None] | None:
         """Take what was dropped, pasted or chosen, which is there until the event is over."""
