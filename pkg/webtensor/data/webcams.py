@@ -34,7 +34,9 @@ class Webcam(MediaDevice):
         self._size, self._center_crop = size, center_crop
 
     async def _next(self) -> Tensor | None:
-        return self._frame() if await self._device.nextFrame() else None
+        has_arrived = await self._device.nextFrame()
+        # What stops the camera may run between the frame's arrival and this.
+        return self._frame() if has_arrived and self.is_live else None
 
     def _frame(self) -> Tensor:
         frame = from_pixels(self.video)

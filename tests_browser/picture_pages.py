@@ -1,0 +1,84 @@
+"""Driving pages whose program looks at a picture, as a visitor does."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests_browser.page_watch import PageWatch
+from web.build import WEB
+
+TIMEOUT = 120_000
+
+
+@contextmanager
+def opened(
+    browser: Browser, site_url: str, name: str, backend: str, printing: str | None = None
+) -> Iterator[Page]:
+    """Open a page at desktop size until its program runs; at the end it must have had no errors.
+
+    With `printing`, the program also prints this expression as JSON after every frame.
+    """
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, service_workers="block")
+    page = context.new_page()
+    watch = PageWatch(page)
+    if printing is not None:
+        file = f"{name}_program.py"
+        source = (WEB / name / file).read_text("utf-8")
+        program = f"import json\n{source}    print(json.dumps({printing}))\n"
+        page.route(f"**/{file}", lambda route: route.fulfill(body=program))
+    page.goto(f"{site_url}/{name}/?backend={backend}")
+    expect(page.locator("#run-state")).to_have_text("Running", timeout=TIMEOUT)
+    yield page
+    errors = watch.take_errors()
+    context.close()
+    assert not errors, "errors in the page:\n" + "\n".join(errors)
+
+
+def run(page: Page, source: str) -> None:
+    """Stop the program that runs, forget what it printed, and run another."""
+    stop(page)
+    page.locator("#output").evaluate("(output) => output.replaceChildren()")
+    editor = page.locator("#editor .cm-content")
+    editor.press("Control+a")
+    editor.press("Delete")
+    page.keyboard.insert_text(source)
+    editor.press("Control+Enter")
+
+
+def stop(page: Page) -> None:
+    """Stop the program that runs, if any."""
+    button = page.locator("#run")
+    if button.inner_text() == "Stop":
+        button.click()
+    expect(button).to_have_text("Run", timeout=TIMEOUT)
+
+
+def printed(page: Page, line: int = 0) -> Any:
+    """Wait for a line that the program prints, and return it, read as JSON."""
+    page.wait_for_function(
+        "(line) => document.getElementById('output').textContent.split('\\n').length > line + 1",
+        arg=line,
+        timeout=TIMEOUT,
+    )
+    return json.loads(page.locator("#output").inner_text().splitlines()[line])
+
+
+def expect_no_tensors(page: Page) -> None:
+    """Stop the program, and expect that it has left no tensors."""
+    run(page, "import webtensor as wt\nprint(wt.memory()['num_tensors'])")
+    expect(page.locator("#output")).to_have_text("0\n")
+
+
+@contextmanager
+def expect_new_picture(page: Page) -> Iterator[None]:
+    """Expect that what is done in the block changes the picture."""
+    before = page.locator("#picture").evaluate("(canvas) => canvas.toDataURL()")
+    yield
+    page.wait_for_function(
+        "(before) => document.getElementById('picture').toDataURL() !== before",
+        arg=before,
+        timeout=TIMEOUT,
+    )

@@ -1,0 +1,3 @@
+import { showPictureProgram } from "../shared/picture_page.js";
+
+showPictureProgram("face_program.py");

@@ -1,0 +1,3 @@
+import { showPictureProgram } from "../shared/picture_page.js";
+
+showPictureProgram("pose_program.py");
