@@ -20,6 +20,9 @@ from tests_browser.stage import (
 
 EPOCH = r"Epoch (\d+), training loss"
 TEST_LOSS = r"test loss (\d\.\d+)$"
+#: The red, green and blue of a pixel, whose place is a share of the canvas's width and height.
+PIXEL = """(canvas, [x, y]) => Array.from(canvas.getContext("2d")
+  .getImageData(x * canvas.width, y * canvas.height, 1, 1).data.slice(0, 3))"""
 
 
 @pytest.fixture(scope="module", params=["webgl", "wasm"])
@@ -50,6 +53,11 @@ def test_it_learns_to_part_two_gaussians(page: Page):
     stop(page)
     assert number_in(step, TEST_LOSS) < 0.1 < before
     assert {pixel[2] for pixel in coloured_pixels(page.locator("#plane"))} == {0, 1}
+    # Those of class 1, which are blue, are at the top on the right.
+    red, _, blue = page.locator("#plane").evaluate(PIXEL, [0.9, 0.1])
+    assert blue > red + 50
+    red, _, blue = page.locator("#plane").evaluate(PIXEL, [0.1, 0.9])
+    assert red > blue + 50
     for canvas in ("#plane", "#network"):
         assert count_colours(page.locator(canvas)) > 100
     assert int(page.locator("#losses svg").get_attribute("data-points") or 0) > 5

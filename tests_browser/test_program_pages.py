@@ -96,3 +96,14 @@ async for frame in frames():
     page.locator("#step").dispatch_event("click")
     run(page, "import webtensor as wt\nprint(wt.memory()['num_tensors'])")
     expect(output).to_have_text("0\n")
+
+
+def test_it_waits_where_less_motion_is_preferred(chromium: Browser, site_url: str):
+    with chromium.new_context(service_workers="block", reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.goto(f"{site_url}/tsne/?backend=wasm")
+        expect(page.locator("#run")).to_be_enabled(timeout=60_000)
+        expect(page.locator("#facts")).to_contain_text("0 kB")
+        expect(page.locator("#run-state")).to_have_text("")
+        page.locator("#run").click()
+        expect(page.locator("#run-state")).to_have_text("Running")

@@ -102,7 +102,8 @@ class Stage:
         drawVectors(self._canvas, made, pulls, colours[2], REACH, LONGEST_PULL)
         drawDots(self._canvas, made, _group(1, points // 2), colours, REACH, RADIUS)
         self._curves.add(self.step, error, failure)
-        write("step", f"Step {self.step}, losses {error:.2f} and {failure:.2f}")
+        losses = f"discriminator's loss {error:.2f}, generator's {failure:.2f}"
+        write("step", f"Step {self.step}, {losses}")
         if self.step % CURVES_EVERY == 0:
             self._curves.draw()
 
