@@ -78,6 +78,9 @@ def test_layers_and_neurons_are_added_and_removed(page: Page):
     assert page.locator("#layers [data-layer]:visible span").all_inner_texts() == ["5", "4", "3"]
     shape_after("Add a layer")
     expect(page.get_by_role("button", name="Add a layer")).to_be_disabled()
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 800})
     for _ in range(3):
         shape = shape_after("Remove a layer")
     assert shape == "5"
