@@ -18,7 +18,7 @@ from tests_browser.stage import (
     wait_for_number,
 )
 
-STEP = r"Step (\d+), losses \d+\.\d\d and \d+\.\d\d$"
+STEP = r"Step (\d+), discriminator's loss \d+\.\d\d, generator's \d+\.\d\d$"
 REAL, MADE = 0, 1
 AWAIT_FRAMES = """async (count) => {
   while (count-- > 0) await new Promise(requestAnimationFrame);

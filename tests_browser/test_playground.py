@@ -19,6 +19,9 @@ from tests_browser.stage import (
 
 EPOCH = r"Epoch (\d+), training loss"
 TEST_LOSS = r"test loss (\d\.\d+)$"
+#: The red, green and blue of a pixel, whose place is a share of the canvas's width and height.
+PIXEL = """(canvas, [x, y]) => Array.from(canvas.getContext("2d")
+  .getImageData(x * canvas.width, y * canvas.height, 1, 1).data.slice(0, 3))"""
 
 
 @pytest.fixture(scope="module", params=["webgl", "wasm"])
@@ -49,6 +52,11 @@ def test_it_learns_to_part_two_gaussians(page: Page):
     stop(page)
     assert number_in(step, TEST_LOSS) < 0.1 < before
     assert {pixel[2] for pixel in coloured_pixels(page.locator("#plane"))} == {0, 1}
+    # Those of class 1, which are blue, are at the top on the right.
+    red, _, blue = page.locator("#plane").evaluate(PIXEL, [0.9, 0.1])
+    assert blue > red + 50
+    red, _, blue = page.locator("#plane").evaluate(PIXEL, [0.1, 0.9])
+    assert red > blue + 50
     for canvas in ("#plane", "#network"):
         assert count_colours(page.locator(canvas)) > 100
     assert int(page.locator("#losses svg").get_attribute("data-points") or 0) > 5
@@ -69,6 +77,9 @@ def test_layers_and_neurons_are_added_and_removed(page: Page):
     assert page.locator("#layers [data-layer]:visible span").all_inner_texts() == ["5", "4", "3"]
     shape_after("Add a layer")
     expect(page.get_by_role("button", name="Add a layer")).to_be_disabled()
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 800})
     for _ in range(3):
         shape = shape_after("Remove a layer")
     assert shape == "5"

@@ -81,3 +81,14 @@ async for frame in frames():
     expect(output).to_have_text("heard\nended\n")
     page.locator("#step").dispatch_event("click")
     expect_no_tensors(page)
+
+
+def test_it_waits_where_less_motion_is_preferred(chromium: Browser, site_url: str):
+    with chromium.new_context(service_workers="block", reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.goto(f"{site_url}/tsne/?backend=wasm")
+        expect(page.locator("#run")).to_be_enabled(timeout=60_000)
+        expect(page.locator("#facts")).to_contain_text("0 kB")
+        expect(page.locator("#run-state")).to_have_text("")
+        page.locator("#run").click()
+        expect(page.locator("#run-state")).to_have_text("Running")

@@ -64,7 +64,7 @@ def look(noise: wt.Tensor, error: wt.Tensor, failure: wt.Tensor) -> wt.Tensor:
 
 shown_noise = noise()
 async for _ in frames():
-    if not stage.is_paused:
+    if not stage.pause.is_on:
         losses = train()
         stage.step += 1
         if stage.step % 3 == 0:

@@ -8,7 +8,7 @@ from drawing import coloursOf, drawDots, drawField, drawVectors
 from fields import grid
 from js import document
 from page import element, write
-from program import on
+from pause import Pause
 from pyodide.ffi import to_js
 
 import webtensor as wt
@@ -65,14 +65,12 @@ class Stage:
         """Draw real points of the distribution that was chosen."""
         self.grid = grid(SIDE, REACH)
         self.step = 0
-        self.is_paused = False
         self._points = DISTRIBUTIONS[element("distribution").value]()
         self._shown_real: Any = None
         self._canvas = element("plane")
         self._curves = Curves("losses", "Losses of the discriminator and of the generator")
         self._swatches = document.querySelectorAll("#legend i")
-        write("pause", "Pause")
-        on(element("pause"), "click", self._pause_or_go_on)
+        self.pause = Pause()
 
     def real_points(self, count: int) -> wt.Tensor:
         """Return real points that are drawn by chance."""
@@ -96,7 +94,7 @@ class Stage:
         field, made = to_js(values[2:fields]), to_js(values[fields : fields + points])
         error, failure = values[:2]
         colours = coloursOf(self._swatches)
-        drawField(self._canvas, field, to_js([colours[1], colours[0]]))
+        drawField(self._canvas, field, colours)
         drawDots(
             self._canvas, self._shown_real, _group(0, SHOWN_REAL_POINTS), colours, REACH, RADIUS
         )
@@ -104,13 +102,10 @@ class Stage:
         drawVectors(self._canvas, made, pulls, colours[2], REACH, LONGEST_PULL)
         drawDots(self._canvas, made, _group(1, points // 2), colours, REACH, RADIUS)
         self._curves.add(self.step, error, failure)
-        write("step", f"Step {self.step}, losses {error:.2f} and {failure:.2f}")
+        losses = f"discriminator's loss {error:.2f}, generator's {failure:.2f}"
+        write("step", f"Step {self.step}, {losses}")
         if self.step % CURVES_EVERY == 0:
             self._curves.draw()
-
-    def _pause_or_go_on(self, event: Any) -> None:
-        self.is_paused = not self.is_paused
-        write("pause", "Go on" if self.is_paused else "Pause")
 
 
 def _group(group: int, count: int) -> Any:

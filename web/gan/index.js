@@ -6,6 +6,7 @@ showProgram("gan_program.py", {
     "../shared/charts.py",
     "../shared/curves.py",
     "../shared/fields.py",
+    "../shared/pause.py",
     "gan_stage.py",
   ],
   libraries: { drawing },

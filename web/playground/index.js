@@ -7,6 +7,7 @@ showProgram("playground_program.py", {
     "../shared/charts.py",
     "../shared/curves.py",
     "../shared/fields.py",
+    "../shared/pause.py",
     "playground_stage.py",
     "point_sets.py",
   ],

@@ -47,7 +47,7 @@ function showShape() {
  * @param {number[]} counts the number of neurons of each layer, hidden ones and the last
  * @param {Float32Array} fields the outputs of all neurons on a grid, one neuron after the other
  * @param {Float32Array} kernels the weights (from, to) of each layer
- * @param {string[]} colours of negative and of positive numbers
+ * @param {string[]} colours of positive and of negative numbers
  */
 export function drawNetwork(canvas, counts, fields, kernels, colours) {
   const { context, width, height } = blank(canvas);
@@ -80,7 +80,7 @@ export function drawNetwork(canvas, counts, fields, kernels, colours) {
 }
 
 // Links are curves from the middle of one neuron to the middle of the next.
-function drawLinks(context, layers, kernels, place, [negative, positive]) {
+function drawLinks(context, layers, kernels, place, [positive, negative]) {
   let index = 0;
   for (let layer = 1; layer < layers.length; layer++) {
     for (let from = 0; from < layers[layer - 1]; from++) {

@@ -53,5 +53,5 @@ async for _ in frames():
     if stage.begins_epoch():
         for _ in range(STEPS_AN_EPOCH):
             train()
-        if stage.epoch % 3 == 0 or stage.is_paused:
+        if stage.epoch % 3 == 0 or stage.pause.is_on:
             await stage.draw(look())

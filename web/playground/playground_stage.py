@@ -8,8 +8,8 @@ from fields import grid
 from js import document
 from network_view import drawNetwork
 from page import element, write
+from pause import Pause, use_button
 from point_sets import POINT_SETS, Points
-from program import on
 from pyodide.ffi import to_js
 
 import webtensor as wt
@@ -32,20 +32,17 @@ class Stage:
         """Make points as the controls say."""
         self.grid = grid(SIDE, REACH)
         self.training, self.test = self._points(), self._points()
+        #: Of each hidden layer. Other numbers, which a visitor chooses, are those of the next run.
+        self.neurons = [
+            int(count) for count in element("layers").dataset.neurons.split(",") if count
+        ]
         self.epoch = 0
-        self.is_paused = False
         self._wants_epoch = False
         self._shown: Any = None
         self._curves = Curves("losses", "Losses of training and of test", "epoch")
         self._swatches = document.querySelectorAll("#legend i")
-        write("pause", "Pause")
-        on(element("pause"), "click", self._pause_or_go_on)
-        on(element("step-once"), "click", self._ask_for_epoch)
-
-    @property
-    def neurons(self) -> list[int]:
-        """The number of neurons of each hidden layer."""
-        return [int(count) for count in element("layers").dataset.neurons.split(",") if count]
+        self.pause = Pause()
+        use_button("step-once", self._ask_for_epoch)
 
     @property
     def activation(self) -> str:
@@ -64,7 +61,7 @@ class Stage:
 
     def begins_epoch(self) -> bool:
         """Tell whether the network is to learn in this frame, and count the epoch."""
-        begins = self._wants_epoch or not self.is_paused
+        begins = self._wants_epoch or not self.pause.is_on
         self._wants_epoch = False
         self.epoch += begins
         return begins
@@ -77,21 +74,19 @@ class Stage:
             self._shown = to_js(await points.data()), to_js(groups)
         values = await numbers.data()
         colours = coloursOf(self._swatches)
-        both = to_js([colours[1], colours[0]])
         counts = [*self.neurons, 1]
         end = 2 + sum(counts) * SIDE * SIDE
-        drawNetwork(
-            element("network"), to_js(counts), to_js(values[2:end]), to_js(values[end:]), both
-        )
+        fields, kernels = to_js(values[2:end]), to_js(values[end:])
+        drawNetwork(element("network"), to_js(counts), fields, kernels, colours)
         canvas = element("plane")
-        drawField(canvas, to_js(values[end - SIDE * SIDE : end]), both)
+        drawField(canvas, to_js(values[end - SIDE * SIDE : end]), colours)
         drawDots(canvas, *self._shown, colours, REACH, RADIUS)
         self._show_losses(*values[:2])
 
     def _show_losses(self, training: float, test: float) -> None:
         self._curves.add(self.epoch, training, test)
         write("step", f"Epoch {self.epoch}, training loss {training:.3f}, test loss {test:.3f}")
-        if self.epoch % CURVES_EVERY == 0 or self.is_paused:
+        if self.epoch % CURVES_EVERY == 0 or self.pause.is_on:
             self._curves.draw()
 
     def _points(self) -> Points:
@@ -99,11 +94,6 @@ class Stage:
         points, labels = POINT_SETS[element("points").value](COUNT, noise)
         return points, wt.reshape(labels, (COUNT, 1))
 
-    def _pause_or_go_on(self, event: Any) -> None:
-        self.is_paused = not self.is_paused
-        write("pause", "Go on" if self.is_paused else "Pause")
-
     def _ask_for_epoch(self, event: Any) -> None:
         self._wants_epoch = True
-        if not self.is_paused:
-            self._pause_or_go_on(event)
+        self.pause.set(True)

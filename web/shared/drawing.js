@@ -54,11 +54,11 @@ export function placedPoints({ clientWidth, clientHeight }, positions, radius = 
 }
 
 /**
- * Draws numbers from -1 to 1 on a grid as a heat map that fills the canvas: negative ones in the first
- * colour, positive ones in the second, and the nearer to 0, the paler.
+ * Draws numbers from -1 to 1 on a grid as a heat map that fills the canvas: positive ones in the first
+ * colour, negative ones in the second, and the nearer to 0, the paler.
  * @param {HTMLCanvasElement} canvas
  * @param {Float32Array} values row by row from the top, as many in a row as there are rows
- * @param {string[]} colours two, as `rgb(…)`
+ * @param {string[]} colours two or more, as `rgb(…)`
  */
 export function drawField(canvas, values, colours) {
   const { context, width, height } = blank(canvas);
@@ -82,7 +82,7 @@ export function fieldPicture(values, colours) {
   }
   const context = pictures.get(side);
   const image = context.createImageData(side, side);
-  const [negative, positive] = colours.map((colour) => colour.match(/\d+/g).map(Number));
+  const [positive, negative] = colours.map((colour) => colour.match(/\d+/g).map(Number));
   values.forEach((value, index) => {
     image.data.set(value < 0 ? negative : positive, 4 * index);
     image.data[4 * index + 3] = OPACITY * Math.min(Math.abs(value), 1);
