@@ -20,6 +20,8 @@ async def read_column() -> list[float]:
     Raises:
         ValueError: the file is no table with numbers; the page says so, too.
     """
+    for part in ("forecast", "losses", "verdict"):
+        element(part).replaceChildren()
     with problem_shown():
         columns = await _read_table()
     choice = element("column")
@@ -67,7 +69,6 @@ class Stage:
         """Show forecasts of the last `held_out` values, and of those that will follow."""
         self._values, self._held_out = values, held_out
         self._losses: list[float] = []
-        write("verdict", "")
 
     async def show(self, epoch: int, loss: float, fit: wt.Tensor, future: wt.Tensor) -> None:
         """Show what is known after an epoch: the loss, the fit of the held-out values, the future.
