@@ -78,6 +78,16 @@ def test_an_error_in_the_worker_is_marked_at_its_line(page: Page):
     expect(page.locator("#editor .error-line-number")).to_have_text("2")
 
 
+def test_the_page_says_why_a_worker_fails(chromium_page: Page, site_url: str):
+    broken = "raise RuntimeError('out of order')"
+    chromium_page.route("**/worker_session.py", lambda route: route.fulfill(body=broken))
+    chromium_page.goto(f"{site_url}/reinforce/?backend=wasm")
+    state = chromium_page.locator("#run-state")
+    expect(state).to_have_text("It ended with an error", timeout=60_000)
+    expect(chromium_page.locator("#output")).to_contain_text("RuntimeError: out of order")
+    assert chromium_page.workers == []
+
+
 def test_it_learns_on_the_gpu(chromium_page: Page, site_url: str):
     chromium_page.goto(f"{site_url}/reinforce/?backend=webgl")
     assert len(means(chromium_page)) == 2

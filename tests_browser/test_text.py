@@ -77,8 +77,11 @@ def test_it_makes_more_mistakes_at_a_high_temperature(page: Page):
 
 def test_a_short_text_is_refused(page: Page):
     page.locator("#text").select_option("own")
+    expect(page.locator("#state")).to_have_text("The network waits for your text.")
+    page.locator("#own").fill("short")
+    page.locator("#own").blur()
     expect(page.locator("#problem")).to_have_text(
-        "Your text has 0 characters; the network learns from 300 to 20,000."
+        "Your text has 5 characters; the network learns from 300 to 20,000."
     )
     page.locator("#own").fill("la " * 100)
     page.locator("#own").blur()

@@ -80,6 +80,7 @@ def test_it_says_what_is_wrong_with_a_file_that_is_dropped(page: Page):
     )
     choose(page, "empty.csv", b"")
     expect(page.locator("#problem")).to_have_text("empty.csv is empty.")
+    expect(page.locator("#forecast svg")).to_have_count(0)
     expect(page.locator("#run-state")).to_have_text("It ended with an error")
     choose(page, "waves.csv", WAVES.encode())
     expect(page.locator("#problem")).to_be_hidden()

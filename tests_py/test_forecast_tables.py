@@ -54,7 +54,7 @@ def test_columns_of_text_are_left_out(tables: ModuleType):
 
 
 @pytest.mark.parametrize(
-    "line, delimiter", [("day,x", ","), ("x;y, in m", ";"), ("a\tb\tc, d", "\t"), ("x", ",")]
+    "line, delimiter", [("day,x", ","), ("x;y;z, in m", ";"), ("a\tb\tc, d", "\t"), ("x", ",")]
 )
 def test_the_first_line_tells_the_delimiter(tables: ModuleType, line: str, delimiter: str):
     assert tables.likely_delimiter(line) == delimiter

@@ -11,6 +11,7 @@ from pyodide.ffi import to_js
 import webtensor as wt
 
 SECONDS_PER_STEP = 0.02
+LONGEST_EPISODE = 4  # seconds
 #: The two ways to learn, and what they are called.
 WAYS = {"gradients": "policy gradients", "evolution": "evolution"}
 
@@ -67,11 +68,12 @@ class Stage:
             height=190,
             x_label="episodes",
             y_label="mean seconds until it falls",
-            y_domain=(0, 4),
+            y_domain=(0, LONGEST_EPISODE),
         )
         latest = {name: self._reports[way][-1] for way, name in WAYS.items()}
         means = " and ".join(
             f"{report.seconds:.1f} s by {name}, after {report.episodes} episodes"
             for name, report in latest.items()
         )
-        write("verdict", f"Poles stand for {means}. An episode ends after 4 s at most.")
+        longest = f"An episode ends after {LONGEST_EPISODE} s at most."
+        write("verdict", f"Poles stand for {means}. {longest}")

@@ -31,10 +31,10 @@ class PythonWorker:
             self._post()
 
     def end(self) -> None:
-        """End the worker, whatever it does."""
+        """End the worker, whatever it does, if it has not ended."""
         self._worker.terminate()
-        for undo in self._undo:
-            undo()
+        while self._undo:
+            self._undo.pop()()
 
     def _post(self) -> None:
         for message, transferred in self._waiting:

@@ -32,8 +32,12 @@ async def chosen_text() -> str:
             response = await pyfetch("sonnets.txt")
             response.raise_for_status()
             return str(await response.string())
+    text = str(element("own").value)
     with problem_shown():
-        return checked(str(element("own").value))
+        if not text:
+            write("state", "The network waits for your text.")
+            await asyncio.Event().wait()  # a change of the text runs the program anew
+        return checked(text)
 
 
 def checked(text: str) -> str:
@@ -72,8 +76,8 @@ class Recital:
         """Wait until the visitor changes the prompt or the temperature."""
         self._heading = "Learned"
         write("state", "It has learned. Change the prompt or the temperature to read more.")
-        self._wished.clear()
         await self._wished.wait()
+        self._wished.clear()
 
     @property
     def temperature(self) -> float:

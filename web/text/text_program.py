@@ -1,5 +1,7 @@
 """A recurrent network learns a text letter by letter; before each epoch it writes a little."""
 
+from itertools import count
+
 from character_model import build, next_character, windows
 from program import frames
 from recital import Recital, chosen_text
@@ -8,7 +10,7 @@ import webtensor as wt
 from webtensor import keras
 
 EPOCHS = 30
-LENGTH = 120  # characters that it writes at a time
+LENGTH = 130  # of what it writes at a time, in characters
 
 text = await chosen_text()
 alphabet = "".join(sorted(set(text)))
@@ -21,14 +23,15 @@ loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 model.compile(keras.optimizers.Adam(0.01), loss)
 
 recital = Recital(text)
-async for turn in frames():
+for turn in count():
     written = recital.begin()
-    for step in range(LENGTH):
-        seed = turn * LENGTH + step
-        written += next_character(model, written, alphabet, recital.temperature, seed)
-        if step % 8 == 7:
-            recital.write(written)
-            await wt.next_frame()
+    async for _ in frames():
+        for _ in range(4):  # characters in a frame
+            seed = turn * LENGTH + len(written)
+            written += next_character(model, written, alphabet, recital.temperature, seed)
+        recital.write(written)
+        if len(written) >= LENGTH:
+            break
     if turn < EPOCHS:
         history = await model.fit_async(batches, epochs=1, verbose=0)
         recital.show_loss(turn + 1, history.history["loss"][0])

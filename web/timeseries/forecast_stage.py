@@ -20,6 +20,8 @@ async def read_column() -> list[float]:
     Raises:
         ValueError: the file is no table with numbers; the page says so, too.
     """
+    for part in ("forecast", "losses", "verdict"):
+        element(part).replaceChildren()
     with problem_shown():
         columns = await _read_table()
     choice = element("column")
@@ -67,19 +69,15 @@ class Stage:
         """Show forecasts of the last `held_out` values, and of those that will follow."""
         self._values, self._held_out = values, held_out
         self._losses: list[float] = []
-        write("verdict", "")
 
-    async def show(
-        self, epoch: int, loss: float, fit: wt.Tensor, future: wt.Tensor | None = None
-    ) -> None:
+    async def show(self, epoch: int, loss: float, fit: wt.Tensor, future: wt.Tensor) -> None:
         """Show what is known after an epoch: the loss, the fit of the held-out values, the future.
 
         Both are of shape (rows,).
         """
         self._losses.append(loss)
         fitted = list(await fit.data())
-        following = [] if future is None else list(await future.data())
-        self._draw(fitted, following)
+        self._draw(fitted, list(await future.data()))
         wt.visor.render.line_chart(
             {"error by epoch": self._losses}, "losses", height=120, width=900
         )
@@ -92,9 +90,8 @@ class Stage:
         lines = {
             "table": _points(self._values[begin:], begin),
             "one row ahead": _points(fitted, border),
+            "forecast": _points([self._values[-1], *following], end - 1),
         }
-        if following:
-            lines["forecast"] = _points([self._values[-1], *following], end - 1)
         wt.visor.render.line_chart(lines, "forecast", height=200, width=900, x_label="row")
 
     def _verdict(self, fitted: list[float]) -> str:
@@ -104,16 +101,17 @@ class Stage:
         error, naive = _mean_error(fitted, actual), _mean_error(before, actual)
         text = (
             f"on the last {self._held_out} rows, which it did not learn from, the network is off "
-            f"by {error:.3g} on average. Guessing the row before is off by {naive:.3g}"
+            f"by {_short(error)} on average. Guessing the row before is off by {_short(naive)}"
         )
         if naive == 0:
             return f"{text}."
         change = 1 - error / naive
-        return f"{text}: the network's error is {abs(change):.0%} {_less(change)}."
+        direction = "less" if change > 0 else "more"
+        return f"{text}: the network's error is {abs(change):.0%} {direction}."
 
 
-def _less(change: float) -> str:
-    return "less" if change > 0 else "more"
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.3g}"
 
 
 def _points(values: Sequence[float], first: int) -> list[tuple[float, float]]:
