@@ -36,6 +36,23 @@ async for frame in picture.frames():
     print(kind, *frame.pixels.shape)
     picture.say(f"A picture of {frame.pixels.shape[1]} pixels")
 """
+#: Shows a picture, red on the left and blue on the right, in a mirror, with a dot on the left.
+MIRRORED = """
+from js import document
+from overlay import Overlay
+from page import element
+from webtensor.vision import Keypoint
+
+canvas = document.createElement("canvas")
+canvas.width, canvas.height = 400, 100
+context = canvas.getContext("2d")
+context.fillStyle = "red"
+context.fillRect(0, 0, 200, 100)
+context.fillStyle = "blue"
+context.fillRect(200, 0, 200, 100)
+overlay = Overlay(element("picture"), canvas, is_mirrored=True)
+overlay.draw_dots([Keypoint(100, 50, 1.0, "dot")])
+"""
 #: Counts what JavaScript and Python have of each other.
 COUNTS = """
 import gc
@@ -93,6 +110,17 @@ def png(width: int, height: int) -> bytes:
     file = BytesIO()
     Image.new("RGB", (width, height), "orange").save(file, "PNG")
     return file.getvalue()
+
+
+def colours(page: Page, places: list[tuple[float, float]]) -> list[list[int]]:
+    """Return the colours at places of the canvas, which are parts of its width and height."""
+    found: list[list[int]] = page.locator("#picture").evaluate(
+        """(canvas, places) => places.map(([x, y]) => [
+          ...canvas.getContext("2d").getImageData(x * canvas.width, y * canvas.height, 1, 1).data,
+        ])""",
+        places,
+    )
+    return found
 
 
 def image_file(content: bytes) -> FilePayload:
@@ -199,13 +227,16 @@ def test_the_webcam_does_not_start(page: Page, error: str, sentence: str):
 def test_a_picture_is_drawn_as_large_as_the_canvas_allows(page: Page):
     page.locator("#file").set_input_files(image_file(png(400, 100)))
     expect(page.locator("#status")).to_have_text("A picture of 400 pixels")
-    colours = page.locator("#picture").evaluate(
-        """(canvas) => [[0.02, 0.5], [0.98, 0.5], [0.5, 0.02], [0.5, 0.98]].map(([x, y]) => [
-          ...canvas.getContext("2d").getImageData(x * canvas.width, y * canvas.height, 1, 1).data,
-        ])"""
-    )
     orange, nothing = [255, 165, 0, 255], [0, 0, 0, 0]
-    assert colours == [orange, orange, nothing, nothing]
+    places = [(0.02, 0.5), (0.98, 0.5), (0.5, 0.02), (0.5, 0.98)]
+    assert colours(page, places) == [orange, orange, nothing, nothing]
+
+
+def test_a_mirrored_picture_has_its_dots_where_they_belong(page: Page):
+    run(page, MIRRORED)
+    expect(page.locator("#run-state")).to_have_text("Done")
+    blue, red, white = [0, 0, 255, 255], [255, 0, 0, 255], [255, 255, 255, 255]
+    assert colours(page, [(0.02, 0.5), (0.98, 0.5), (0.75, 0.5)]) == [blue, red, white]
 
 
 def test_the_webcam_on_the_gpu(camera_browser: Browser, site_url: str):
