@@ -84,13 +84,11 @@ class TaughtClass:
 
 #: The classes of the page, in its order.
 classes: list[TaughtClass] = []
-_numbers = count(1)
 
 
-def add_class(name: str | None = None) -> TaughtClass:
-    """Add a class, by default with a name that no other has."""
-    while name is None or name in names():
-        name = f"Class {next(_numbers)}"
+def add_class() -> TaughtClass:
+    """Add a class, with a name that no other has."""
+    name = next(name for name in map("Class {}".format, count(1)) if name not in names())
     card = element("class-card").content.firstElementChild.cloneNode(True)
     element("classes").append(card)
     added = TaughtClass(name, card)
@@ -128,9 +126,21 @@ def class_named(name: str) -> TaughtClass | None:
     return next((taught for taught in classes if taught.name == name), None)
 
 
+def has_examples(name: str) -> bool:
+    """Whether there is a class of this name that has examples."""
+    named = class_named(name)
+    return named is not None and bool(named.examples)
+
+
 def names() -> list[str]:
     """Return the names of the classes."""
     return [taught.name for taught in classes]
+
+
+def has(example: Example) -> bool:
+    """Whether an example was not removed."""
+    taught = example.taught_class
+    return taught in classes and example in taught.examples
 
 
 def all_examples() -> Iterator[Example]:

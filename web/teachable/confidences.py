@@ -14,8 +14,9 @@ class Confidences:
     """
 
     def __init__(self, identifier: str) -> None:
-        """Write into the list with this id."""
+        """Write into the list with this id, and the likeliest class into the output for it."""
         self._list = element(identifier)
+        self._likeliest = element(f"{identifier}-name")
         self._rows: list[tuple[Any, Any]] = []
         self._names: list[str] = []
         self.clear()
@@ -23,10 +24,11 @@ class Confidences:
     def clear(self) -> None:
         """Show no classes."""
         self._list.replaceChildren()
+        self._likeliest.textContent = ""
         self._rows, self._names = [], []
 
-    def show(self, names: Sequence[str], values: Sequence[float]) -> str:
-        """Show how likely classes are, from 0 to 1; return the name of the likeliest."""
+    def show(self, names: Sequence[str], values: Sequence[float]) -> None:
+        """Show how likely classes are, from 0 to 1."""
         if list(names) != self._names:
             self.clear()
             self._names = list(names)
@@ -36,7 +38,8 @@ class Confidences:
             bar.value = value
             percent.textContent = f"{100 * value:.0f} %"
             bar.parentElement.classList.toggle("likeliest", index == likeliest)
-        return names[likeliest]
+        if self._likeliest.textContent != names[likeliest]:
+            self._likeliest.textContent = names[likeliest]
 
     def _row(self, name: str) -> tuple[Any, Any]:
         """Append a class, and return its bar and the place of its percentage."""

@@ -4,5 +4,13 @@ import { showProgram } from "../shared/program_page.js";
 for (const type of ["dragover", "drop"]) addEventListener(type, (event) => event.preventDefault());
 
 showProgram("teachable_program.py", {
-  modules: ["class_cards.py", "classroom.py", "confidences.py", "head_files.py", "pictures.py"],
+  modules: [
+    "class_cards.py",
+    "classroom.py",
+    "confidences.py",
+    "downloads.py",
+    "head_files.py",
+    "pictures.py",
+    "webcam.py",
+  ],
 });

@@ -3,11 +3,8 @@
 from typing import Any
 
 from js import createImageBitmap, document
-from page import element
 from pyodide.ffi import JsException
 from pyodide.http import pyfetch
-
-import webtensor as wt
 
 SIDE = 224  # pixels
 
@@ -56,41 +53,3 @@ async def fetch_picture(address: str) -> Any:
     response = await pyfetch(address)
     response.raise_for_status()
     return await read_picture(await response.js_response.blob(), address)
-
-
-class Camera:
-    """The webcam, in the page's video element."""
-
-    def __init__(self) -> None:
-        """Leave the webcam off."""
-        self._device: wt.data.Webcam | None = None
-
-    @property
-    def is_on(self) -> bool:
-        """Whether pictures can be taken."""
-        return self._device is not None and self._device.is_live
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether it was taken away while it was on."""
-        return self._device is not None and not self._device.is_live
-
-    async def start(self) -> None:
-        """Ask the visitor for the webcam.
-
-        Raises:
-            OSError: there is none, it is in use, or it was not allowed.
-        """
-        self._device = await wt.data.webcam(element("video"))
-
-    def stop(self) -> None:
-        """Give the webcam back."""
-        if self._device is not None:
-            self._device.stop()
-            self._device = None
-
-    async def picture(self) -> Any:
-        """Return what the webcam sees at the page's next frame."""
-        await wt.next_frame()
-        video = element("video")
-        return square(video, video.videoWidth, video.videoHeight)
