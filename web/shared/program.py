@@ -5,6 +5,7 @@ run, and so does everything that they hold.
 """
 
 import asyncio
+import gc
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
@@ -122,6 +123,7 @@ class Program:
             self._on_error(line_of(error, report), "".join(report.format_exception_only()).strip())
         finally:
             names.clear()
+            gc.collect()  # models refer to themselves, and have weights
             self._task = None
             self._button.textContent = "Run"
 

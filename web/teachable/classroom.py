@@ -67,6 +67,8 @@ class Classroom:
         self._head_classes: list[TaughtClass] = []
         #: What is to be done, the oldest first; examples are to be learned.
         self._waiting: deque[Task | Example] = deque()
+        #: What the program does now.
+        self._task: Task | None = None
         self._woken = asyncio.Event()
         self._webcam = Webcam(self._notify, self._wake)
         self._picture: Any = None
@@ -112,7 +114,8 @@ class Classroom:
 
         def show(epoch: int, logs: Mapping[str, float]) -> None:
             element("training").value = (epoch + 1) / epochs
-            write("status", f"Epoch {epoch + 1} of {epochs}: loss {logs['loss']:.3f}")
+            write("loss", f"Loss {logs['loss']:.3f}")
+            write("status", f"Epoch {epoch + 1} of {epochs}")
 
         return keras.callbacks.LambdaCallback(on_epoch_end=show)
 
@@ -151,10 +154,12 @@ class Classroom:
             self.head = None
             self._head_classes = list(class_cards.classes)
             self._trained.clear()
+        self._task = task
         return task
 
     def _finish(self, task: Task, seconds: float) -> None:
         """Show what a task has changed."""
+        self._task = None
         if not isinstance(task, Look):
             self._must_look = True
             self._refresh()
@@ -180,7 +185,7 @@ class Classroom:
         learned, count = len(self.examples()), len(class_cards.classes)
         waiting = sum(isinstance(task, Example) for task in self._waiting)
         lacking = [taught.name for taught in class_cards.classes if not taught.examples]
-        is_training = any(isinstance(task, Train) for task in self._waiting)
+        is_training = any(isinstance(task, Train) for task in (self._task, *self._waiting))
         element("train").disabled = bool(lacking) or is_training
         element("save").disabled = self.head is None
         if not learned:

@@ -60,4 +60,7 @@ def _class_names(content: bytes) -> list[str] | None:
     with ZipFile(BytesIO(content)) as archive:
         if CLASS_NAMES not in archive.namelist():
             return None
-        return [str(name) for name in json.loads(archive.read(CLASS_NAMES))]
+        names = json.loads(archive.read(CLASS_NAMES))
+    if not isinstance(names, list):
+        raise ValueError(f"{CLASS_NAMES} holds no list")
+    return [str(name) for name in names]

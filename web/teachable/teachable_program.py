@@ -12,7 +12,7 @@ classroom = Classroom()
 # The inner layers of a MobileNet that was trained to find 80 kinds of objects.
 extractor = await FeatureExtractor.load_async(
     "../pretrained/mobilenet.json",
-    node="tower_0/MobilenetV3/expanded_conv_12/expand/hard_swish/mul_1",
+    node="tower_0/MobilenetV3/expanded_conv_12/depthwise/hard_swish/mul_1",
     value_range=(0, 255),
     load_options={"on_progress": classroom.show_loading},
 )

@@ -96,8 +96,11 @@ class Webcam:
         button.disabled = True
         try:
             device = await wt.data.webcam(element("video"))
-        except OSError as error:
-            self._notify(f"The webcam cannot be used: {error}.")
+        except PermissionError:
+            self._notify("The webcam was not allowed.")
+            return
+        except OSError:
+            self._notify("There is no webcam that can be used.")
             return
         finally:
             button.disabled = False
