@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, FilePayload, Locator, Page, Playwright,
 
 from tests_browser.browsers import launch_chromium
 from tests_browser.page_watch import PageWatch
+from tests_browser.test_accessibility import AXE, RUN_AXE
 from tests_py.keras.saved_models import keras as real_keras
 from web.build import SITE
 from webtensor.vision import FeatureExtractor
@@ -263,7 +264,7 @@ class TestClasses:
         flower.locator(".thumbnails button").first.click()
         expect(flower.locator(".count")).to_have_text("7 pictures")
         visitor.wait_for_pictures(23)
-        visitor.page.get_by_label("Remove all pictures of Flower").click()
+        visitor.page.get_by_label("Clear the pictures of Flower").click()
         expect(flower.locator(".thumbnails button")).to_have_count(0)
         expect(visitor.status).to_have_text("Flower has no pictures yet.")
         expect(visitor.page.locator("#nearest-name")).not_to_have_text("Flower")
@@ -291,6 +292,14 @@ class TestClasses:
         visitor.expect_likeliest("nearest", "Temple")
         visitor.page.locator("#judged-file").set_input_files(picture("astronaut-9"))
         visitor.expect_likeliest("nearest", "Astronaut")
+
+    def test_axe_finds_nothing_among_them(self, visitor: Visitor, site_url: str):
+        visitor.start_anew()
+        visitor.train()
+        visitor.judge(0)
+        visitor.expect_likeliest("trained", "Temple")
+        visitor.page.add_script_tag(url=site_url + AXE)
+        assert visitor.page.evaluate(RUN_AXE) == []
 
     def test_bad_files_are_named(self, visitor: Visitor):
         visitor.clear()
@@ -389,4 +398,3 @@ def test_firefox_learns_the_examples(firefox_page: Page, site_url: str, backend:
     visitor.expect_likeliest("nearest", "Flower")
     visitor.train()
     visitor.expect_likeliest("trained", "Flower")
-    assert visitor.save_head().startswith(b"PK")
