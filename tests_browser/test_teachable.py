@@ -374,6 +374,15 @@ class TestWebcam:
         expect(page.locator("#webcam")).to_be_disabled()
         visitor.run_again()
 
+    def test_it_says_that_it_was_taken_away(self, visitor: Visitor):
+        visitor.clear()
+        button = visitor.page.locator("#webcam")
+        button.click()
+        expect(button).to_have_text("Stop webcam", timeout=MILLISECONDS)
+        visitor.page.locator("#video").evaluate("(video) => video.srcObject.getTracks()[0].stop()")
+        expect(visitor.notice).to_have_text("The webcam was taken away.", timeout=MILLISECONDS)
+        expect(button).to_have_text("Start webcam")
+
     def test_without_permission_it_says_so(self, visitor: Visitor):
         visitor.clear()
         visitor.page.evaluate(

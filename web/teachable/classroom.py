@@ -134,6 +134,7 @@ class Classroom:
         """Return a task; None if the oldest one is of no use any more, or after waiting."""
         if self._waiting:
             return self._current(self._waiting.popleft())
+        self._webcam.stop_if_lost()
         if self._webcam.is_on:
             picture = await self._webcam.picture()
             return self._current(self._webcam.recorded(picture) or Look(picture))

@@ -46,11 +46,14 @@ class Webcam:
 
     @property
     def is_on(self) -> bool:
-        """Whether pictures can be taken; a webcam that was taken away is turned off."""
+        """Whether it is on, though it may have been taken away."""
+        return self._device is not None
+
+    def stop_if_lost(self) -> None:
+        """Turn it off, and say so, if it was taken away."""
         if self._device is not None and not self._device.is_live:
             self.stop()
             self._notify("The webcam was taken away.")
-        return self._device is not None
 
     async def picture(self) -> Any:
         """Return what the webcam sees at the page's next frame."""
