@@ -33,7 +33,7 @@ MODULES = [
 SCRIPTS = [
     JAVASCRIPT / f"{name}.js"
     for name in (
-        *("digits", "layers", "mnist", "models", "peak", "tasks", "tensorflow"),
+        *("data", "digits", "layers", "mnist", "models", "peak", "tasks", "tensorflow"),
         *("tensorflow_threads", "tensorflow_worker", "training", "uniform"),
     )
 ]
@@ -50,7 +50,7 @@ WORKER = TENSORFLOW / "tfjs-backend-wasm" / "wasm-out" / "tfjs-backend-wasm-thre
 SOURCES = [*MODULES, *SCRIPTS, *LIBRARIES, WORKER]
 
 #: What the text of an expression may name, besides its inputs.
-NAMES = ("tf", "digits", "layers", "mnist", "models", "training")
+NAMES = ("tf", "data", "digits", "layers", "mnist", "models", "training")
 
 
 def export(output_dir: Path) -> None:

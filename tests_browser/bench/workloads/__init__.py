@@ -6,6 +6,7 @@ It is imported in the page, where the rows run, and outside, where they are list
 from tests_browser.bench.workloads.captured import CAPTURED
 from tests_browser.bench.workloads.convolution import CONVOLUTIONS
 from tests_browser.bench.workloads.creation import CREATION
+from tests_browser.bench.workloads.data import DATA
 from tests_browser.bench.workloads.elementwise import ELEMENTWISE
 from tests_browser.bench.workloads.image import IMAGES
 from tests_browser.bench.workloads.indexing import INDEXING
@@ -41,6 +42,7 @@ FAMILIES = {
     "Signals": SIGNALS,
     "Random numbers": RANDOM,
     "Text": TEXT,
+    "Data sets": DATA,
     "Transfers": TRANSFERS,
     "Training": TRAINING,
     "Captured functions": CAPTURED,

@@ -1,6 +1,7 @@
 // TensorFlow.js's side of workloads, in `make bench` and on the site's benchmark page. `Theirs` is the
 // mirror image of `Side` in sides.py: change one only with the other.
 
+import * as data from "./data.js";
 import * as digits from "./digits.js";
 import expressions from "./expressions.js";
 import * as layers from "./layers.js";
@@ -14,7 +15,7 @@ const tf = globalThis.tf;
 tf.wasm.setWasmPaths(new URL("../tensorflow/", import.meta.url).href);
 tf.env().set("WEBGL_CPU_FORWARD", false); // tiny tensors, too, on the GPU
 
-const FUNCTIONS = expressions({ tf, digits, layers, mnist, models, training });
+const FUNCTIONS = expressions({ tf, data, digits, layers, mnist, models, training });
 
 export { watchTasks } from "./tasks.js";
 export { numbers } from "./uniform.js";
