@@ -124,6 +124,11 @@ SEPARATE: dict[str, tuple[Function, wt.Tensor, list[str]]] = {
         normal(5, 7),
         ["matmul", "binary"],
     ),
+    "a scalar beside one column": (
+        lambda x: x @ W[:, :1] + wt.sum(x),
+        normal(5, 7),
+        ["matmul", "reduce", "binary"],
+    ),
     "an activation alone": (lambda x: wt.relu(x @ W), normal(5, 7), ["matmul", "unary"]),
     "no activation of kernels": (
         lambda x: wt.tanh(x @ W + B),

@@ -143,7 +143,7 @@ def _with_step(product: KernelCall, call: KernelCall, position: int) -> KernelCa
     if row.name == "add" and number is not None and spec is not None:
         if spec.dtype is not float32:
             return None
-        if not has_epilogue and spec.size == columns == spec.shape[-1]:
+        if not has_epilogue and spec.size == columns and spec.shape[-1:] == (columns,):
             bias = Spec((columns,), float32, columns)
             return _extended(product, (number, bias), (product.attributes[0], None))
         if len(product.inputs) == 3 and spec.shape == call.signature.shape:

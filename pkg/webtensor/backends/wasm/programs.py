@@ -204,10 +204,10 @@ class WasmProgram:
     """
 
     def __init__(self, backend: WasmBackend, program: Program) -> None:
-        names = backend.link_numbers
         self._backend = backend
-        self._program = with_chains(with_joined_calls(program), partial(is_link, names))
         self._geometry_block = 0
+        joined = with_joined_calls(program)
+        self._program = with_chains(joined, partial(is_link, backend.link_numbers))
         self._epoch: object = None
         self._generation = 0
         self._compile()
