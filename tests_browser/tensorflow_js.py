@@ -403,6 +403,7 @@ COMPARED_ELSEWHERE: dict[str, str] = {
         f"browser.{name}": "test_pixels_against_tfjs.py"
         for name in ("draw", "from_pixels", "from_pixels_async", "to_pixels")
     },
+    "Tensor.data_to_gpu": "test_gpu_data.py",
     "multi_rnn_cell": "calls of stacked_lstm_cells",
     **dict.fromkeys(
         (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests_browser.python_page import PythonPage
+from tests_browser.python_page import PlaywrightPythonPage, PythonPage
 
 START = """
 import js
@@ -51,6 +51,39 @@ results
     assert [shape for shape, _ in results[1:]] == [[2, 3], [1, 6], [7, 1], [40, 3]]
     for (height, width), values in results:
         assert values == elements + [0] * (4 * height * width - 21)
+
+
+READ_THEIRS = """async ([values, customTexShape]) => {
+  await tf.setBackend("webgl");
+  const forwards = tf.env().getBool("WEBGL_CPU_FORWARD");
+  tf.env().set("WEBGL_CPU_FORWARD", false); // so that few elements are on the GPU, too
+  const x = tf.tensor(values).add(0);
+  tf.env().set("WEBGL_CPU_FORWARD", forwards);
+  const data = x.dataToGPU({ customTexShape });
+  const { gl } = tf.backend().gpgpu;
+  const framebuffer = gl.createFramebuffer();
+  gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
+  gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, data.texture, 0);
+  const [height, width] = data.texShape;
+  const texels = new Float32Array(4 * height * width);
+  gl.readPixels(0, 0, width, height, gl.RGBA, gl.FLOAT, texels);
+  gl.deleteFramebuffer(framebuffer);
+  tf.dispose([x, data.tensorRef]);
+  return [data.texShape, Array.from(texels).slice(0, values.length)];
+}"""
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (1, 6), (7, 1), (5, 4)])
+def test_texels_are_those_of_tensorflow_js(
+    page: PythonPage, tensorflow_page: PlaywrightPythonPage, shape: tuple[int, int]
+):
+    values = [index / 4 for index in range(21)]
+    theirs = tensorflow_page.page.evaluate(READ_THEIRS, [values, list(shape)])
+    code = """
+data = wt.tensor(values).data_to_gpu(tuple(shape))
+[list(data.tex_shape), read(data)[: len(values)]]
+"""
+    assert page.run(START + code, values=values, shape=shape) == theirs
 
 
 def test_integers_and_truth_values_become_floats(page: PythonPage):
