@@ -12,8 +12,8 @@ Console errors and uncaught exceptions in the page fail the test that caused the
 leaves a screenshot in `dist/screenshots/`.
 
 `--browsers=chromium` runs the tests that need Chromium alone, `--browsers=others` those in Firefox
-and WebKit, and those marked `lesser_devices`, `other_hosts` or `whole_tables`; without the option
-all run. Those marked `host_tools` run with `--browsers=hosts` alone.
+and WebKit, and those marked `lesser_devices`, `other_hosts`, `pages_on_webgl` or `whole_tables`;
+without the option all run. Those marked `host_tools` run with `--browsers=hosts` alone.
 """
 
 import contextlib
@@ -46,7 +46,7 @@ FAILED = pytest.StashKey[bool]()
 OTHER_BROWSERS = ("firefox", "webkit")
 
 #: The marks of tests that `make test-browsers` runs, too.
-MARKERS_OF_OTHERS = ("lesser_devices", "other_hosts", "whole_tables")
+MARKERS_OF_OTHERS = ("lesser_devices", "other_hosts", "pages_on_webgl", "whole_tables")
 
 TENSORFLOW = "/node_modules/@tensorflow/tfjs/dist/tf.min.js"
 

@@ -8,9 +8,8 @@ from typing import Any
 from playwright.sync_api import Browser, Page, expect
 
 from tests_browser.page_watch import PageWatch
+from tests_browser.program_page import MILLISECONDS
 from web.build import WEB
-
-TIMEOUT = 120_000
 
 
 @contextmanager
@@ -30,30 +29,11 @@ def opened(
         program = f"import json\n{source}    print(json.dumps({printing}))\n"
         page.route(f"**/{file}", lambda route: route.fulfill(body=program))
     page.goto(f"{site_url}/{name}/?backend={backend}")
-    expect(page.locator("#run-state")).to_have_text("Running", timeout=TIMEOUT)
+    expect(page.locator("#run-state")).to_have_text("Running", timeout=MILLISECONDS)
     yield page
     errors = watch.take_errors()
     context.close()
     assert not errors, "errors in the page:\n" + "\n".join(errors)
-
-
-def run(page: Page, source: str) -> None:
-    """Stop the program that runs, forget what it printed, and run another."""
-    stop(page)
-    page.locator("#output").evaluate("(output) => output.replaceChildren()")
-    editor = page.locator("#editor .cm-content")
-    editor.press("Control+a")
-    editor.press("Delete")
-    page.keyboard.insert_text(source)
-    editor.press("Control+Enter")
-
-
-def stop(page: Page) -> None:
-    """Stop the program that runs, if any."""
-    button = page.locator("#run")
-    if button.inner_text() == "Stop":
-        button.click()
-    expect(button).to_have_text("Run", timeout=TIMEOUT)
 
 
 def printed(page: Page, line: int = 0) -> Any:
@@ -61,15 +41,9 @@ def printed(page: Page, line: int = 0) -> Any:
     page.wait_for_function(
         "(line) => document.getElementById('output').textContent.split('\\n').length > line + 1",
         arg=line,
-        timeout=TIMEOUT,
+        timeout=MILLISECONDS,
     )
     return json.loads(page.locator("#output").inner_text().splitlines()[line])
-
-
-def expect_no_tensors(page: Page) -> None:
-    """Stop the program, and expect that it has left no tensors."""
-    run(page, "import webtensor as wt\nprint(wt.memory()['num_tensors'])")
-    expect(page.locator("#output")).to_have_text("0\n")
 
 
 @contextmanager
@@ -80,5 +54,5 @@ def expect_new_picture(page: Page) -> Iterator[None]:
     page.wait_for_function(
         "(before) => document.getElementById('picture').toDataURL() !== before",
         arg=before,
-        timeout=TIMEOUT,
+        timeout=MILLISECONDS,
     )

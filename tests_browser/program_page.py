@@ -1,14 +1,20 @@
 """What tests do on pages with a program: run another one, and see what a stopped one leaves."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
+#: What pages compute on; `make test` tries one.
+BACKENDS = ("wasm", pytest.param("webgl", marks=pytest.mark.pages_on_webgl))
 EDITOR = "#editor .cm-content"
+#: How long a page may take for what it does in moments, on a busy machine.
+MILLISECONDS = 120_000
 COUNT_TENSORS = "import webtensor as wt\nprint(wt.memory()['num_tensors'])"
 
 
 def run(page: Page, source: str) -> None:
     """Stop what runs, and run another program."""
     stop(page)
+    page.locator("#output").evaluate("(output) => output.replaceChildren()")
     editor = page.locator(EDITOR)
     editor.press("Control+a")
     editor.press("Delete")
@@ -21,10 +27,10 @@ def stop(page: Page) -> None:
     button = page.locator("#run")
     if button.inner_text() == "Stop":
         button.click()
-    expect(button).to_have_text("Run")
+    expect(button).to_have_text("Run", timeout=MILLISECONDS)
 
 
 def expect_no_tensors(page: Page) -> None:
     """Stop what runs, and expect that no tensor is left of it."""
     run(page, COUNT_TENSORS)
-    expect(page.locator("#output")).to_have_text("0\n")
+    expect(page.locator("#output")).to_have_text("0\n", timeout=MILLISECONDS)

@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests_browser.picture_pages import TIMEOUT, expect_no_tensors, opened, printed
+from tests_browser.picture_pages import opened, printed
+from tests_browser.program_page import BACKENDS, MILLISECONDS, expect_no_tensors
 
 #: The corners of what the photograph shows of the astronaut, by eye, in pixels.
 PERSON = (22, 14, 362, 512)
@@ -13,7 +14,7 @@ PRINTED = """[
     for item in objects]"""
 
 
-@pytest.mark.parametrize("backend", ["webgl", "wasm"])
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_it_finds_the_person(chromium: Browser, site_url: str, backend: str):
     with opened(chromium, site_url, "detect", backend, PRINTED) as page:
         ((label, score, *corners),) = printed(page)
@@ -23,10 +24,10 @@ def test_it_finds_the_person(chromium: Browser, site_url: str, backend: str):
         status = page.locator("#status")
         expect(status).to_have_text(f"Scores of 40% or more: person {score:.0%}")
         page.locator("#score").fill("0.9")
-        expect(status).to_have_text("Scores of 90% or more: none", timeout=TIMEOUT)
+        expect(status).to_have_text("Scores of 90% or more: none", timeout=MILLISECONDS)
         expect_no_tensors(page)
 
 
 def test_it_runs_in_firefox(firefox: Browser, site_url: str):
     with opened(firefox, site_url, "detect", "webgl") as page:
-        expect(page.locator("#status")).to_contain_text("person", timeout=TIMEOUT)
+        expect(page.locator("#status")).to_contain_text("person", timeout=MILLISECONDS)

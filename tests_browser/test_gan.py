@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests_browser.page_watch import PageWatch
-from tests_browser.program_page import expect_no_tensors, stop
+from tests_browser.program_page import BACKENDS, expect_no_tensors, stop
 from tests_browser.stage import (
     coloured_pixels,
     count_colours,
@@ -25,7 +25,7 @@ AWAIT_FRAMES = """async (count) => {
 }"""
 
 
-@pytest.fixture(scope="module", params=["webgl", "wasm"])
+@pytest.fixture(scope="module", params=BACKENDS)
 def page(request: pytest.FixtureRequest, chromium: Browser, site_url: str) -> Iterator[Page]:
     """The page, open on each backend."""
     with chromium.new_context(service_workers="block") as context:

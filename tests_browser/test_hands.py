@@ -6,7 +6,8 @@ from math import dist
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests_browser.picture_pages import TIMEOUT, expect_no_tensors, opened, printed
+from tests_browser.picture_pages import opened, printed
+from tests_browser.program_page import BACKENDS, MILLISECONDS, expect_no_tensors
 from web.hands.export_data import FINGERS
 
 #: The landmarks at the tips of the fingers, from the thumb on.
@@ -18,7 +19,7 @@ OUTCOMES = re.compile(
 )
 
 
-@pytest.mark.parametrize("backend", ["webgl", "wasm"])
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_the_drawn_hand_plays_paper(chromium: Browser, site_url: str, backend: str):
     with opened(chromium, site_url, "hands", backend, PRINTED) as page:
         ((gesture, points),) = printed(page)
@@ -32,4 +33,4 @@ def test_the_drawn_hand_plays_paper(chromium: Browser, site_url: str, backend: s
 
 def test_it_runs_in_firefox(firefox: Browser, site_url: str):
     with opened(firefox, site_url, "hands", "webgl") as page:
-        expect(page.locator("#status")).to_have_text(OUTCOMES, timeout=TIMEOUT)
+        expect(page.locator("#status")).to_have_text(OUTCOMES, timeout=MILLISECONDS)

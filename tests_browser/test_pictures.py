@@ -8,7 +8,8 @@ from PIL import Image
 from playwright.sync_api import Browser, FilePayload, Page, Playwright, expect
 
 from tests_browser.browsers import launch_chromium, launch_firefox
-from tests_browser.picture_pages import TIMEOUT, expect_no_tensors, opened, run, stop
+from tests_browser.picture_pages import opened
+from tests_browser.program_page import MILLISECONDS, expect_no_tensors, run, stop
 
 IMITATED_CAMERA = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
 IMITATED_IN_FIREFOX = {
@@ -102,7 +103,7 @@ def shared_page(camera_browser: Browser, site_url: str) -> Iterator[Page]:
 def page(shared_page: Page) -> Page:
     """The page with a program that looks at no model, and has seen the example."""
     run(shared_page, PROGRAM)
-    expect(shared_page.locator("#output")).to_have_text("image 512 512 3\n", timeout=TIMEOUT)
+    expect(shared_page.locator("#output")).to_have_text("image 512 512 3\n", timeout=MILLISECONDS)
     return shared_page
 
 
@@ -186,7 +187,7 @@ def test_nothing_is_left_of_a_run(page: Page):
     for _ in range(4):
         run(page, PROGRAM)
         page.locator("#webcam").click()
-        expect(page.locator("#output")).to_contain_text("frame 480 640 3", timeout=TIMEOUT)
+        expect(page.locator("#output")).to_contain_text("frame 480 640 3", timeout=MILLISECONDS)
         run(page, COUNTS)
         expect(page.locator("#run-state")).to_have_text("Done")
         counts.append(page.locator("#output").inner_text())
@@ -239,11 +240,12 @@ def test_a_mirrored_picture_has_its_dots_where_they_belong(page: Page):
     assert colours(page, [(0.02, 0.5), (0.98, 0.5), (0.75, 0.5)]) == [blue, red, white]
 
 
+@pytest.mark.pages_on_webgl
 def test_the_webcam_on_the_gpu(camera_browser: Browser, site_url: str):
     with opened(camera_browser, site_url, "pose", "webgl") as page:
         run(page, PROGRAM)
         page.locator("#webcam").click()
-        expect(page.locator("#output")).to_contain_text("frame 480 640 3", timeout=TIMEOUT)
+        expect(page.locator("#output")).to_contain_text("frame 480 640 3", timeout=MILLISECONDS)
         expect(page.locator("#facts")).to_contain_text("on the GPU")
         expect_no_tensors(page)
 
@@ -251,7 +253,7 @@ def test_the_webcam_on_the_gpu(camera_browser: Browser, site_url: str):
 def test_the_webcam_in_firefox(firefox_with_camera: Browser, site_url: str):
     with opened(firefox_with_camera, site_url, "pose", "wasm") as page:
         page.locator("#webcam").click()
-        expect(page.locator("#facts")).to_contain_text("frames a second", timeout=TIMEOUT)
+        expect(page.locator("#facts")).to_contain_text("frames a second", timeout=MILLISECONDS)
         page.locator("#webcam").click()
-        expect(page.locator("#status")).to_have_text("Persons: 1", timeout=TIMEOUT)
+        expect(page.locator("#status")).to_have_text("Persons: 1", timeout=MILLISECONDS)
         expect_no_tensors(page)

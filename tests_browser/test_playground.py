@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests_browser.page_watch import PageWatch
-from tests_browser.program_page import expect_no_tensors, stop
+from tests_browser.program_page import BACKENDS, expect_no_tensors, stop
 from tests_browser.stage import (
     coloured_pixels,
     count_colours,
@@ -24,7 +24,7 @@ PIXEL = """(canvas, [x, y]) => Array.from(canvas.getContext("2d")
   .getImageData(x * canvas.width, y * canvas.height, 1, 1).data.slice(0, 3))"""
 
 
-@pytest.fixture(scope="module", params=["webgl", "wasm"])
+@pytest.fixture(scope="module", params=BACKENDS)
 def page(request: pytest.FixtureRequest, chromium: Browser, site_url: str) -> Iterator[Page]:
     """The page, open on each backend."""
     with chromium.new_context(service_workers="block") as context:

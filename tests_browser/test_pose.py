@@ -5,7 +5,8 @@ from math import dist
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests_browser.picture_pages import TIMEOUT, expect_no_tensors, opened, printed
+from tests_browser.picture_pages import opened, printed
+from tests_browser.program_page import BACKENDS, MILLISECONDS, expect_no_tensors
 
 #: Where the photograph has them, by eye, and how far off a model may be, in pixels.
 POINTS = {"nose": (226, 118), "left_eye": (247, 104), "right_eye": (203, 102)}
@@ -19,7 +20,7 @@ def check_poses(page: Page, line: int) -> None:
         assert dist(pose[name], position) < TOLERANCE, name
 
 
-@pytest.mark.parametrize("backend", ["webgl", "wasm"])
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_both_models_find_the_face(chromium: Browser, site_url: str, backend: str):
     with opened(chromium, site_url, "pose", backend, PRINTED) as page:
         check_poses(page, 0)
@@ -32,4 +33,4 @@ def test_both_models_find_the_face(chromium: Browser, site_url: str, backend: st
 
 def test_it_runs_in_firefox(firefox: Browser, site_url: str):
     with opened(firefox, site_url, "pose", "wasm") as page:
-        expect(page.locator("#status")).to_have_text("Persons: 1", timeout=TIMEOUT)
+        expect(page.locator("#status")).to_have_text("Persons: 1", timeout=MILLISECONDS)

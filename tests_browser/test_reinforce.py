@@ -88,6 +88,7 @@ def test_the_page_says_why_a_worker_fails(chromium_page: Page, site_url: str):
     assert chromium_page.workers == []
 
 
+@pytest.mark.pages_on_webgl
 def test_it_learns_on_the_gpu(chromium_page: Page, site_url: str):
     chromium_page.goto(f"{site_url}/reinforce/?backend=webgl")
     assert len(means(chromium_page)) == 2

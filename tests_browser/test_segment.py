@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests_browser.picture_pages import TIMEOUT, expect_new_picture, expect_no_tensors, opened
+from tests_browser.picture_pages import expect_new_picture, opened
+from tests_browser.program_page import BACKENDS, MILLISECONDS, expect_no_tensors
 
 #: Places in the photograph, in pixels: on the person's suit, and in the corners above.
 SUIT, CORNERS = (100, 330), [(4, 4), (507, 4)]
@@ -32,10 +33,10 @@ def colours(page: Page, places: list[tuple[int, int]]) -> list[Any]:
     return colours
 
 
-@pytest.mark.parametrize("backend", ["webgl", "wasm"])
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_the_background_changes(chromium: Browser, site_url: str, backend: str):
     with opened(chromium, site_url, "segment", backend) as page:
-        expect(page.locator("#status")).to_have_text("512 × 512 pixels", timeout=TIMEOUT)
+        expect(page.locator("#status")).to_have_text("512 × 512 pixels", timeout=MILLISECONDS)
         suit = colours(page, [SUIT])[0]
         with expect_new_picture(page):
             page.locator("#radius").fill("1")
@@ -61,4 +62,4 @@ def test_the_background_changes(chromium: Browser, site_url: str, backend: str):
 
 def test_it_runs_in_firefox(firefox: Browser, site_url: str):
     with opened(firefox, site_url, "segment", "wasm") as page:
-        expect(page.locator("#status")).to_have_text("512 × 512 pixels", timeout=TIMEOUT)
+        expect(page.locator("#status")).to_have_text("512 × 512 pixels", timeout=MILLISECONDS)

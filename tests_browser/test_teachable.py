@@ -9,12 +9,12 @@ from playwright.sync_api import Browser, FilePayload, Locator, Page, Playwright,
 
 from tests_browser.browsers import launch_chromium
 from tests_browser.page_watch import PageWatch
+from tests_browser.program_page import MILLISECONDS, expect_no_tensors, stop
 from tests_browser.test_accessibility import AXE, RUN_AXE
 from tests_py.keras.saved_models import keras as real_keras
 from web.build import SITE
 from webtensor.vision import FeatureExtractor
 
-MILLISECONDS = 120_000
 HELD_OUT = ["Temple", "Flower", "Astronaut"] * 2
 NODE = "tower_0/MobilenetV3/expanded_conv_12/depthwise/hard_swish/mul_1"
 WEBCAM = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
@@ -123,26 +123,11 @@ class Visitor:
         assert download.value.suggested_filename == "head.keras"
         return Path(download.value.path()).read_bytes()
 
-    def run(self, source: str) -> None:
-        """Stop the program, and run another one."""
-        button = self.page.locator("#run")
-        if button.inner_text() == "Stop":
-            button.click()
-            expect(button).to_have_text("Run")
-        editor = self.page.locator("#editor .cm-content")
-        editor.press("Control+a")
-        editor.press("Delete")
-        self.page.keyboard.insert_text(source)
-        editor.press("Control+Enter")
-
     def run_again(self) -> None:
         """Run the page's own program from its beginning."""
-        button = self.page.locator("#run")
         self.page.locator("#reset").click()
-        if button.inner_text() == "Stop":
-            button.click()
-            expect(button).to_have_text("Run")
-        button.click()
+        stop(self.page)
+        self.page.locator("#run").click()
         expect(self.page.locator("#load-examples")).to_be_enabled(timeout=MILLISECONDS)
 
 
@@ -166,7 +151,10 @@ def webgl_visitor(browser: Browser, site_url: str) -> Iterator[Visitor]:
     yield from visits(browser, site_url, "webgl")
 
 
-@pytest.fixture(scope="module", params=["visitor", "webgl_visitor"])
+@pytest.fixture(
+    scope="module",
+    params=["visitor", pytest.param("webgl_visitor", marks=pytest.mark.pages_on_webgl)],
+)
 def learned(request: pytest.FixtureRequest) -> Visitor:
     """The page on each backend, which has learned its own classes."""
     visitor: Visitor = request.getfixturevalue(request.param)
@@ -221,8 +209,7 @@ class TestBothClassifiers:
         assert learned.values("trained") == pytest.approx(expected, abs=1e-3)
 
     def test_the_end_of_the_program_frees_everything(self, learned: Visitor):
-        learned.run("import webtensor as wt\nprint(wt.memory()['num_tensors'])")
-        expect(learned.page.locator("#output")).to_have_text("0\n", timeout=MILLISECONDS)
+        expect_no_tensors(learned.page)
         expect(learned.page.locator("#train")).to_be_disabled()
         learned.run_again()
         learned.wait_for_pictures(24)

@@ -97,6 +97,7 @@ def test_nothing_is_left_of_a_run_on_the_sample_that_is_stopped(page: Page):
     expect_no_tensors(page)
 
 
+@pytest.mark.pages_on_webgl
 def test_it_learns_on_the_gpu(chromium_page: Page, site_url: str):
     chromium_page.goto(f"{site_url}/timeseries/?backend=webgl")
     expect(chromium_page.locator("#facts")).to_contain_text("on the GPU", timeout=60_000)

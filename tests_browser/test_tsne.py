@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests_browser.page_watch import PageWatch
-from tests_browser.program_page import expect_no_tensors, stop
+from tests_browser.program_page import BACKENDS, expect_no_tensors, stop
 from tests_browser.stage import (
     coloured_pixels,
     expect_on_first_screen,
@@ -42,7 +42,7 @@ def purity(page: Page) -> float:
     return same / near
 
 
-@pytest.fixture(scope="module", params=["webgl", "wasm"])
+@pytest.fixture(scope="module", params=BACKENDS)
 def page(request: pytest.FixtureRequest, chromium: Browser, site_url: str) -> Iterator[Page]:
     """The page, open on each backend."""
     with chromium.new_context(service_workers="block") as context:
