@@ -141,10 +141,11 @@ class WebGLBackend(Backend):
 
         joined = with_joined_calls(program)
         program = with_chains(joined, lambda row, of: self.mode.version == 2)
-        kernels = [self.kernels.get(call.kernel) for call in program.calls]
+        replay = super().compiled(program)
+        kernels = [self.kernel(call.kernel) for call in program.calls]
         if all(isinstance(kernel, DescribedKernel) for kernel in kernels):
             return PreparedDraws(self, program)
-        return super().compiled(program)
+        return replay
 
     # -- drawing ------------------------------------------------------------------------------
 
