@@ -87,10 +87,12 @@ def counting(*given):
     draw_arrays(*given)
 counting_proxy = create_proxy(counting)
 gl.drawArrays = counting_proxy
+push, wt.backend().push = wt.backend().push, None  # all draws were packed before
 try:
     replayed = captured(images)
     wt.backend().flush()
 finally:
+    wt.backend().push = push
     del gl.drawArrays  # the prototype's shows again
     counting_proxy.destroy()
 captured.clear()
