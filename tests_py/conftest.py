@@ -8,12 +8,15 @@ import gc
 import random
 from collections.abc import Iterator
 from itertools import count
+from typing import Any
 
 import numpy as np
 import pytest
 from _pytest.runner import runtestprotocol
 
 import webtensor as wt
+from webtensor.backends.programs import Program
+from webtensor.backends.wasm.programs import WasmProgram
 
 #: Garbage is collected from all objects, frozen ones too, once in so many modules of tests.
 MODULES_PER_COLLECTION = 8
@@ -91,6 +94,21 @@ def backend(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     wt.set_backend(name)
     return name
+
+
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch) -> list[Program]:
+    """The programs that the WASM backend is given, as it compiles them."""
+    wt.set_backend("wasm")
+    seen: list[Program] = []
+    start = WasmProgram.__init__
+
+    def noted(self: WasmProgram, backend: Any, program: Program) -> None:
+        start(self, backend, program)
+        seen.append(self._program)
+
+    monkeypatch.setattr(WasmProgram, "__init__", noted)
+    return seen
 
 
 @pytest.fixture

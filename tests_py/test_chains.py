@@ -9,22 +9,6 @@ import webtensor as wt
 from tests_py.chains import random_chain, row_chains
 from webtensor.backends.chains import CHAIN, MOST_LINKS, MOST_OPERANDS, with_chains
 from webtensor.backends.programs import Program
-from webtensor.backends.wasm.programs import WasmProgram
-
-
-@pytest.fixture
-def programs(monkeypatch: pytest.MonkeyPatch) -> list[Program]:
-    """The programs that the WASM backend is given, with chains."""
-    wt.set_backend("wasm")
-    seen: list[Program] = []
-    start = WasmProgram.__init__
-
-    def noted(self: WasmProgram, backend: Any, program: Program) -> None:
-        start(self, backend, program)
-        seen.append(self._program)
-
-    monkeypatch.setattr(WasmProgram, "__init__", noted)
-    return seen
 
 
 def captured(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -8,24 +8,8 @@ import pytest
 
 import webtensor as wt
 from webtensor.backends.programs import Program
-from webtensor.backends.wasm.programs import WasmProgram
 
 Function = Callable[[wt.Tensor], Any]
-
-
-@pytest.fixture
-def programs(monkeypatch: pytest.MonkeyPatch) -> list[Program]:
-    """The programs of the WASM backend, as it compiles them."""
-    wt.set_backend("wasm")
-    seen: list[Program] = []
-    start = WasmProgram.__init__
-
-    def noted(self: WasmProgram, backend: Any, program: Program) -> None:
-        start(self, backend, program)
-        seen.append(self._program)
-
-    monkeypatch.setattr(WasmProgram, "__init__", noted)
-    return seen
 
 
 def normal(*shape: int) -> wt.Tensor:
