@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests_browser.draw_counts import COUNTED_DRAWS
 from tests_browser.python_page import PythonPage
 from tests_py import chains
 
@@ -64,28 +65,16 @@ def test_all_rows_are_links(chromium_python: PythonPage, backend: str):
     assert chromium_python.run(ROWS, backend=backend) == []
 
 
-DRAWS = """
+DRAWS = f"""
 import webtensor as wt
-from pyodide.ffi import create_proxy
+{COUNTED_DRAWS}
 wt.set_backend("webgl")
 x = wt.ones((40, 50))
 replayed = wt.function(lambda x: wt.tanh(wt.leaky_relu(x, 0.25) * 1.5 + x))
 replayed(x)
-wt.backend().flush()
-gl = wt.backend().gl
-draw_arrays, drawn = gl.drawArrays, []
-def counting(*given):
-    drawn.append(given)
-    draw_arrays(*given)
-counting_proxy = create_proxy(counting)
-gl.drawArrays = counting_proxy
-try:
+with counted_draws() as draws:
     result = replayed(x)
-    wt.backend().flush()
-finally:
-    del gl.drawArrays  # the prototype's shows again
-    counting_proxy.destroy()
-[len(drawn), wt.max(result).item()]
+[len(draws), wt.max(result).item()]
 """
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests_browser.draw_counts import COUNTED_DRAWS
 from tests_browser.python_page import PythonPage
 from tests_py.cases import FAMILIES, Case, runner
 from tests_py.test_programs import wrong_answers
@@ -61,10 +62,9 @@ def test_threads_share_large_kernels_of_a_replay(python_page: PythonPage):
     assert agree
 
 
-JOINED = """
+JOINED = f"""
 import webtensor as wt
-from pyodide.ffi import create_proxy
-
+{COUNTED_DRAWS}
 wt.set_backend("webgl")
 images = wt.random_normal((2, 9, 8, 3), seed=1)
 filters, bias = wt.random_normal((3, 3, 3, 4), seed=2), wt.random_normal((4,), seed=3)
@@ -79,24 +79,14 @@ def f(x):
 captured = wt.function(f)
 wanted = f(images)
 captured(images)
-wt.backend().flush()
-gl = wt.backend().gl
-draw_arrays, drawn = gl.drawArrays, []
-def counting(*given):
-    drawn.append(given)
-    draw_arrays(*given)
-counting_proxy = create_proxy(counting)
-gl.drawArrays = counting_proxy
 push, wt.backend().push = wt.backend().push, None  # all draws were packed before
 try:
-    replayed = captured(images)
-    wt.backend().flush()
+    with counted_draws() as draws:
+        replayed = captured(images)
 finally:
     wt.backend().push = push
-    del gl.drawArrays  # the prototype's shows again
-    counting_proxy.destroy()
 captured.clear()
-[len(drawn), wt.max(wt.abs(replayed - wanted)).item() / wt.max(wt.abs(wanted)).item()]
+[len(draws), wt.max(wt.abs(replayed - wanted)).item() / wt.max(wt.abs(wanted)).item()]
 """
 
 
