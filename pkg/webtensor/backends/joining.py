@@ -3,9 +3,9 @@
 - a bias, a residual and an activation after a product become its epilogue;
 - a product of a transposed matrix reads the matrix as it is;
 - a convolution of what was padded with zeros pads by itself;
-- the axes of a strided view are permuted by the view itself, or not at all.
+- a permutation of a strided view's axes becomes a strided view, and one that changes nothing goes.
 
-A call takes its operands' places, so that whatever it reads has been computed by then.
+A joined call stands where the last of its calls stood, when all that it reads has been computed.
 """
 
 from __future__ import annotations
@@ -132,15 +132,12 @@ def _epilogue(draft: _Draft, call: KernelCall) -> KernelCall | None:
 def _with_step(product: KernelCall, call: KernelCall, position: int) -> KernelCall | None:
     """Return a product whose epilogue has a further step; ``position`` is the product's operand."""
     row, *parameters = call.attributes
-    others = [index for index in range(len(call.inputs)) if index != position]
-    number, spec = (
-        (call.inputs[others[0]], call.signature.inputs[others[0]]) if others else (None, None)
-    )
     columns = product.signature.shape[-1]
     has_epilogue = product.kernel.startswith(_FUSED)
     if has_epilogue and product.attributes[1] is not None:
         return None  # the activation is the last step
-    if row.name == "add" and number is not None and spec is not None:
+    if row.name == "add":
+        number, spec = call.inputs[1 - position], call.signature.inputs[1 - position]
         if spec.dtype is not float32:
             return None
         if not has_epilogue and spec.size == columns and spec.shape[-1:] == (columns,):
@@ -220,7 +217,7 @@ def _padded(draft: _Draft, call: KernelCall) -> KernelCall | None:
 
 
 def _permuted(draft: _Draft, call: KernelCall) -> KernelCall | None:
-    """Return a strided view with permuted axes in the place of a permutation of a view, or None."""
+    """Return one strided view for a permutation of the axes of another, or None."""
     if call.kernel != "strided" or call.late is not None:
         return None
     view = draft.maker(call.inputs[0])

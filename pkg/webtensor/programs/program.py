@@ -61,20 +61,21 @@ class CapturedProgram:
         self._numbers = Numbers(recording.drawn)
         used = {view.value for call in calls for view in call.inputs}
         used.update(view.value for view in wanted)
-        given = {**recording.sources, **_computed(backend, constant, recording.sources, used)}
-        constants = _of_kind(Storage, given, used)
-        taken = _of_kind(Argument, given, used)
-        variables = _of_kind(Variable, given, used)
-        scalars = _of_kind(LateScalar, given, used)
+        sources = {**recording.sources, **_computed(backend, constant, recording.sources, used)}
+        constants = _of_kind(Storage, sources, used)
+        arguments = _of_kind(Argument, sources, used)
+        variables = _of_kind(Variable, sources, used)
+        scalars = _of_kind(LateScalar, sources, used)
         self._constants = [*constants.values()]
-        self._arguments = [argument.number for argument in taken.values()]
+        self._arguments = [argument.number for argument in arguments.values()]
         self._variables = [*variables.values()]
         self._scalars = [
             (self._numbers.place(scalar.number), scalar.dtype) for scalar in scalars.values()
         ]
         #: Where the storages of values are in a replay.
         places = {
-            value: place for place, value in enumerate([*constants, *taken, *variables, *scalars])
+            value: place
+            for place, value in enumerate([*constants, *arguments, *variables, *scalars])
         }
         self._stages = self._staged(calls, places, {view.value for view in wanted})
         self._assigned_numbers = [
@@ -96,9 +97,7 @@ class CapturedProgram:
         # No tape watches a replay.
         storages += [variable._value.storage for variable in self._variables]
         storages += [scalar_storage(numbers[place], dtype) for place, dtype in self._scalars]
-        for storage in storages:
-            if storage.backend is not backend:
-                storage.move_to(backend, "function")
+        _move(storages, backend)
         for stage in self._stages:
             storages += stage.results(storages, numbers)
         with outside_scopes():
@@ -279,15 +278,20 @@ def _computed(
         for view in call.inputs
         if isinstance(source := sources.get(view.value), Storage)
     }
-    for storage in storages.values():
-        if storage.backend is not backend:
-            storage.move_to(backend, "function")
+    _move(storages.values(), backend)
     places = {value: place for place, value in enumerate(storages)}
     kernels = _Kernels(backend, calls, places, needed, Numbers([]))
     try:
         return dict(zip(kernels.values, kernels.results([*storages.values()], ()), strict=True))
     finally:
         kernels.close()
+
+
+def _move(storages: Iterable[Storage], backend: Backend) -> None:
+    """Move storages to a backend, where they are not there yet."""
+    for storage in storages:
+        if storage.backend is not backend:
+            storage.move_to(backend, "function")
 
 
 class _Made(NamedTuple):

@@ -1,4 +1,4 @@
-"""What a recording need not compute at each replay, and what is the same computed twice."""
+"""Which calls of a recording a replay can do without: unused, repeated and constant ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from webtensor.shapes import prod
 
 __all__ = ["divided", "replaced", "simplified"]
 
-#: What is computed of constants may take so many bytes, or else as many as these.
+#: The value of a constant call may take this many bytes, or as many as its operands.
 _FEW_BYTES = 1 << 16
 
 
@@ -50,8 +50,7 @@ def divided(
 ) -> tuple[list[RecordedCall], list[RecordedCall | RecordedLoop]]:
     """Return the calls that compute constants from constants, and the others.
 
-    Those whose values take much more memory than their operands, or are results, are among the
-    others.
+    A call whose value is a result, or takes too much memory to be kept, is among the others.
     """
     constants = {value for value, source in sources.items() if isinstance(source, Storage)}
     constant: list[RecordedCall] = []

@@ -141,11 +141,11 @@ class WebGLBackend(Backend):
 
         joined = with_joined_calls(program)
         program = with_chains(joined, lambda row, of: self.mode.version == 2)
-        replay = super().compiled(program)
+        one_by_one = super().compiled(program)
         kernels = [self.kernel(call.kernel) for call in program.calls]
         if all(isinstance(kernel, DescribedKernel) for kernel in kernels):
-            return PreparedDraws(self, program)
-        return replay
+            return PreparedDraws(self, program, one_by_one)
+        return one_by_one
 
     # -- drawing ------------------------------------------------------------------------------
 

@@ -13,8 +13,8 @@ from itertools import pairwise
 from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from webtensor.backends.api import DescribedKernel, Stored
-from webtensor.backends.programs import KernelCall, Program, Replay
+from webtensor.backends.api import CompiledProgram, DescribedKernel, Stored
+from webtensor.backends.programs import KernelCall, Program
 from webtensor.backends.webgl.draws import Description, Step
 from webtensor.backends.webgl.programs import LinkedProgram
 from webtensor.backends.webgl.queue import COPY, COPY_RECORDS
@@ -58,12 +58,19 @@ class PreparedDraws:
 
     Where memory is short, so that textures may have been moved to the host, and where draws are
     traced, its kernels are called one by one.
+
+    Args:
+        backend: the backend.
+        program: the program.
+        one_by_one: calls its kernels one by one.
     """
 
-    def __init__(self, backend: WebGLBackend, program: Program) -> None:
+    def __init__(
+        self, backend: WebGLBackend, program: Program, one_by_one: CompiledProgram
+    ) -> None:
         self._backend = backend
         self._program = program
-        self._one_by_one = Replay(backend, program)
+        self._one_by_one = one_by_one
         self._epoch: object = None
 
     def __call__(self, sources: Sequence[Stored], late: Sequence[tuple[Any, ...]]) -> list[Texture]:
@@ -78,7 +85,7 @@ class PreparedDraws:
         taken: list[Texture] = []
         try:
             for layout in self._layouts:
-                taken.append(textures.take(layout))  # noqa: PERF401  (see below)
+                taken.append(textures.take(layout))  # noqa: PERF401  (an error releases them)
             numbers = [source.handle.id for source in sources]
             numbers += [texture.id for texture in taken]
             self._fill_in(numbers)
