@@ -62,9 +62,9 @@ def count_colours(canvas: Locator) -> int:
 def number_in(locator: Locator, pattern: str) -> float:
     """Wait until an element's text has a number where the pattern's group is, and return it."""
     expect(locator).to_have_text(re.compile(pattern), timeout=SECONDS_TO_START * 1000)
-    found = re.search(pattern, locator.inner_text())
-    assert found is not None
-    return float(found[1].replace(",", ""))
+    match = re.search(pattern, locator.inner_text())
+    assert match is not None
+    return float(match[1].replace(",", ""))
 
 
 def wait_for_number(locator: Locator, pattern: str, least: float) -> None:

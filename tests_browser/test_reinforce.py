@@ -37,9 +37,9 @@ def means(page: Page) -> list[float]:
     """Wait for the first turns, and return for how many seconds poles stand by both ways."""
     verdict = page.locator("#verdict")
     expect(verdict).to_have_text(VERDICT, timeout=60_000)
-    found = VERDICT.search(verdict.inner_text())
-    assert found
-    return [float(seconds) for seconds in found.groups()]
+    match = VERDICT.search(verdict.inner_text())
+    assert match
+    return [float(seconds) for seconds in match.groups()]
 
 
 def test_both_ways_learn(page: Page):

@@ -50,9 +50,9 @@ def test_it_learns_words_while_it_writes(page: Page):
     assert share_of_words(recital(page, 12)) > 0.9
     assert recital(page, 12).strip().startswith("this is ")
     state = page.locator("#state").inner_text()
-    found = re.search(r"as if between (\d+\.\d) of the 23 characters", state)
-    assert found, state
-    assert float(found[1]) < 1.6
+    match = re.search(r"as if between (\d+\.\d) of the 23 characters", state)
+    assert match, state
+    assert float(match[1]) < 1.6
     expect(page.locator("#losses svg")).to_have_attribute("aria-label", re.compile("nats"))
 
 

@@ -83,12 +83,12 @@ def their_activations(version: int) -> Activations:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_classes_are_those_of_keras(backend: str, version: int) -> None:
     probabilities = their_activations(version).probabilities
-    found = mobilenet(version).classify(IMAGE, top=5)
+    predictions = mobilenet(version).classify(IMAGE, top=5)
     order = np.argsort(-probabilities)
-    assert [item.class_index for item in found] == order.tolist()
-    assert [item.label for item in found] == [NAMES[index] for index in order]
+    assert [item.class_index for item in predictions] == order.tolist()
+    assert [item.label for item in predictions] == [NAMES[index] for index in order]
     np.testing.assert_allclose(
-        [item.probability for item in found], probabilities[order], rtol=1e-3, atol=1e-5
+        [item.probability for item in predictions], probabilities[order], rtol=1e-3, atol=1e-5
     )
 
 
@@ -146,10 +146,10 @@ def test_models_are_loaded_from_files(tmp_path: Path, form: str) -> None:
         MobileNet.load(path, **options),
         asyncio.run(MobileNet.load_async(str(path), **options)),
     ):
-        found = loaded.classify(IMAGE)
-        assert [item.label for item in found] == [item.label for item in wanted]
+        predictions = loaded.classify(IMAGE)
+        assert [item.label for item in predictions] == [item.label for item in wanted]
         np.testing.assert_allclose(
-            [item.probability for item in found],
+            [item.probability for item in predictions],
             [item.probability for item in wanted],
             rtol=1e-3,
             atol=1e-5,
@@ -186,9 +186,9 @@ def test_models_of_tensorflow_js_have_a_background_and_logits(backend: str, no_l
     image = np.broadcast_to(np.array([255, 51, 0], np.uint8), (4, 4, 3))
     logits = np.array([1, 2, 3]) + 0.2 * np.array([0, 1, -1])
     wanted = np.exp(logits) / np.exp(logits).sum()
-    found = model.classify(image)
-    assert [item.label for item in found] == ["hen", "dog", "cat"]
-    np.testing.assert_allclose([item.probability for item in found], wanted[::-1], rtol=1e-5)
+    predictions = model.classify(image)
+    assert [item.label for item in predictions] == ["hen", "dog", "cat"]
+    np.testing.assert_allclose([item.probability for item in predictions], wanted[::-1], rtol=1e-5)
     np.testing.assert_allclose(model.embed(image).numpy(), [1, 0.2, 0], atol=1e-6)
 
 

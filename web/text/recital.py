@@ -98,8 +98,8 @@ class Recital:
         """Put what was written to the earlier texts, and return the prompt for the next."""
         if element("written").textContent:
             self._keep()
-        known = set(self._text)
-        prompt = "".join(letter for letter in element("prompt").value if letter in known)
+        alphabet = set(self._text)
+        prompt = "".join(letter for letter in element("prompt").value if letter in alphabet)
         self._prompt = prompt or self._text[:BEGINNING]
         write("heading", self._heading)
         write("prompt-shown", self._prompt)
