@@ -15,8 +15,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests_py.test_tfjs_map import SYMBOLS
-from web.build import WEB, below, build_wheel, site_path
+from web.build import WEB, build_wheel, site_path
 from web.serve import serve
+from web.site_build.pages import rendered
 
 NAVIGATION = [
     *("webtensor", "Gallery", "Models", "Benchmark", "REPL"),
@@ -70,9 +71,9 @@ def test_page_has_every_symbol_of_tensorflow_js(site: Path):
     assert rows == SYMBOLS
 
 
-def test_pages_have_the_same_navigation():
-    pages = [WEB / "404.html", WEB / "index.html", *WEB.glob("*/index.html")]
-    for page in pages:
+def test_pages_have_the_same_navigation(site: Path):
+    pages = [path.relative_to(WEB) for path in [*WEB.glob("*.html"), *WEB.glob("*/index.html")]]
+    for page in map(site.joinpath, pages):
         _, _, rest = page.read_text("utf-8").partition('<nav aria-label="Pages">')
         names = re.findall(r">([^<>]+)</a>", rest.partition("</nav>")[0])
         assert names == NAVIGATION, page
@@ -128,8 +129,8 @@ PROJECT = "/name/project/"
 def project_url(site: Path, tmp_path: Path) -> Iterator[str]:
     """The address of a site that was built for a path of its host, and nothing else beside it."""
     folder = Path(copytree(site, tmp_path / "site"))
-    page = (WEB / "404.html").read_text("utf-8")
-    (folder / "404.html").write_text(below(page, PROJECT), "utf-8")
+    page = rendered((WEB / "404.html").read_text("utf-8"), "404.html", [], PROJECT)
+    (folder / "404.html").write_text(page, "utf-8")
     with serve(tmp_path / "empty", mounts={PROJECT: folder}) as url:
         yield url + PROJECT
 

@@ -1,9 +1,10 @@
 """Builds the wheel into `dist/` and the static site into `dist/site/`.
 
-The site is the pages of `web/` as they are, the documentation (`docs_site.py`), Pyodide's core
-runtime, the wheel, its JavaScript, what pages start Python from (`site_build/start_files.py`), and
-data assets that pages export at build time; `build.json` tells the loader where all that is. Its
-folders are named after their version or content, so a host may let browsers keep them for ever.
+The site is the pages of `web/` within their templates (`site_build/pages.py`), the documentation
+(`docs_site.py`), Pyodide's core runtime, the wheel, its JavaScript, what pages start Python from
+(`site_build/start_files.py`), and data assets that pages export at build time; `build.json` tells
+the loader where all that is. Its folders are named after their version or content, so a host may
+let browsers keep them for ever.
 
 A page adds build-time data with a file `web/<page>/export_data.py` holding
 `export(output_dir: Path) -> None`; what it writes appears beside the page. It runs again only when
@@ -27,7 +28,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from html import escape
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from zipfile import ZipFile
 
 from web.bundle import bundle_files
 from web.docs_site import build_docs
-from web.site_build.preloads import MARKER, with_preloads
+from web.site_build.pages import rendered
 from web.site_build.service_worker import service_worker
 from web.site_build.start_files import StartFiles, make_start_files
 
@@ -72,6 +72,7 @@ NOT_PUBLISHED = {
     "export_data.py",
     "service_worker.js",
     "site_build",
+    "templates",
     "tfjs_page.py",
 }
 COMPILED = (PACKAGE / "backends" / "wasm" / "kernels", ROOT / "wasm_build" / "generated")
@@ -101,11 +102,13 @@ def digest(paths: Iterable[Path]) -> str:
     return total.hexdigest()
 
 
-def content_digest(files: dict[str, Path]) -> str:
-    """Hash the site's paths and contents."""
+def content_digest(files: dict[str, Path], written: dict[str, str]) -> str:
+    """Hash the paths and contents of files that are copied, and of those that are written."""
+    contents = {path: file.read_bytes() for path, file in files.items()}
+    contents |= {path: content.encode() for path, content in written.items()}
     total = hashlib.sha256()
-    for path, file in sorted(files.items()):
-        total.update(f"{path} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    for path, content in sorted(contents.items()):
+        total.update(f"{path} {hashlib.sha256(content).hexdigest()}\n".encode())
     return total.hexdigest()[:16]
 
 
@@ -255,11 +258,6 @@ def preloaded(facts: dict[str, Any], files: Iterable[str]) -> list[str]:
     return ["build.json", *scripts, *by_size]  # browsers load few files of a host at once
 
 
-def below(page: str, site_path: str) -> str:
-    """Return a page whose addresses begin at the path of the site instead of the host's root."""
-    return re.sub(r'(?<= )(href|src)="/', rf'\1="{escape(site_path)}', page)
-
-
 def site_path(value: str) -> str:
     """Return the path of the site on its host, which begins and ends with a slash.
 
@@ -285,16 +283,17 @@ def build_site(wheel: Path | None = None, path_on_host: str = "/") -> Path:
     files = {**page_files(), **runtime, **library, **start_paths(start)}
 
     facts = loader_facts(wheel_path + wheel.name, pyodide_path, start, files)
-    facts["build"] = content_digest(files)
     preloads = preloaded(facts, files)
     written = {
-        "build.json": json.dumps(facts, indent=2) + "\n",
-        "service_worker.js": service_worker(SERVICE_WORKER.read_text(), facts["build"], files),
+        path: rendered(
+            file.read_text("utf-8"), path, preloads, path_on_host if path == MISSING_PAGE else None
+        )
+        for path, file in files.items()
+        if path.endswith(".html") and WEB in file.parents
     }
-    for path in files:
-        if path.endswith(".html") and MARKER in (page := files[path].read_text("utf-8")):
-            written[path] = with_preloads(page, path, preloads)
-    written[MISSING_PAGE] = below(files[MISSING_PAGE].read_text("utf-8"), path_on_host)
+    facts["build"] = content_digest(files, written)
+    written["build.json"] = json.dumps(facts, indent=2) + "\n"
+    written["service_worker.js"] = service_worker(SERVICE_WORKER.read_text(), facts["build"], files)
 
     for path, source in files.items():
         if path not in written:

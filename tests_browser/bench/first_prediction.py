@@ -22,7 +22,7 @@ from tests_browser.bench.digits import IMAGES, WEIGHTS
 from tests_browser.bench.report import Names, Row, Versions, compared, medians
 from tests_browser.bench.workload import specified
 from web.build import ROOT, preloaded
-from web.site_build.preloads import with_preloads
+from web.site_build.pages import rendered
 
 __all__ = ["NAME", "PAIRS", "REPEAT", "SIZES", "difference", "measure", "pages_folder"]
 
@@ -53,7 +53,7 @@ def pages_folder(site: Path) -> Iterator[Path]:
     """
     facts = json.loads((site / "build.json").read_text("utf-8"))
     files = sorted(file.relative_to(site).as_posix() for file in site.rglob("*") if file.is_file())
-    page = with_preloads(SOURCE.read_text("utf-8"), OUR_PAGE[1:], preloaded(facts, files))
+    page = rendered(SOURCE.read_text("utf-8"), OUR_PAGE[1:], preloaded(facts, files))
     with TemporaryDirectory() as folder:
         (Path(folder) / SOURCE.name).write_text(page, "utf-8")
         yield Path(folder)

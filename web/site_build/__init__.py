@@ -2,6 +2,6 @@
 
 - `start_files`: what pages start Python from. It runs `start_files.mjs` in Node, which runs
   `compile_modules.py` and `webtensor_snapshot.py` in Pyodide.
-- `preloads`: the links by which pages fetch that at once.
+- `pages`: pages within their templates, with links by which browsers fetch that at once.
 - `service_worker`: the script that keeps it for the next visit.
 """

@@ -1,0 +1,44 @@
+"""Fills the site's pages into the templates of `web/templates/`, which hold what pages share."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+__all__ = ["rendered"]
+
+TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
+#: The loader itself, which every page imports.
+LOADER = ("shared/loader.js", "shared/downloads.js", "shared/snapshot.js")
+
+
+def rendered(source: str, url_path: str, files: Iterable[str], root: str | None = None) -> str:
+    """Return a page of the site.
+
+    Args:
+        source: the page, which extends a template.
+        url_path: where it will lie in the site.
+        files: URL paths of what pages start Python from, to be fetched while the page is read.
+        root: the address of the site in the page's links, by default relative to the page.
+    """
+    folder = posixpath.dirname(url_path)
+    preloads = [posixpath.relpath(file, folder or ".") for file in (*LOADER, *files)]
+    if root is None:
+        root = posixpath.relpath(".", folder) + "/" if folder else ""
+    return _environment().from_string(source).render(root=root, preloads=preloads)
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
