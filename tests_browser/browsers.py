@@ -21,6 +21,9 @@ from selenium import webdriver
 # docs/design/choices.md. The other feature is Playwright's, as the last of such options counts.
 CHROMIUM_FEATURES = ("CDPScreenshotNewSurface", "GwpAsanMalloc:ProcessSamplingProbability/0")
 CHROMIUM_ARGUMENTS = ("--no-sandbox", f"--enable-features={','.join(CHROMIUM_FEATURES)}")
+# Mesa draws for Firefox and WebKit, and compiles each program for the processor. To optimize what
+# draws few texels takes longer than it saves.
+MESA_VARIABLES = {"LIBGL_ALWAYS_SOFTWARE": "1", "GALLIVM_PERF": "nopt"}
 FIREFOX_PREFERENCES: dict[str, str | float | bool] = {
     "webgl.force-enabled": True,
     "webgl.disabled": False,
@@ -112,7 +115,7 @@ def launch_firefox(
     """Start headless Firefox; on Linux its WebGL needs a display, real or virtual."""
     options: dict[str, Any] = {
         "firefox_user_prefs": {**FIREFOX_PREFERENCES, **(preferences or {})},
-        "env": {**os.environ, "LIBGL_ALWAYS_SOFTWARE": "1"},
+        "env": {**os.environ, **MESA_VARIABLES},
     }
     if "WEBTENSOR_FIREFOX" not in os.environ and playwright_build(playwright.firefox):
         return playwright.firefox.launch(**options)
@@ -145,7 +148,7 @@ def start_webkit_driver() -> webdriver.WebKitGTK:
     options = webdriver.WebKitGTKOptions()
     options.binary_location = str(webkit.browser)
     options.add_argument("--automation")
-    environment = dict(os.environ)
+    environment = {**os.environ, **MESA_VARIABLES}
     if sys.platform == "linux" and os.geteuid() == 0:
         environment["WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS"] = "1"
     service = webdriver.WebKitGTKService(str(webkit.driver), env=environment)
