@@ -10,6 +10,8 @@ MACHINE ?= a machine that did nothing else
 FIND_PYTHON = for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 \
 	&& echo $$name && break; done
+# Containers set it, and each process of the tests would compile all of their modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 RUN := $(VENV)/bin/python
 RELEASE_TOOLS := dist/release-tools
@@ -39,7 +41,7 @@ demo: site ## build the pages, serve them on http://localhost:8000 (PORT=…) an
 	@$(RUN) -m web.serve --port $(PORT) --open
 
 test: kernels site chromium ## run the tests in CPython and in Chromium
-	$(PYTEST) --numprocesses auto --dist loadfile tests_py pkg/webtensor
+	$(PYTEST) --numprocesses auto --dist worksteal tests_py pkg/webtensor
 	$(PYTEST) $(BROWSER_WORKERS) --browsers=chromium tests_browser
 
 test-browsers: site browsers ## run the tests in Firefox, WebKit and other hosts' pages, of lesser devices, and whole tables
