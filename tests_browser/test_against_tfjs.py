@@ -1,16 +1,16 @@
 """The table of op cases, computed by TensorFlow.js in the same page, gives the same.
 
 Our results come from the WASM backend, theirs from their CPU backend. To the rows of the table come
-random calls of every function. What WebGL computes is compared with what is expected: of the table
-by `test_ops`, of the random calls by `test_random_calls`. `tensorflow_js` says which function is
-which, and lists the deliberate differences.
+random calls of every function. Our results are compared with what is expected, too. So is what
+WebGL computes: of the table by `test_ops`, of the random calls by `test_random_calls_on_webgl`.
+`tensorflow_js` says which function is which, and lists the deliberate differences.
 """
 
 import json
 import math
 import re
 from inspect import signature
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -78,15 +78,13 @@ def disagreement(case: Case, ours: Any, theirs: Any) -> str | None:
     return None
 
 
-def compared(family: str) -> list[Case]:
-    """The cases of a family that both libraries compute, and should alike."""
-    return [
-        case
-        for case in ALL_FAMILIES[family]
-        if case.function in COUNTERPARTS
+def is_compared(case: Case) -> bool:
+    """Whether both libraries compute a case, and should alike."""
+    return (
+        case.function in COUNTERPARTS
         and case.derivative < 2
         and reason_not_to_compare(case) is None
-    ]
+    )
 
 
 def ours_of(page: PlaywrightPythonPage, cases: list[Case], backend: str) -> dict[str, Any]:
@@ -97,33 +95,46 @@ def ours_of(page: PlaywrightPythonPage, cases: list[Case], backend: str) -> dict
     return answer
 
 
-@pytest.mark.parametrize("family", ALL_FAMILIES)
-def test_family_agrees_with_tensorflow_js(tensorflow_page: PlaywrightPythonPage, family: str):
-    cases = compared(family)
-    sent = json.dumps([with_all_arguments(case) for case in cases])
+class Computed(NamedTuple):
+    """The cases of a family, and what our WASM backend gives for them."""
+
+    cases: list[Case]
+    answer: dict[str, Any]
+
+
+@pytest.fixture(scope="module", params=ALL_FAMILIES)
+def family(request: pytest.FixtureRequest, tensorflow_page: PlaywrightPythonPage) -> Computed:
+    """Each family, computed once."""
+    cases = ALL_FAMILIES[request.param]
+    return Computed(cases, ours_of(tensorflow_page, cases, "wasm"))
+
+
+@pytest.mark.whole_tables
+def test_family_on_wasm(family: Computed):
+    wrong = failures(family.cases, family.answer, "wasm")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_family_agrees_with_tensorflow_js(tensorflow_page: PlaywrightPythonPage, family: Computed):
+    results = zip(family.cases, family.answer["results"], strict=True)
+    compared = [(case, ours) for case, ours in results if is_compared(case)]
+    sent = json.dumps([with_all_arguments(case) for case, _ in compared])
     theirs = json.loads(tensorflow_page.page.evaluate("(json) => runWithTensorflow(json)", sent))
-    ours = ours_of(tensorflow_page, cases, "wasm")["results"]
     wrong = [
         f"{case.name}: {reason}"
-        for case, our, their in zip(cases, ours, theirs, strict=True)
+        for (case, our), their in zip(compared, theirs, strict=True)
         if (reason := disagreement(case, our, their)) is not None
     ]
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize(
-    "backend, step",
-    [
-        ("wasm", 4),  # CPython computes all by the same kernels
-        ("webgl", 4),  # most of them compile programs
-        pytest.param("wasm", 1, marks=pytest.mark.whole_tables),
-        pytest.param("webgl", 1, marks=pytest.mark.whole_tables),
-    ],
+    "quarter", [0, *(pytest.param(n, marks=pytest.mark.whole_tables) for n in (1, 2, 3))]
 )
-@pytest.mark.parametrize("family", RANDOM_FAMILIES)
-def test_random_calls(tensorflow_page: PlaywrightPythonPage, family: str, backend: str, step: int):
-    cases = RANDOM_FAMILIES[family][::step]
-    wrong = failures(cases, ours_of(tensorflow_page, cases, backend), backend)
+@pytest.mark.parametrize("name", RANDOM_FAMILIES)
+def test_random_calls_on_webgl(tensorflow_page: PlaywrightPythonPage, name: str, quarter: int):
+    cases = RANDOM_FAMILIES[name][quarter::4]
+    wrong = failures(cases, ours_of(tensorflow_page, cases, "webgl"), "webgl")
     assert not wrong, "\n".join(wrong)
 
 
