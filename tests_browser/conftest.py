@@ -1,7 +1,8 @@
 """Fixtures for tests in browsers.
 
 - `chromium_python`, `firefox_python`, `webkit_python`: a `PythonPage`, booted once and shared.
-- `python_page`: the test runs in Chromium and in Firefox; `any_python_page`: in WebKit, too.
+- `python_page`: the test runs in Chromium and in Firefox; `any_python_page`: in WebKit, too;
+  `fresh_python_page`: likewise, in a page that was loaded anew.
 - `chromium_page`, `firefox_page`: a fresh Playwright page, for using the site as a visitor does.
 - `tensorflow_page`: a page of Chromium with Python and TensorFlow.js in it.
 - `site_url`, `plain_site_url`: the built site, with and without cross-origin isolation.
@@ -263,6 +264,23 @@ def any_python_page(request: pytest.FixtureRequest) -> PythonPage:
     """Python in each of the three browsers."""
     page: PythonPage = request.getfixturevalue(f"{request.param}_python")
     return page
+
+
+@pytest.fixture(scope="module", params=["chromium", "firefox", "webkit"])
+def shared_python_page(request: pytest.FixtureRequest) -> Iterator[PythonPage]:
+    """The one Python page of each of the three browsers, loaded anew after a module's tests."""
+    page: PythonPage = request.getfixturevalue(f"shared_{request.param}_python")
+    yield page
+    page.reload()
+
+
+@pytest.fixture
+def fresh_python_page(
+    shared_python_page: PythonPage, request: pytest.FixtureRequest
+) -> Iterator[PythonPage]:
+    """Python in each of the three browsers, just started: it has no backend."""
+    shared_python_page.reload()
+    yield from watched(shared_python_page, request)
 
 
 def fresh_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:

@@ -1,9 +1,5 @@
 """Elements handed out as textures, read by the page itself on the context that it shares."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from tests_browser.python_page import PlaywrightPythonPage, PythonPage
 
 START = """
@@ -29,15 +25,7 @@ def read(data):
 """
 
 
-@pytest.fixture
-def page(any_python_page: PythonPage) -> Iterator[PythonPage]:
-    """A page of each browser in which no backend has started, loaded anew afterwards."""
-    any_python_page.reload()
-    yield any_python_page
-    any_python_page.reload()
-
-
-def test_texels_hold_the_elements_in_their_order(page: PythonPage):
+def test_texels_hold_the_elements_in_their_order(fresh_python_page: PythonPage):
     code = """
 x = wt.reshape(wt.arange(21, dtype="float32"), (3, 7)) / 4
 results = []
@@ -46,12 +34,14 @@ for shape in (None, (2, 3), (1, 6), (7, 1), (40, 3)):
         results.append([list(data.tex_shape), read(data)])
 results
 """
-    results = page.run(START + code)
+    results = fresh_python_page.run(START + code)
     elements = [index / 4 for index in range(21)]
     assert [shape for shape, _ in results[1:]] == [[2, 3], [1, 6], [7, 1], [40, 3]]
     for (height, width), values in results:
         assert values == elements + [0] * (4 * height * width - 21)
 
+
+SHAPES = [(2, 3), (1, 6), (7, 1), (5, 4)]
 
 READ_THEIRS = """async ([values, customTexShape]) => {
   await tf.setBackend("webgl");
@@ -73,20 +63,22 @@ READ_THEIRS = """async ([values, customTexShape]) => {
 }"""
 
 
-@pytest.mark.parametrize("shape", [(2, 3), (1, 6), (7, 1), (5, 4)])
 def test_texels_are_those_of_tensorflow_js(
-    page: PythonPage, tensorflow_page: PlaywrightPythonPage, shape: tuple[int, int]
+    fresh_python_page: PythonPage, tensorflow_page: PlaywrightPythonPage
 ):
     values = [index / 4 for index in range(21)]
-    theirs = tensorflow_page.page.evaluate(READ_THEIRS, [values, list(shape)])
+    theirs = [tensorflow_page.page.evaluate(READ_THEIRS, [values, shape]) for shape in SHAPES]
     code = """
-data = wt.tensor(values).data_to_gpu(tuple(shape))
-[list(data.tex_shape), read(data)[: len(values)]]
+results = []
+for shape in shapes:
+    with wt.tensor(values).data_to_gpu(tuple(shape)) as data:
+        results.append([list(data.tex_shape), read(data)[: len(values)]])
+results
 """
-    assert page.run(START + code, values=values, shape=shape) == theirs
+    assert fresh_python_page.run(START + code, values=values, shapes=SHAPES) == theirs
 
 
-def test_integers_and_truth_values_become_floats(page: PythonPage):
+def test_integers_and_truth_values_become_floats(fresh_python_page: PythonPage):
     code = """
 [
     read(wt.tensor([1, -2, 3_000_000]).data_to_gpu((1, 1))),
@@ -94,10 +86,14 @@ def test_integers_and_truth_values_become_floats(page: PythonPage):
     read((wt.tensor([1, 2]) > 1).data_to_gpu((1, 1))),
 ]
 """
-    assert page.run(START + code) == [[1, -2, 3_000_000, 0], [1, 0, 1, 0], [0, 1, 0, 0]]
+    assert fresh_python_page.run(START + code) == [
+        [1, -2, 3_000_000, 0],
+        [1, 0, 1, 0],
+        [0, 1, 0, 0],
+    ]
 
 
-def test_a_copy_outlives_its_tensor_and_is_given_back(page: PythonPage):
+def test_a_copy_outlives_its_tensor_and_is_given_back(fresh_python_page: PythonPage):
     code = """
 first, second = wt.tensor(1.0), wt.tensor(5.0)
 ones = wt.ones((8, 8))
@@ -114,14 +110,14 @@ data.dispose()
 y.dispose()
 values, during, wt.memory()["num_bytes_in_gpu"] - before, data.texture
 """
-    values, during, after, texture = page.run(START + code)
+    values, during, after, texture = fresh_python_page.run(START + code)
     assert values == [2] * 64
     assert during == 2 * 256
     assert after == 0
     assert texture is None
 
 
-def test_a_texture_of_the_page_stays_on_the_gpu(page: PythonPage):
+def test_a_texture_of_the_page_stays_on_the_gpu(fresh_python_page: PythonPage):
     code = """
 name = "WEBGL_DELETE_TEXTURE_THRESHOLD"
 threshold = wt.env().get(name)
@@ -134,10 +130,10 @@ values = set(read(data))
 wt.env().set(name, threshold)
 paged > 0, totals, sorted(values)
 """
-    assert page.run(START + code) == [True, [4096, 8192, 12288, 16384], [2]]
+    assert fresh_python_page.run(START + code) == [True, [4096, 8192, 12288, 16384], [2]]
 
 
-def test_what_cannot_be_handed_out(page: PythonPage):
+def test_what_cannot_be_handed_out(fresh_python_page: PythonPage):
     code = """
 said = []
 def attempt(x, *arguments):
@@ -170,7 +166,7 @@ said
         ("ValueError", "the tensor has no elements; its shape is (0,)"),
         ("BackendUnavailableError", "backend 'wasm' has no textures to hand out"),
     ]
-    said = page.run(START + code)
+    said = fresh_python_page.run(START + code)
     assert len(said) == len(expected)
     for sentence, (kind, text) in zip(said, expected, strict=True):
         assert sentence.startswith(f"{kind}: data_to_gpu: ")

@@ -1,9 +1,5 @@
 """The backend on a context of the page's own, whose scene must not notice."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from tests_browser.python_page import PythonPage
 
 #: A page that draws a textured triangle in pieces, with all sorts of state that it sets only once.
@@ -108,15 +104,7 @@ scene = run_js('''(() => {
 """
 
 
-@pytest.fixture
-def page(any_python_page: PythonPage) -> Iterator[PythonPage]:
-    """A page of each browser in which no backend has started, loaded anew afterwards."""
-    any_python_page.reload()
-    yield any_python_page
-    any_python_page.reload()
-
-
-def test_the_scene_does_not_notice(page: PythonPage):
+def test_the_scene_does_not_notice(fresh_python_page: PythonPage):
     code = """
 state, picture = scene.state(), scene.draw()
 changes = []
@@ -173,7 +161,7 @@ expected, _ = await compute()
 worst = max(abs(p - q) for p, q in zip(given, expected, strict=True))
 [changes, used, timed, lost, error, sizes, worst]
 """
-    changes, used, timed, lost, error, sizes, worst = page.run(SCENE + code)
+    changes, used, timed, lost, error, sizes, worst = fresh_python_page.run(SCENE + code)
     assert changes == []
     assert used
     assert not timed
@@ -183,7 +171,7 @@ worst = max(abs(p - q) for p, q in zip(given, expected, strict=True))
     assert worst < 1e-3
 
 
-def test_what_is_no_context_to_compute_on(page: PythonPage):
+def test_what_is_no_context_to_compute_on(fresh_python_page: PythonPage):
     code = """
 import js
 import webtensor as wt
@@ -209,7 +197,7 @@ wt.set_backend("webgl")
 attempt(good)
 said, run_js('(a, b) => a === b')(wt.backend().gl, good), (wt.ones((2,)) + 1).tolist()
 """
-    said, is_good, values = page.run(code)
+    said, is_good, values = fresh_python_page.run(code)
     assert [one.split(":")[0] for one in said] == [
         *["TypeError"] * 3,
         "BackendUnavailableError",
@@ -220,7 +208,7 @@ said, run_js('(a, b) => a === b')(wt.backend().gl, good), (wt.ones((2,)) + 1).to
     assert values == [2, 2]
 
 
-def test_a_context_that_was_lost_comes_back(page: PythonPage):
+def test_a_context_that_was_lost_comes_back(fresh_python_page: PythonPage):
     code = """
 import asyncio
 import js
@@ -245,7 +233,7 @@ while gl.isContextLost():
 answers.append(where(x + 1))
 answers, wt.get_backend()
 """
-    answers, active = page.run(code)
+    answers, active = fresh_python_page.run(code)
     assert [values for values, _ in answers] == [[2, 3]] * 3
     assert [name for _, name in answers] == ["webgl", "wasm", "webgl"]
     assert active == "webgl"
