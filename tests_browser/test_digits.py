@@ -68,10 +68,15 @@ def trained(trained_page: DigitsPage) -> DigitsPage:
     return trained_page
 
 
-def test_training_is_shown(chromium_page: Page, site_url: str, backend: str):
+def test_network_guesses_before_training_which_is_shown(
+    chromium_page: Page, site_url: str, backend: str
+):
     digits = DigitsPage(chromium_page, site_url, f"?backend={backend}&epochs=2")
     assert digits.facts["backend"] == backend
     assert digits.chart_points("loss-chart") == 0
+    digits.draw(ONE)
+    digits.expect_guess()
+    assert sum(digits.probabilities()) == pytest.approx(1, abs=0.01)
     chromium_page.locator("#progress-text").evaluate(NOTE_TEXTS)
 
     digits.start()
@@ -131,13 +136,6 @@ def test_training_can_be_stopped_and_begun_anew(chromium_page: Page, site_url: s
     chromium_page.wait_for_function("() => texts.some((text) => text.startsWith('Epoch 1 of'))")
     chromium_page.get_by_role("button", name="Stop").click()
     digits.wait_for("stopped")
-
-
-def test_drawing_is_classified_before_training(chromium_page: Page, site_url: str):
-    digits = DigitsPage(chromium_page, site_url, "?backend=webgl")
-    digits.draw(ONE)
-    digits.expect_guess()
-    assert sum(digits.probabilities()) == pytest.approx(1, abs=0.01)
 
 
 def test_drawn_one_is_read_after_training(trained: DigitsPage):
