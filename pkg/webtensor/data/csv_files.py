@@ -45,8 +45,9 @@ def csv(
         LookupError: there is no such encoding.
         OSError: the file cannot be read; raised in an iteration.
         ValueError: names of columns are missing, unknown or the same, or ``delimiter`` is no single
-            character; in an iteration: a row has more or fewer fields than columns, a required
-            field is empty, a field does not fit its dtype, or bytes do not fit the encoding.
+            character, a quote or the end of a line; in an iteration: a row has more or fewer
+            fields than columns, a required field is empty, a field does not fit its dtype, or
+            bytes do not fit the encoding.
 
     Example:
         >>> import webtensor as wt
@@ -89,8 +90,11 @@ class CSVDataset(Dataset):
         encoding: str = "utf-8",
     ) -> None:
         self._source = as_source(source)
-        if not isinstance(delimiter, str) or len(delimiter) != 1:
-            raise ValueError(f"{NAME}: delimiter must be one character, but is {delimiter!r}")
+        if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
+            raise ValueError(
+                f"{NAME}: delimiter must be one character, and neither a quote nor the end of a "
+                f"line, but is {delimiter!r}"
+            )
         if not has_header and column_names is None:
             raise ValueError(f"{NAME}: column_names must be given where has_header is False")
         text_decoder(encoding)

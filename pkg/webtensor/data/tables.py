@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from csv import Error, reader
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from csv import Error, field_size_limit, reader
 from math import floor
 from typing import Any, Final, TypedDict
+
+from webtensor.data.text_lines import as_lines
 
 __all__ = ["NAME", "ColumnConfig", "RowReader", "Table", "check_config"]
 
@@ -67,15 +69,19 @@ class RowReader:
         self._delimiter, self._label = delimiter, label
         self._unfinished: list[str] = []
 
-    def rows(self, lines: list[str]) -> list[list[str]]:
-        """Return the rows that end in some lines, without empty ones.
+    def rows(self, text: str) -> list[list[str]]:
+        """Return the rows that end in a text of whole lines, without empty ones.
 
         Raises:
             ValueError: a field has more characters than ``csv.field_size_limit``.
         """
         if self._delimiter is None:
-            return [_fields(line) for line in lines if not line.isspace()]
-        pending = self._unfinished + lines
+            return [_fields(line) for line in as_lines(text) if not line.isspace()]
+        if '"' not in text and not self._unfinished:
+            lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+            if max(map(len, lines)) <= field_size_limit():
+                return [line.split(self._delimiter) for line in lines if line]
+        pending = self._unfinished + as_lines(text)
         try:
             rows, start = self._divided(pending)
         except Error as error:
@@ -147,9 +153,7 @@ class Table:
             for index, name in enumerate(names)
             if name in configs or not configured_only
         ]
-        self._chosen = [name for _, name, _ in self._columns]
-        self._features = [name for _, name, config in self._columns if not config.get("is_label")]
-        self._has_labels = len(self._features) < len(self._columns)
+        self._has_labels = any(config.get("is_label") for _, _, config in self._columns)
         self._count = 0
 
     def elements(self, rows: Sequence[list[str]]) -> Iterator[Any]:
@@ -159,40 +163,58 @@ class Table:
             ValueError: a row has more or fewer fields than there are columns, or a field does not
                 fit its column; raised at this element.
         """
+        error = None
+        try:
+            elements = self._elements(rows)
+        except ValueError:
+            fitting, error = self._fitting(rows)
+            elements = self._elements(rows[:fitting])
+        self._count += len(elements)
+        yield from elements
+        if error is not None:
+            raise error
+
+    def _elements(self, rows: Sequence[list[str]]) -> Sequence[Any]:
+        """Return the elements of rows that all fit.
+
+        Raises:
+            ValueError: a row does not fit.
+        """
         width = len(self._names)
-        whole = next((n for n, row in enumerate(rows) if len(row) != width), len(rows))
-        fields = list(zip(*rows[:whole], strict=True)) or [()] * width
-        try:
-            columns = [_values(fields[index], config) for index, _, config in self._columns]
-            converted: Iterable[Sequence[Any]] = zip(*columns, strict=True)
-        except ValueError:  # one of them is wrong, but those before it are right
-            converted = (
-                [self._value(row, *each) for each in self._columns] for row in rows[:whole]
-            )
-        names, has_labels = self._chosen, self._has_labels
-        for values in converted:
-            element = dict(zip(names, values, strict=True))
-            yield self._divided(element) if has_labels else element
-            self._count += 1
-        if whole < len(rows):
-            raise ValueError(
-                f"{NAME}: {self._label}: element {self._count} (from 0 on) has {len(rows[whole])} "
-                f"fields, but there are {width} columns; the fields are {rows[whole][:20]}"
-            )
+        fields = list(zip(*rows, strict=True)) or [()] * width
+        if len(fields) != width:
+            raise ValueError(f"rows have {len(fields)} fields instead of {width}")
+        features: list[dict[str, Any]] = [{} for _ in rows]
+        labels: list[dict[str, Any]] = [{} for _ in rows] if self._has_labels else []
+        for index, name, config in self._columns:
+            elements = labels if config.get("is_label") else features
+            # Column by column, Python takes less time than by making each element at once.
+            for element, value in zip(elements, _values(fields[index], config), strict=True):
+                element[name] = value
+        return list(zip(features, labels, strict=True)) if self._has_labels else features
 
-    def _value(self, row: list[str], index: int, name: str, config: ColumnConfig) -> Any:
-        try:
-            return _value(row[index], config)
-        except ValueError as error:
-            raise ValueError(
-                f"{NAME}: {self._label}: element {self._count} (from 0 on), column {name!r}: "
-                f"{error}"
-            ) from None
+    def _fitting(self, rows: Sequence[list[str]]) -> tuple[int, ValueError]:
+        """Return the number of rows before the first that does not fit, and its error."""
+        for number, row in enumerate(rows):
+            try:
+                self._check(row)
+            except ValueError as error:
+                return number, ValueError(
+                    f"{NAME}: {self._label}: element {self._count + number} (from 0 on){error}"
+                )
+        raise AssertionError("all rows fit")
 
-    def _divided(self, values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the values of features, and those of labels."""
-        features = {name: values.pop(name) for name in self._features}
-        return features, values
+    def _check(self, row: list[str]) -> None:
+        if len(row) != len(self._names):
+            raise ValueError(
+                f" has {len(row)} fields, but there are {len(self._names)} columns; the fields are "
+                f"{row[:20]}"
+            )
+        for index, name, config in self._columns:
+            try:
+                _value(row[index], config)
+            except ValueError as error:
+                raise ValueError(f", column {name!r}: {error}") from None
 
 
 def _values(texts: Sequence[str], config: ColumnConfig) -> list[Any]:

@@ -12,7 +12,7 @@ from webtensor.data.byte_sources import DataSource, TextSource, as_source
 from webtensor.data.dataset import Dataset
 from webtensor.data.iteration import Elements, closing
 
-__all__ = ["TextLineDataset", "line_blocks", "text_decoder"]
+__all__ = ["TextLineDataset", "as_lines", "line_blocks", "text_decoder"]
 
 #: The length of the longest line.
 _MAX_CHARACTERS = 1 << 24
@@ -49,7 +49,7 @@ class TextLineDataset(Dataset):
             for source in opened:
                 async with closing(line_blocks(source, encoding)) as blocks:
                     async for block in blocks:
-                        for line in block:
+                        for line in as_lines(block):
                             yield line.rstrip("\r\n")
 
         super().__init__(lines, None, any(source.is_async for source in opened))
@@ -65,8 +65,8 @@ def text_decoder(encoding: str) -> Any:
     return codecs.getincrementaldecoder(name)()
 
 
-async def line_blocks(source: DataSource, encoding: str) -> AsyncGenerator[list[str], None]:
-    """Give lists of lines with their ends, of which only the last of all may be without one.
+async def line_blocks(source: DataSource, encoding: str) -> AsyncGenerator[str, None]:
+    """Give texts of whole lines with their ends, of which only the last of all may be without one.
 
     Raises:
         ValueError: bytes do not fit the encoding, or a line is too long.
@@ -81,7 +81,7 @@ async def line_blocks(source: DataSource, encoding: str) -> AsyncGenerator[list[
             # A line end of two characters may be divided.
             border = max(rest.rfind("\n"), rest.rfind("\r", 0, -1)) + 1
             if border:
-                yield _split(rest[:border])
+                yield rest[:border]
                 rest = rest[border:]
             if len(rest) > _MAX_CHARACTERS:
                 raise ValueError(
@@ -89,10 +89,11 @@ async def line_blocks(source: DataSource, encoding: str) -> AsyncGenerator[list[
                 )
     rest += _decoded(decoder, b"", source.label, position, is_last=True)
     if rest:
-        yield _split(rest)
+        yield rest
 
 
-def _split(text: str) -> list[str]:
+def as_lines(text: str) -> list[str]:
+    """Return the lines of a text, with their ends."""
     return list(StringIO(text, newline=""))
 
 
