@@ -77,7 +77,7 @@ prove: kernels site browsers ## try long training, lost contexts, bad networks �
 smoke: site chromium ## train on the digits page in headless Chromium, on each backend
 	@$(RUN) -m tests_browser.smoke
 
-bench: site chromium ## compare with TensorFlow.js, writing bench/results.json (ONLY=… runs a part)
+bench: site chromium dist/models/packages/.stamp ## compare with TensorFlow.js, writing bench/results.json (ONLY=… runs a part)
 	@$(RUN) -m tests_browser.bench $(ONLY)
 
 publish-bench: site chromium ## measure what the front page shows, and write web/benchmarks.json (MACHINE=…)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from tests_browser.bench import first_prediction
+from tests_browser.bench import first_prediction, pages
 from tests_browser.bench.report import (
     Names,
     Report,
@@ -214,6 +214,17 @@ def test_rows_beside_numpy_fail_where_it_is_missing(
     assert report["rows"] == []
     assert [failure["error"] for failure in report["failures"]] == [
         "WEBTENSOR_PYODIDE_NUMPY names no file: /nowhere/numpy.whl"
+    ]
+
+
+def test_rows_of_poses_fail_where_their_package_is_missing(
+    chromium: Browser, bench_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr(pages, "PACKAGES", tmp_path / "packages")
+    report = run(chromium, bench_url, "pose wasm", quick=True)
+    assert report["rows"] == []
+    assert [failure["error"] for failure in report["failures"]] == 2 * [
+        f"{tmp_path / 'packages'} is missing: `make bench` installs it"
     ]
 
 

@@ -50,6 +50,9 @@ What a number means:
   frees it. onnxruntime-web gets an ONNX file, which `onnx_models` writes when the page asks for it,
   all optimizations of its graph, and the image in its own layout; it copies that into its memory
   with every call.
+- *Pose* rows find a person in frames of a webcam, from a canvas to keypoints, with the weights that
+  the site's page of poses has: our `wt.vision.MoveNet` stands beside npm's
+  `@tensorflow-models/pose-detection`. Both follow the person and smooth the keypoints.
 - *First prediction* rows load a fresh page in a fresh context (nothing cached) per sample, and run
   from the start of navigation to the numbers of a convolutional network's first prediction. The
   files come from a server on the same machine. Those of a *repeat visit* load the page again in the

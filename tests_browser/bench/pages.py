@@ -1,6 +1,7 @@
 """The pages that rows run in: one per number of threads, which onnxruntime-web cannot change, one
 with NumPy, which no other row may come to depend on, and one without shared memory, as jax-js would
-start as many threads as there are processors, and hand each kernel to them by messages.
+start as many threads as there are processors, and hand each kernel to them by messages; and one for
+each number of threads with TensorFlow.js's package of poses, which not every checkout has.
 """
 
 from __future__ import annotations
@@ -14,8 +15,12 @@ from playwright.sync_api import Browser, Error, Page, Route
 from tests_browser.bench.models import MODELS
 from tests_browser.bench.onnx_models import onnx_file
 from tests_browser.pyodide_numpy import NumpyMissingError, numpy_wheel
+from web.build import ROOT
 
-__all__ = ["BenchPage", "Needs", "Pages"]
+__all__ = ["PACKAGES", "BenchPage", "Needs", "Pages"]
+
+#: TensorFlow.js's packages of ready-made models.
+PACKAGES = ROOT / "dist" / "models" / "packages" / "node_modules"
 
 BENCH_PAGE = "/tests/bench/index.html"
 #: Made when a page asks for them.
@@ -41,6 +46,7 @@ class Needs(NamedTuple):
     threads: int = 1
     numpy: bool = False
     isolated: bool = True
+    poses: bool = False
 
 
 class BenchPage(NamedTuple):
@@ -71,7 +77,11 @@ class Pages:
         if wheel:
             page.route(WHEELS, partial(_send_wheel, wheel))
             url += f"&numpy={wheel.name}"
+        if needs.poses:
+            _check_packages()
+            url += "&poses"
         page.goto(url)
+        page.wait_for_function("'bench' in globalThis")  # its modules may wait for others
         return BenchPage(page, page.evaluate(DESCRIBE))
 
     def close(self) -> None:
@@ -100,6 +110,11 @@ def _find_wheel() -> Path:
         return numpy_wheel()
     except NumpyMissingError as error:
         raise Error(str(error)) from error
+
+
+def _check_packages() -> None:
+    if not PACKAGES.is_dir():
+        raise Error(f"{PACKAGES} is missing: `make bench` installs it")
 
 
 def _send_wheel(wheel: Path, route: Route) -> None:

@@ -38,6 +38,8 @@ ONE_THREAD = "one thread"
 OTHER_PEERS = {
     "jax wasm": "@jax-js/jax",
     "jax webgl": "@jax-js/jax",
+    "pose-detection wasm": "@tensorflow-models/pose-detection",
+    "pose-detection webgl": "@tensorflow-models/pose-detection",
     "onnxruntime": "onnxruntime-web",
     "numpy": "numpy",
     ONE_THREAD: "webtensor",

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from playwright.sync_api import Browser, Error
 
 from tests_browser.bench import first_model, first_prediction
-from tests_browser.bench.pages import Needs, Pages
+from tests_browser.bench.pages import PACKAGES, Needs, Pages
 from tests_browser.bench.report import (
     Failure,
     Names,
@@ -44,6 +44,7 @@ def serve_bench(site: Path) -> Iterator[str]:
             "/first/": first,
             "/tests/": ROOT / "tests_browser" / "pages",
             "/node_modules/": ROOT / "node_modules",
+            "/packages/": PACKAGES,
         }
         with serve(site, mounts=mounts) as url:
             yield url
@@ -142,7 +143,13 @@ def _workload_jobs(
 
 
 def _measure(pages: Pages, workload: Workload, names: Names, effort: Effort, peak: float) -> Row:
-    page, described = pages.find(Needs(workload.threads, names.peer == "numpy", not workload.jax))
+    needs = Needs(
+        workload.threads,
+        numpy=names.peer == "numpy",
+        isolated=not workload.jax,
+        poses=names.peer_backend.startswith("pose-detection"),
+    )
+    page, described = pages.find(needs)
     place = (names.backend, names.threads, names.peer_backend)
     given = [workload.key, *place, json.dumps(asdict(effort))]
     found: dict[str, Any] = page.evaluate(RUN_WORKLOAD, given)

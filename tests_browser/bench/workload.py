@@ -13,6 +13,7 @@ __all__ = [
     "AND_NUMPY",
     "AND_ONNXRUNTIME",
     "BESIDE_JAX",
+    "BESIDE_POSE_DETECTION",
     "CPU_FOR_WASM",
     "ONLY_NUMPY",
     "ONLY_WASM",
@@ -46,6 +47,11 @@ ON_THREADS = {"wasm": ("wasm", "onnxruntime", "one thread")}
 UNCAPTURED = {"webgl": ("uncaptured",), "wasm": ("uncaptured",)}
 #: jax-js compiles steps of training, as captured functions are.
 BESIDE_JAX = {"webgl": ("jax webgl",), "wasm": ("jax wasm",)}
+#: The ready-made models of TensorFlow.js have packages of their own.
+BESIDE_POSE_DETECTION = {
+    "webgl": ("pose-detection webgl",),
+    "wasm": ("pose-detection wasm",),
+}
 #: Rows that theirs cannot be compared in on WebGL. Where updates are put at indices, it compares
 #: each element of the result with all of them, which takes minutes.
 ONLY_WASM = {"wasm": ("wasm",)}

@@ -17,6 +17,7 @@ from tests_browser.bench.workloads.movement import MOVEMENT
 from tests_browser.bench.workloads.numerical import NUMERICAL
 from tests_browser.bench.workloads.overhead import OVERHEAD
 from tests_browser.bench.workloads.pooling import POOLING
+from tests_browser.bench.workloads.poses import POSES
 from tests_browser.bench.workloads.product import PRODUCTS
 from tests_browser.bench.workloads.random import RANDOM
 from tests_browser.bench.workloads.reduction import REDUCTIONS
@@ -50,6 +51,7 @@ FAMILIES = {
     "Convolutions of networks": LAYERS,
     "The Layers API": LAYERS_API,
     "Networks": PREDICTIONS,
+    "Poses": POSES,
 }
 
 WORKLOADS = [workload for family in FAMILIES.values() for workload in family]
