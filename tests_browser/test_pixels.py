@@ -60,17 +60,19 @@ SOURCES = {
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("channels", [1, 3, 4])
-def test_from_pixels(python_page: PythonPage, source: str, channels: int):
+@pytest.mark.parametrize("backend", ["wasm", "webgl"])
+def test_from_pixels(python_page: PythonPage, backend: str, source: str, channels: int):
     code = f"""
 source = {SOURCES[source]}
 x = await wt.browser.from_pixels_async(source, channels)
 again = wt.browser.from_pixels(source, channels)
 await x.array() == await again.array() == [[p[:channels] for p in row] for row in EXPECTED]
 """
-    assert python_page.run(MAKE + code, backend="webgl", channels=channels)
+    assert python_page.run(MAKE + code, backend=backend, channels=channels)
 
 
-def test_from_pixels_leaves_nothing_behind(python_page: PythonPage):
+@pytest.mark.parametrize("backend", ["wasm", "webgl"])
+def test_from_pixels_leaves_nothing_behind(python_page: PythonPage, backend: str):
     code = """
 source = canvas()
 before = wt.memory()
@@ -81,7 +83,7 @@ for _ in range(5):
 after = wt.memory()
 [after[name] - before[name] for name in ("num_tensors", "num_storages", "num_bytes")]
 """
-    assert python_page.run(MAKE + code, backend="webgl") == [0, 0, 0]
+    assert python_page.run(MAKE + code, backend=backend) == [0, 0, 0]
 
 
 @pytest.mark.parametrize("backend", ["wasm", "webgl"])

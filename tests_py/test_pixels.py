@@ -35,6 +35,16 @@ def test_from_pixels_keeps_the_first_channels(
     np.testing.assert_array_equal(again.numpy(), x.numpy())
 
 
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 9])
+def test_from_pixels_as_fractions(backend: str, no_leak: None, width: int, channels: int) -> None:
+    rgba = np.random.default_rng(width).integers(0, 256, (1, width, 4)).astype(np.uint8)
+    pixels = {"data": rgba.tobytes(), "width": width, "height": 1}
+    x = wt.browser.from_pixels(pixels, channels, as_float=True)
+    assert x.dtype is wt.float32
+    np.testing.assert_allclose(x.numpy(), rgba[:, :, :channels] / 255, rtol=1e-6)
+
+
 def test_from_pixels_takes_three_channels_by_default() -> None:
     assert wt.browser.from_pixels(WHOLE).shape == (3, 5, 3)
 

@@ -316,6 +316,13 @@ class Backend(ABC):
         """
         return None
 
+    def expand_pixels(self, rgba: memoryview[int], shape: Shape, dtype: DType) -> Handle | None:
+        """Return a tensor's elements (height, width, channels) of bytes, or None if unsupported.
+
+        ``rgba`` holds four bytes for each pixel; elements are from 0 to 255 in either dtype.
+        """
+        return None
+
     def show_pixels(self, image: Operand, opacity: float) -> Any:
         """Return a canvas that shows an image until the running task ends, or None if it cannot.
 

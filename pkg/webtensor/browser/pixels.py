@@ -1,8 +1,9 @@
 """Conversion between a page's pixels and tensors: ``from_pixels``, ``to_pixels``, ``draw``.
 
 On a GPU, images become tensors and tensors images without passing through host memory. Elsewhere
-they pass through it as bytes, four to a pixel (red, green, blue, opacity), and slices of bytearrays
-split and join the channels, at the speed of C.
+they pass through it as bytes, four to a pixel (red, green, blue, opacity). A backend may have a
+kernel that makes numbers of them; else slices of bytearrays split and join the channels, at the
+speed of C.
 """
 
 from __future__ import annotations
@@ -12,14 +13,21 @@ from functools import cache
 from sys import byteorder
 from typing import Any, Final
 
-from webtensor.dtypes import float32, int32
+from webtensor.dtypes import DType, float32, int32
 from webtensor.engine import Storage, Tensor, TensorLike, as_operand, backend
 from webtensor.environment import IN_BROWSER
 from webtensor.ops import add, astype, divide, floor, max as _max, min as _min, multiply
 from webtensor.shapes import prod
-from webtensor.transfer import javascript_bytes, python_bytes
+from webtensor.transfer import javascript_bytes, python_buffer
 
-__all__ = ["draw", "from_pixels", "from_pixels_async", "to_pixels"]
+__all__ = [
+    "draw",
+    "from_pixels",
+    "from_pixels_async",
+    "read_levels",
+    "to_pixels",
+    "wait_until_loaded",
+]
 
 Rgba = bytes | bytearray | memoryview
 
@@ -64,10 +72,25 @@ async def from_pixels_async(pixels: Any, num_channels: int = 3, as_float: bool =
         >>> asyncio.run(wt.browser.from_pixels_async(pixels)).tolist()
         [[[1, 2, 3]]]
     """
-    name = "from_pixels_async"
+    await wait_until_loaded(pixels)
+    return _from_pixels("from_pixels_async", pixels, num_channels, as_float)
+
+
+async def wait_until_loaded(pixels: Any) -> None:
+    """Wait until an image of the page is loaded and decoded; anything else is."""
     if IN_BROWSER and _kind(pixels) == "HTMLImageElement":
         await pixels.decode()
-    return _from_pixels(name, pixels, num_channels, as_float)
+
+
+def read_levels(pixels: Any) -> Tensor:
+    """Return the colours of what ``from_pixels`` takes: float32 (height, width, 3), up to 255.
+
+    Raises:
+        TypeError, ValueError: as of ``from_pixels``.
+    """
+    name = "from_pixels"
+    taken = _taken_by_gpu(name, pixels, 3, as_float=False)
+    return _through_host(name, pixels, 3, float32) if taken is None else astype(taken, float32)
 
 
 def _from_pixels(name: str, pixels: Any, num_channels: int, as_float: bool) -> Tensor:
@@ -75,15 +98,14 @@ def _from_pixels(name: str, pixels: Any, num_channels: int, as_float: bool) -> T
         raise TypeError(f"{name}: num_channels must be an integer, but got {num_channels!r}")
     if not 1 <= num_channels <= 4:
         raise ValueError(f"{name}: num_channels must lie between 1 and 4, but got {num_channels}")
-    if IN_BROWSER and _kind(pixels):
-        taken = _taken_by_gpu(name, pixels, num_channels, as_float)
-        if taken is not None:
-            return taken
-    levels = _through_host(name, pixels, num_channels)
-    return divide(astype(levels, float32), 255.0) if as_float else levels
+    taken = _taken_by_gpu(name, pixels, num_channels, as_float)
+    if taken is not None:
+        return taken
+    levels = _through_host(name, pixels, num_channels, float32 if as_float else int32)
+    return divide(levels, 255.0) if as_float else levels
 
 
-def _through_host(name: str, pixels: Any, num_channels: int) -> Tensor:
+def _through_host(name: str, pixels: Any, num_channels: int, dtype: DType) -> Tensor:
     if IN_BROWSER and _kind(pixels):
         rgba, width, height = _page_pixels(name, pixels)
     elif isinstance(pixels, Mapping):
@@ -94,16 +116,17 @@ def _through_host(name: str, pixels: Any, num_channels: int) -> Tensor:
     elif all(hasattr(pixels, attribute) for attribute in ("data", "width", "height")):
         rgba, width, height = pixels.data, pixels.width, pixels.height
     elif hasattr(pixels, "__array__"):
-        return _from_array(name, pixels, num_channels)
+        return astype(_from_array(name, pixels, num_channels), dtype)
     else:
         raise TypeError(
             f"{name}: pixels must be an ImageData, a canvas, an image, a video, an ImageBitmap, a "
             f"mapping with data, width and height, or an array, but got {pixels!r}"
         )
-    return _tensor(name, rgba, width, height, num_channels)
+    return _tensor(name, rgba, (height, width, num_channels), dtype)
 
 
-def _tensor(name: str, rgba: Any, width: Any, height: Any, channels: int) -> Tensor:
+def _tensor(name: str, rgba: Any, shape: tuple[Any, Any, int], dtype: DType) -> Tensor:
+    height, width, channels = shape
     if not all(isinstance(length, int) and length >= 0 for length in (width, height)):
         raise ValueError(
             f"{name}: width and height must be non-negative integers, but got {width!r} and "
@@ -116,18 +139,24 @@ def _tensor(name: str, rgba: Any, width: Any, height: Any, channels: int) -> Ten
             f"{name}: data must hold {4 * count} bytes, four for each of {width} × {height} "
             f"pixels, but it holds {len(data)}"
         )
+    active = backend()
+    handle = active.expand_pixels(data, shape, dtype) if count else None
+    if handle is not None:
+        return Tensor(Storage(dtype, prod(shape), None, active, handle), shape, dtype)
     wide = bytearray(4 * channels * count)
     for channel in range(channels):
         wide[4 * channel + _LOWEST :: 4 * channels] = data[channel::4]
     host = memoryview(wide).cast("i") if count else memoryview(bytearray(4)).cast("i")[:0]
-    return Tensor(Storage(int32, len(host), host), (height, width, channels), int32)
+    return astype(Tensor(Storage(int32, len(host), host), shape, int32), dtype)
 
 
-def _bytes(name: str, data: Any) -> bytes:
+def _bytes(name: str, data: Any) -> memoryview[int]:
     try:
         if isinstance(data, int):
             raise TypeError
-        return python_bytes(data) if IN_BROWSER and hasattr(data, "byteLength") else bytes(data)
+        if IN_BROWSER and hasattr(data, "byteLength"):
+            return python_buffer(data)
+        return memoryview(bytes(data))
     except (TypeError, ValueError):
         raise TypeError(f"{name}: data must be bytes, but got {data!r}") from None
 
@@ -194,8 +223,8 @@ def _size(name: str, pixels: Any, kind: str) -> tuple[int, int]:
 def _taken_by_gpu(name: str, pixels: Any, channels: int, as_float: bool) -> Tensor | None:
     """Let the GPU make a tensor of an object of the page; None where it does not."""
     active = backend()
-    kind = _kind(pixels)
-    if active.computes_on_host:
+    kind = _kind(pixels) if IN_BROWSER else ""
+    if active.computes_on_host or not kind:
         return None
     source = pixels
     if kind in _DRAWABLE:

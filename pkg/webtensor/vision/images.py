@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from io import BytesIO
 from typing import Any, NamedTuple
 
-from webtensor.browser import from_pixels, from_pixels_async
+from webtensor.browser.pixels import read_levels, wait_until_loaded
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor
 from webtensor.environment import IN_BROWSER
 from webtensor.ops import astype, multiply, tensor, tile
+from webtensor.shapes import Shape
 
 __all__ = ["ImageLike", "ImageSize", "read_image", "read_image_async", "video_time"]
 
@@ -64,7 +65,9 @@ def read_image(image: ImageLike) -> tuple[Tensor, ImageSize]:
         >>> pixels.tolist()
         [[[255.0, 0.0, 51.0], [0.0, 102.0, 255.0]]]
     """
-    return _checked(from_pixels(image) if _is_of_page(image) else _pixels(image))
+    levels = _levels(image)
+    _check_not_empty(levels.shape)
+    return levels, ImageSize(*levels.shape[:2])
 
 
 async def read_image_async(image: ImageLike) -> tuple[Tensor, ImageSize]:
@@ -78,7 +81,8 @@ async def read_image_async(image: ImageLike) -> tuple[Tensor, ImageSize]:
 
             pixels, size = await read_image_async(document.getElementById("photo"))
     """
-    return _checked(await from_pixels_async(image) if _is_of_page(image) else _pixels(image))
+    await wait_until_loaded(image)
+    return read_image(image)
 
 
 def video_time(image: ImageLike) -> float | None:
@@ -99,22 +103,25 @@ def _is_of_page(image: ImageLike) -> bool:
     return isinstance(image, Mapping) or _is_javascript(image)
 
 
-def _pixels(image: ImageLike) -> Tensor:
+def _levels(image: ImageLike) -> Tensor:
+    """Return pixels as float32 from 0 to 255 with three channels."""
+    if _is_of_page(image):
+        return read_levels(image)
     if isinstance(image, Tensor):
-        return image
+        return _scaled(image)
     if isinstance(image, (bytes, bytearray, memoryview)):
-        return _file_pixels(BytesIO(image))
+        return _file_levels(BytesIO(image))
     if isinstance(image, (str, os.PathLike)):
-        return _file_pixels(image)
+        return _file_levels(image)
     pillow = sys.modules.get("PIL.Image")
     if pillow is not None and isinstance(image, pillow.Image):
-        return _pillow_pixels(image)
+        return _pillow_levels(image)
     if not hasattr(image, "__array__") and not isinstance(image, (list, tuple)):
         raise TypeError(
             "image: expected a tensor, an array, an image of Pillow, the bytes or the path of an "
             f"image file, or in a page an element with pixels, but got {type(image).__name__}"
         )
-    return _array_pixels(image)
+    return _scaled(_array_pixels(image))
 
 
 def _array_pixels(image: Any) -> Tensor:
@@ -130,7 +137,7 @@ def _array_pixels(image: Any) -> Tensor:
     return pixels
 
 
-def _file_pixels(file: Any) -> Tensor:
+def _file_levels(file: Any) -> Tensor:
     try:
         from PIL import Image, ImageOps
     except ImportError:
@@ -139,17 +146,22 @@ def _file_pixels(file: Any) -> Tensor:
             "a tensor or an array instead, or install it: pip install pillow"
         ) from None
     with Image.open(file) as opened:
-        return _pillow_pixels(ImageOps.exif_transpose(opened))
+        return _pillow_levels(ImageOps.exif_transpose(opened))
 
 
-def _pillow_pixels(image: Any) -> Tensor:
+def _pillow_levels(image: Any) -> Tensor:
     # Through the bytes, as NumPy may be missing in a page.
     rgba = image.convert("RGBA")
-    return from_pixels({"data": rgba.tobytes(), "width": rgba.width, "height": rgba.height})
+    return read_levels({"data": rgba.tobytes(), "width": rgba.width, "height": rgba.height})
 
 
-def _checked(pixels: Tensor) -> tuple[Tensor, ImageSize]:
-    """Return pixels as float32 from 0 to 255 with three channels, and their size."""
+def _check_not_empty(shape: Shape) -> None:
+    if 0 in shape:
+        raise ValueError(f"image: there are no pixels; the shape is {shape}")
+
+
+def _scaled(pixels: Tensor) -> Tensor:
+    """Return the pixels of a tensor as float32 from 0 to 255 with three channels."""
     shape = pixels.shape
     if len(shape) == 2:
         pixels = pixels.reshape(*shape, 1)
@@ -158,8 +170,7 @@ def _checked(pixels: Tensor) -> tuple[Tensor, ImageSize]:
             "image: expected shape (height, width, channels) with 1, 3 or 4 channels, or (height, "
             f"width), but got {shape}"
         )
-    if 0 in shape:
-        raise ValueError(f"image: there are no pixels; the shape is {shape}")
+    _check_not_empty(shape)
     if pixels.dtype not in (int32, float32):
         raise TypeError(f"image: expected int32 or float32, but got {pixels.dtype}")
     levels = astype(pixels, float32)
@@ -167,4 +178,4 @@ def _checked(pixels: Tensor) -> tuple[Tensor, ImageSize]:
         levels = multiply(levels, 255.0)
     if levels.shape[2] == 1:
         levels = tile(levels, (1, 1, 3))
-    return levels[:, :, :3], ImageSize(*shape[:2])
+    return levels[:, :, :3]

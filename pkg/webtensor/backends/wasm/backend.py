@@ -15,8 +15,9 @@ from webtensor.backends.wasm.host import Host
 from webtensor.backends.wasm.memory import LARGEST_BLOCK, BlockPool
 from webtensor.backends.wasm.packed_weights import PackedWeights
 from webtensor.backends.wasm.threads import Threads
-from webtensor.dtypes import DType
+from webtensor.dtypes import DType, bool_
 from webtensor.errors import KernelNotFoundError
+from webtensor.shapes import Shape, prod
 
 if TYPE_CHECKING:
     from webtensor.backends.programs import Program
@@ -130,6 +131,21 @@ class WasmBackend(Backend):
         except MemoryError:
             self.release(address)
             raise
+        return address
+
+    def expand_pixels(self, rgba: memoryview[int], shape: Shape, dtype: DType) -> Handle | None:
+        """Copy bytes of pixels, and make numbers of them."""
+        height, width, channels = shape
+        try:
+            source = self.upload(rgba, bool_)
+            try:
+                address = self.allocate(prod(shape) * dtype.itemsize)
+                expand = self.functions["expand_pixels", dtype.name]
+                expand(source, address, height * width, channels)
+            finally:
+                self.release(source)
+        except MemoryError:
+            return None  # there may be room on another backend
         return address
 
     def read(self, handle: Handle, dtype: DType, size: int) -> memoryview[Any]:
