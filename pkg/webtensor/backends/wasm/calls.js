@@ -1,14 +1,21 @@
 // Runs calls of small kernels that waited for one crossing from Python.
 //
 // A call is its kernel's number, the number of its arguments, and these, all as doubles in Python's
-// memory. Addresses come from Python, so they are positive.
+// memory. Addresses come from Python, so they are positive. A call that threads share has the number of
+// its parts, negated, in place of its kernel's number, which is the first of its arguments.
 //
 // Takes the compiled module, its memory, its exports and Pyodide's Emscripten module.
 export default function calls(module, memory, exports, python) {
   const names = WebAssembly.Module.exports(module).map(({ name }) => name);
   const kernels = names.map((name) => exports[name]);
+  let threads;
 
   return {
+    // Let these threads, as `threads.js` makes them, share calls.
+    useThreads(started) {
+      threads = started;
+    },
+
     // The number by which `run` knows an export, or -1.
     kernel(name) {
       return names.indexOf(name);
@@ -30,9 +37,14 @@ export default function calls(module, memory, exports, python) {
       const w = python.HEAPF64;
       let next = address / 8;
       for (const end = next + count; next < end; ) {
-        const kernel = kernels[w[next]];
+        const number = w[next];
+        const kernel = kernels[number];
         const i = next + 2;
         next = i + w[next + 1];
+        if (number < 0) {
+          threads.share(w[i], -number, w.subarray(i + 1, next));
+          continue;
+        }
         switch (next - i) {
           case 3:
             kernel(w[i], w[i + 1], w[i + 2]);

@@ -200,7 +200,10 @@ class JavascriptHost(Host):
         """Return the object that ``threads.js`` makes."""
         threads = function_of("backends/wasm/threads.js")
         url = javascript_text(worker_url("backends/wasm/thread.js"))
-        return threads(self._module, self._memory, self._exports, url, create_proxy(on_failure))
+        failed = create_proxy(on_failure)
+        started = threads(self._module, self._memory, self._exports, url, failed)
+        self._calls.useThreads(started)
+        return started
 
     def close(self) -> None:
         """Drop the proxies, and with them the module and its memory."""

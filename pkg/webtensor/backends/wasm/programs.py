@@ -296,9 +296,17 @@ class WasmProgram:
         """Return where the arguments of a call are, from which place on, and those found late."""
         backend, count = self._backend, len(call.arguments)
         run: Callable[..., object]
-        if call.is_shared and call.work >= backend.threads.least_work:
+        is_shared = call.is_shared and call.work >= backend.threads.least_work
+        is_written = backend.host.defers and not any(_is_late(part) for part in call.arguments)
+        if is_shared and is_written and backend.threads.start():
+            parts = backend.threads.parts(call.work)
+            self._queue.extend((-parts, count + 1, backend.numbers[call.export]))
+            first = len(self._queue)
+            self._queue.extend([0.0] * count)
+            return self._queue, first, []
+        if is_shared:
             run = partial(backend.threads.run, call.export, call.work)
-        elif backend.host.defers and not any(_is_late(part) for part in call.arguments):
+        elif is_written:
             length = next((form for form in _FORMS if form >= count), count)
             self._queue.extend((backend.numbers[call.export], length))
             first = len(self._queue)

@@ -34,7 +34,30 @@ export default function threads(module, memory, exports, address, onFailure) {
     if (running) onFailure(reason || "the browser blocked or could not load them");
   }
 
+  // Run a kernel in `parts` parts.
+  function share(kernel, parts, values) {
+    const { KERNEL, COUNT, PARTS, NEXT, OPEN, INSIDE, ROUND, FAILED } = CONTROL;
+    control[KERNEL] = kernel;
+    control[COUNT] = values.length;
+    control[PARTS] = parts;
+    given.set(values);
+    Atomics.store(control, NEXT, 0);
+    Atomics.store(control, OPEN, 1);
+    Atomics.add(control, ROUND, 1);
+    Atomics.notify(control, ROUND);
+    const own = exports[names[kernel]];
+    try {
+      for (let part; (part = Atomics.add(control, NEXT, 1)) < parts; ) own(...values, part, parts);
+    } finally {
+      Atomics.store(control, OPEN, 0);
+      while (Atomics.load(control, INSIDE) !== 0);
+    }
+    if (Atomics.exchange(control, FAILED, 0)) throw new Error(`${names[kernel]} failed in a thread`);
+  }
+
   return {
+    share,
+
     // Start one worker per stack; `stacks` are the addresses of their upper ends.
     start(...stacks) {
       running = true;
@@ -59,25 +82,9 @@ export default function threads(module, memory, exports, address, onFailure) {
       return names.indexOf(name);
     },
 
-    // Run a kernel in `parts` parts.
+    // Run a kernel in `parts` parts, called from Python.
     run(kernel, parts, ...values) {
-      const { KERNEL, COUNT, PARTS, NEXT, OPEN, INSIDE, ROUND, FAILED } = CONTROL;
-      control[KERNEL] = kernel;
-      control[COUNT] = values.length;
-      control[PARTS] = parts;
-      given.set(values);
-      Atomics.store(control, NEXT, 0);
-      Atomics.store(control, OPEN, 1);
-      Atomics.add(control, ROUND, 1);
-      Atomics.notify(control, ROUND);
-      const own = exports[names[kernel]];
-      try {
-        for (let part; (part = Atomics.add(control, NEXT, 1)) < parts; ) own(...values, part, parts);
-      } finally {
-        Atomics.store(control, OPEN, 0);
-        while (Atomics.load(control, INSIDE) !== 0);
-      }
-      if (Atomics.exchange(control, FAILED, 0)) throw new Error(`${names[kernel]} failed in a thread`);
+      share(kernel, parts, values);
     },
   };
 }

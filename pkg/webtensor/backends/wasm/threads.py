@@ -85,29 +85,34 @@ class Threads:
 
         If memory has no room for their stacks, this thread runs the kernel alone.
         """
-        try:
-            helpers = self._helpers or self._start()
-        except OutOfMemoryError:
+        if not self.start():
             self._host.function("_".join(key))(*arguments)
             return
+        helpers = self._helpers
         if self._host.defers:
             self._host.run_waiting()
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = helpers.kernel("_".join(key))
-        parts = min(int(work / self._grain), _PARTS_PER_THREAD * self._count)
-        helpers.run(number, parts, *arguments)
+        helpers.run(number, self.parts(work), *arguments)
 
-    def _start(self) -> Any:
+    def parts(self, work: float) -> int:
+        """Return in how many parts threads share a kernel."""
+        return min(int(work / self._grain), _PARTS_PER_THREAD * self._count)
+
+    def start(self) -> bool:
+        """Start the threads, unless they run; return whether memory has room for their stacks."""
+        if self._helpers is not None:
+            return True
         try:
             for _ in range(self._count - 1):
                 self._stacks.append(self._allocate(_STACK_BYTES))
         except OutOfMemoryError:
             self._release_stacks()
-            raise
+            return False
         self._helpers = self._host.make_threads(self._fail)
         self._helpers.start(*(address + _STACK_BYTES for address in self._stacks))
-        return self._helpers
+        return True
 
     def _fail(self, reason: str) -> None:
         """Compute on the calling thread alone from now on."""
