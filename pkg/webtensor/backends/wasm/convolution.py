@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from webtensor.backends.signatures import Signature
 from webtensor.backends.wasm.backend import kernel
@@ -20,6 +20,10 @@ from webtensor.backends.wasm.packed_weights import is_worth_packing
 from webtensor.geometry import Window
 
 __all__: list[str] = []
+
+#: How much longer a multiplication of a depthwise convolution takes than one of a product, as it
+#: waits for memory.
+_DEPTHWISE_WORK: Final = 2
 
 
 def _products(window: Window) -> int:
@@ -40,8 +44,7 @@ def _windowed(name: str) -> Describing:
 
     def convolution(of: Signature, window: Window, *epilogue: Any) -> Description:
         work = _products(window) / PRODUCTS_AT_ONCE
-        if mixes_channels:
-            work *= window.in_channels
+        work *= window.in_channels if mixes_channels else _DEPTHWISE_WORK
         if always_whole or (in_passes and (window.stride_height, window.stride_width) != (1, 1)):
             work = 0
         arguments: tuple[Any, ...] = (Address(0), Address(1), RESULT, Geometry(window))
