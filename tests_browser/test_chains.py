@@ -11,15 +11,16 @@ from tests_py import chains
 COMPARE = (
     Path(chains.__file__).read_text("utf-8")
     + """
+from itertools import product
 wt.set_backend(backend)
 threads = wt.backend().threads if backend == "wasm" else None
 if threads:
     grain, threads.grain = threads.grain, 100.0
 before = wt.memory()["num_tensors"]
 wrong = []
-for seed in seeds:
+for seed, make in product(seeds, (random_chain, random_broadcast_chain)):
     with wt.tidy():
-        function, operands = random_chain(seed)
+        function, operands = make(seed)
         replayed = wt.function(function)
         results = [[part.tolist() for part in compute(*operands)]
             for compute in (function, replayed, replayed, replayed)]
@@ -27,7 +28,7 @@ for seed in seeds:
             for parts in results]
         worst = max(abs(p - q) for other in flat[1:] for p, q in zip(flat[0], other, strict=True))
         if not worst <= (0 if backend == "wasm" else 1e-5):
-            wrong.append([seed, worst])
+            wrong.append([make.__name__, seed, worst])
         replayed.clear()
 if threads:
     threads.grain = grain

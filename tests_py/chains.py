@@ -18,7 +18,9 @@ from webtensor.ops import (  # noqa: F401  (they fill the table)
 from webtensor.ops.elementwise import ROWS, Row
 
 #: Sizes around those of blocks (`wasm_build/source/chain.c`), of vectors, and of texels.
-SIZES = (1, 3, 16, 1023, 2048, 2049, 5000)
+SIZES = (1, 3, 16, 511, 1024, 1025, 5000)
+#: Rows shorter and longer than blocks, ragged ones, and several axes of rows.
+BROADCAST_SHAPES = ((7, 5), (40, 36), (9, 33), (3, 1025), (2, 3, 64), (4, 5, 45), (2, 1, 3, 34))
 
 UNARY: list[Callable[[Any], Any]] = [
     wt.tanh,
@@ -58,6 +60,27 @@ def random_chain(seed: int) -> tuple[Callable[..., list[Any]], list[Any]]:
         for number in range(draw.randint(1, 4))
     ]
     operands[0] = wt.random_uniform(shape, -2, 2, seed=seed)
+    return _random_function(draw), operands
+
+
+def random_broadcast_chain(seed: int) -> tuple[Callable[..., list[Any]], list[Any]]:
+    """Return a function of operands that are broadcast along some of their axes, and these."""
+    draw = random.Random(seed)
+    shape = draw.choice(BROADCAST_SHAPES)
+    operands = [
+        wt.random_uniform(
+            tuple(size if draw.random() < 0.6 else 1 for size in shape[draw.randint(0, 1) :]),
+            -2,
+            2,
+            seed=100 * seed + number,
+        )
+        for number in range(draw.randint(2, 5))
+    ]
+    return _random_function(draw), operands
+
+
+def _random_function(draw: random.Random) -> Callable[..., list[Any]]:
+    """Return a function that calls elementwise functions at random."""
     steps: list[tuple[int, float, float, float]] = [
         (draw.randrange(10**6), draw.random(), draw.random(), draw.random())
         for _ in range(draw.randint(2, 40))
@@ -81,7 +104,7 @@ def random_chain(seed: int) -> tuple[Callable[..., list[Any]], list[Any]]:
             )
         return values[-returned:]
 
-    return chain, operands
+    return chain
 
 
 def row_chains() -> Iterator[tuple[str, Callable[..., wt.Tensor], list[wt.Tensor]]]:

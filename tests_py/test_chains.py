@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import webtensor as wt
-from tests_py.chains import random_chain, row_chains
+from tests_py.chains import random_broadcast_chain, random_chain, row_chains
 from webtensor.backends.chains import CHAIN, MOST_LINKS, MOST_OPERANDS, with_chains
 from webtensor.backends.programs import Program
 
@@ -70,7 +70,33 @@ def test_casts_and_choices_are_links(programs: list[Program]) -> None:
     assert sorted(links) == ["cast", "cast", "greater", "where"]
 
 
-def test_broadcasting_is_no_link(programs: list[Program]) -> None:
+def test_broadcast_operands_are_read_in_place(programs: list[Program]) -> None:
+    row, column = wt.ones(40), wt.ones((10, 1))
+    captured(lambda x, y: wt.relu(wt.square(x - y) + 0.5), row, column)
+    assert names(programs[0]) == [["subtract", "square", "add", "relu"]]
+    assert programs[0].calls[0].signature.shape == (10, 40)
+
+
+def test_a_value_that_is_a_row_and_a_column_is_two_operands(programs: list[Program]) -> None:
+    x = wt.arange(40.0)
+
+    def function(x: Any) -> Any:
+        return wt.square(wt.reshape(x, (40, 1)) - x)
+
+    assert captured(function, x).tolist() == [[(a - b) ** 2 for b in range(40)] for a in range(40)]
+    (call,) = programs[0].calls
+    assert call.inputs == (0, 0)
+
+
+def test_operands_that_are_broadcast_to_other_shapes_end_a_chain(programs: list[Program]) -> None:
+    def function(x: Any, y: Any, z: Any) -> Any:
+        return wt.relu(wt.reshape(wt.exp(x) + y, (20, 80)) + z)
+
+    captured(function, wt.ones((40, 40)), wt.ones(40), wt.ones(80))
+    assert names(programs[0]) == [["exp", "add"], ["add", "relu"]]
+
+
+def test_short_rows_are_no_blocks(programs: list[Program]) -> None:
     captured(lambda x, y: wt.relu(wt.exp(x) + y), wt.ones((4, 10)), wt.ones(10))
     assert names(programs[0]) == ["unary", "binary", "unary"]
 
@@ -117,10 +143,13 @@ def test_rows_without_a_function_are_no_links(programs: list[Program]) -> None:
     assert refused == program
 
 
+@pytest.mark.parametrize("random_function", [random_chain, random_broadcast_chain])
 @pytest.mark.parametrize("seed", range(150))
-def test_chains_compute_the_same_to_the_bit(seed: int, no_leak: None) -> None:
+def test_chains_compute_the_same_to_the_bit(
+    seed: int, random_function: Callable[[int], Any], no_leak: None
+) -> None:
     wt.set_backend("wasm")
-    function, operands = random_chain(seed)
+    function, operands = random_function(seed)
     expected = [result.numpy().tobytes() for result in function(*operands)]
     replayed = wt.function(function)
     for _ in range(3):

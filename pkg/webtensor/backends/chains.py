@@ -1,20 +1,21 @@
 """Chains: one call that computes several elementwise calls, without storing intermediate values.
 
 A call joins a chain if only calls of that chain use its result, and if it computes as many elements
-as they do. Each element depends on the elements at the same index, or on scalars. The chain runs
-where its last call ran; all operands have been computed by then.
+as they do. Operands may be broadcast, all of them to one shape, which is then that of the chain. It
+runs where its last call ran; all operands have been computed by then.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from webtensor.backends.api import Elementwise
 from webtensor.backends.programs import KernelCall, Program, with_calls
 from webtensor.backends.signatures import Signature, Spec
 from webtensor.dtypes import DType
+from webtensor.shapes import Shape
 
 __all__ = ["CHAIN", "MOST_LINKS", "MOST_OPERANDS", "Link", "with_chains"]
 
@@ -97,13 +98,8 @@ def _chains(
 
 
 def _is_elementwise(call: KernelCall) -> bool:
-    """Whether each element depends on those at the same index, and no attribute is late."""
-    size = call.signature.size
-    return (
-        call.kernel in _KERNELS
-        and call.late is None
-        and all(operand.size in (1, size) for operand in call.signature.inputs)
-    )
+    """Whether each element depends on one of each operand, and no attribute is late."""
+    return call.kernel in _KERNELS and call.late is None
 
 
 def _row(call: KernelCall) -> Elementwise | None:
@@ -112,26 +108,54 @@ def _row(call: KernelCall) -> Elementwise | None:
 
 def _fits(program: Program, chain: list[int]) -> bool:
     sizes = {program.calls[index].signature.size for index in chain}
-    operands = _operands(program, chain)
-    return len(sizes) == 1 and len(chain) <= MOST_LINKS and len(operands) <= MOST_OPERANDS
+    return (
+        len(sizes) == 1
+        and len(chain) <= MOST_LINKS
+        and len(_shapes(program, chain)) <= 1
+        and len(_operands(program, chain)) <= MOST_OPERANDS
+    )
 
 
-def _operands(program: Program, chain: list[int]) -> dict[int, Spec]:
-    """Return the operands of a chain by the numbers of their values."""
+def _shapes(program: Program, chain: list[int]) -> set[Shape]:
+    """Return the shapes to which calls of a chain broadcast operands of several elements."""
+    return {
+        signature.shape
+        for signature in (program.calls[index].signature for index in chain)
+        if any(_is_broadcast(operand, signature) for operand in signature.inputs)
+    }
+
+
+def _is_broadcast(operand: Spec, signature: Signature) -> bool:
+    return 1 < operand.size < signature.size
+
+
+#: An operand of a chain: the number of its value, and its shape if it is broadcast.
+_Operand: TypeAlias = tuple[int, Shape | None]
+
+
+def _reads(program: Program, index: int) -> list[tuple[_Operand, Spec]]:
+    """Return what the call at an index reads."""
+    call = program.calls[index]
+    return [
+        ((number, spec.shape if _is_broadcast(spec, call.signature) else None), spec)
+        for number, spec in zip(call.inputs, call.signature.inputs, strict=True)
+    ]
+
+
+def _operands(program: Program, chain: list[int]) -> dict[_Operand, Spec]:
+    """Return the operands of a chain."""
     own = {program.sources + index for index in chain}
     return {
-        number: spec
+        operand: spec
         for index in chain
-        for number, spec in zip(
-            program.calls[index].inputs, program.calls[index].signature.inputs, strict=True
-        )
-        if number not in own
+        for operand, spec in _reads(program, index)
+        if operand[0] not in own
     }
 
 
 def _chain_call(program: Program, chain: list[int]) -> KernelCall:
     operands = _operands(program, chain)
-    indices = {number: index for index, number in enumerate(operands)}
+    indices = {operand: index for index, operand in enumerate(operands)}
     links: list[Link] = []
     parameters: list[Any] = []
     for position in chain:
@@ -140,13 +164,15 @@ def _chain_call(program: Program, chain: list[int]) -> KernelCall:
         links.append(
             Link(
                 _row(call),
-                tuple(indices[number] for number in call.inputs),
+                tuple(indices[operand] for operand, _ in _reads(program, position)),
                 tuple(spec.dtype for spec in signature.inputs),
                 signature.dtype,
             )
         )
         parameters += call.attributes[1:]
-        indices[program.sources + position] = len(indices)
+        indices[program.sources + position, None] = len(indices)
     last = program.calls[chain[-1]].signature
-    signature = Signature(tuple(operands.values()), last.shape, last.dtype)
-    return KernelCall(CHAIN, tuple(operands), signature, (tuple(links), *parameters))
+    shape = next(iter(_shapes(program, chain)), last.shape)
+    signature = Signature(tuple(operands.values()), shape, last.dtype)
+    numbers = tuple(number for number, _ in operands)
+    return KernelCall(CHAIN, numbers, signature, (tuple(links), *parameters))

@@ -10,42 +10,35 @@ from webtensor.backends.chains import MOST_OPERANDS, Link
 from webtensor.backends.signatures import Signature
 from webtensor.backends.wasm.backend import kernel
 from webtensor.backends.wasm.descriptions import RESULT, Call, Description, Record, operands
-from webtensor.backends.wasm.links import MOST_PARAMETERS, link_name
-from webtensor.dtypes import DType, bool_
+from webtensor.backends.wasm.links import MOST_PARAMETERS, chain_rows, link_name
 
 __all__: list[str] = []
 
-#: Kinds of operands, and forms of functions, as in ``wasm_build/source/chain.c``.
-_FOUR_BYTES, _ONE_BYTE, _ONE_ELEMENT, _ON_STACK = range(4)
+#: Forms of functions, as in ``wasm_build/source/chain.c``.
 _CAST, _OF_TWO, _OF_THREE = range(MOST_PARAMETERS + 1, MOST_PARAMETERS + 4)
 
 
 @kernel("chain")
 def chain(of: Signature, links: Sequence[Link], *parameters: float) -> Description:
     """Compute all links for one block of elements, then for the next block."""
-    codes = [_code(number, x.size == of.size, x.dtype) for number, x in enumerate(of.inputs)]
-    words: list[int | str] = [len(links)]
+    (*sizes, columns), views = chain_rows(of)
+    words: list[int | str] = [len(of.inputs), of.dtype.itemsize, columns, len(sizes), *sizes]
+    for operand, (*strides, step) in zip(of.inputs, views, strict=True):
+        words += [operand.dtype.itemsize, step, *strides]
+    words.append(len(links))
     remaining = iter(parameters)
     blocks = _Blocks(links, len(of.inputs))
-    for number, link in enumerate(links):
+    numbers = [*range(len(of.inputs))]
+    for index, link in enumerate(links):
         own = list(islice(remaining, len(link.parameters)))
-        block = blocks.result(number)
-        is_last = number == len(links) - 1
-        result = _code(0, True, link.dtype) if is_last else block << 2 | _ON_STACK
-        operand_codes = [codes[index] for index in link.inputs]
+        numbers.append(len(of.inputs) + blocks.result(index))
+        operand_numbers = [numbers[value] for value in link.inputs]
         words += [link_name(link.row, link.dtypes, link.dtype), _form(link)]
-        words += [*operand_codes, *[0] * (3 - len(operand_codes)), result]
+        words += [*operand_numbers, *[0] * (3 - len(operand_numbers)), numbers[-1]]
         words += unpack("3i", pack("3f", *own, *[0.0] * (MOST_PARAMETERS - len(own))))
-        codes.append(result)
     missing = (0,) * (MOST_OPERANDS - len(of.inputs))
     arguments = (Record(tuple(words)), RESULT, of.size, *operands(of), *missing)
     return Description(of.bytes, (Call(("chain",), arguments, of.size * len(links), True),))
-
-
-def _code(index: int, is_whole: bool, dtype: DType) -> int:
-    """Return the index and the kind of an operand as one integer."""
-    kind = _ONE_ELEMENT if not is_whole else _ONE_BYTE if dtype is bool_ else _FOUR_BYTES
-    return index << 2 | kind
 
 
 def _form(link: Link) -> int:

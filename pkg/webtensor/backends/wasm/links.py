@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from webtensor.backends.api import Elementwise
-from webtensor.backends.signatures import Signature
+from webtensor.backends.signatures import Signature, Spec
 from webtensor.dtypes import DType
+from webtensor.shapes import Shape, contiguous_strides
+from webtensor.views import broadcast_strides, collapse
 
-__all__ = ["MOST_PARAMETERS", "is_link", "link_name"]
+__all__ = ["MOST_PARAMETERS", "chain_rows", "is_link", "link_name"]
 
 #: Of a unary row.
 MOST_PARAMETERS = 3
+
+#: The minimum length of rows along which operands are broadcast: links are called row by row.
+_LEAST_COLUMNS = 32
 
 
 def link_name(row: Elementwise | None, dtypes: Sequence[DType], dtype: DType) -> str:
@@ -20,7 +25,24 @@ def link_name(row: Elementwise | None, dtypes: Sequence[DType], dtype: DType) ->
 
 
 def is_link(names: Container[str], row: Elementwise | None, of: Signature) -> bool:
-    """Whether a row, or a cast, has a function among those of these names."""
+    """Whether a row, or a cast, has a function of these names, and rows are long enough."""
     dtypes = [operand.dtype for operand in of.inputs]
     fits = row is None or len(row.parameters) <= MOST_PARAMETERS
-    return fits and link_name(row, dtypes, of.dtype) in names
+    if not fits or link_name(row, dtypes, of.dtype) not in names:
+        return False
+    sizes, _ = chain_rows(of)
+    return sizes[-1] >= min(of.size, _LEAST_COLUMNS)
+
+
+def chain_rows(of: Signature) -> tuple[list[int], list[list[int]]]:
+    """Return the sizes of axes, and the strides of each operand along them.
+
+    The last axis is a row, along which each operand has stride 1 or 0.
+    """
+    return collapse(of.shape, *(_strides(operand, of) for operand in of.inputs))
+
+
+def _strides(operand: Spec, of: Signature) -> Shape:
+    if operand.size == of.size:
+        return contiguous_strides(of.shape)
+    return broadcast_strides(operand.shape, of.shape)

@@ -5,16 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 from webtensor.backends.api import Elementwise
 from webtensor.backends.webgl.backend import kernel
-from webtensor.backends.webgl.compiler import Input, Shader, array_uniform, vector_type
+from webtensor.backends.webgl.compiler import (
+    Input,
+    Shader,
+    Uniform,
+    array_uniform,
+    getter_name,
+    vector_type,
+)
 from webtensor.backends.webgl.draws import Draws, Value
 from webtensor.dtypes import DType, bool_, float32, int32
 from webtensor.shapes import Shape
 from webtensor.views import broadcast_strides, collapse
 
-__all__ = ["by_lane", "element_expression", "element_function", "row_shader"]
+__all__ = [
+    "by_lane",
+    "element_expression",
+    "element_function",
+    "operand_reads",
+    "reading_plan",
+    "row_shader",
+]
 
 _NAMES = ("x", "y", "z", "w")
 
@@ -63,9 +78,12 @@ def by_lane(
     operands: Sequence[str],
     are_vectors: Sequence[bool],
     output: DType,
+    lanes: int = 4,
     parameters: Sequence[str] = (),
 ) -> str:
     """Return the call of a function of elements for each lane; scalars are the same in all."""
+    if lanes == 1:
+        return f"{function}({', '.join([*operands, *parameters])})"
     calls = []
     for lane in "xyzw":
         elements = [
@@ -76,43 +94,62 @@ def by_lane(
     return f"{vector_type(output, 4)}({', '.join(calls)})"
 
 
+class Reads(NamedTuple):
+    """How a shader reads operands.
+
+    Attributes:
+        inputs: the operands.
+        uniforms: what their offsets follow from.
+        lines: the code that sets ``a0``, ``a1`` and so on to what they have at index ``t``.
+        are_vectors: whether these variables are of four elements, rather than of one.
+        lanes: how many elements the shader computes at once.
+    """
+
+    inputs: list[Input]
+    uniforms: list[Uniform]
+    lines: list[str]
+    are_vectors: list[bool]
+    lanes: int
+
+
+def operand_reads(
+    names: Sequence[str], dtypes: Sequence[DType], modes: Sequence[int], rank: int
+) -> Reads:
+    """Return how operands are read in the modes of ``reading_plan``, under these names."""
+    are_vectors = [mode in (_SAME, _VECTOR) for mode in modes]
+    inputs = [
+        Input(name, dtype, 4 if is_vector else 1)
+        for name, dtype, is_vector in zip(names, dtypes, are_vectors, strict=True)
+    ]
+    walkers = [index for index, mode in enumerate(modes) if mode in (_VECTOR, _SPLAT, _ELEMENT)]
+    uniforms = array_uniform("lengths", rank) if walkers else []
+    for index in walkers:
+        uniforms += array_uniform(f"strides{index}", rank)
+    lines = [_walk(rank, walkers)] if walkers else []
+    for index, (source, mode) in enumerate(zip(inputs, modes, strict=True)):
+        offset = {_SAME: "Here()", _SCALAR: "(0)"}.get(mode, f"(p{index})")
+        read = f"{getter_name(source.name)}{offset}"
+        lines.append(f"  {vector_type(source.dtype, source.lanes)} a{index} = {read};")
+    return Reads(inputs, uniforms, lines, are_vectors, 1 if _ELEMENT in modes else 4)
+
+
 def row_shader(
     row: Elementwise, dtypes: Sequence[DType], output: DType, modes: Sequence[int], rank: int
 ) -> Shader:
     """Describe the shader of a row; a mode of 0 reads the texel that is written."""
-    lanes = 1 if _ELEMENT in modes else 4
-    inputs = [
-        Input(name, dtype, 4 if mode in (_SAME, _VECTOR) else 1)
-        for name, dtype, mode in zip(_NAMES, dtypes, modes, strict=False)
-    ]
-    uniforms = [(name, "float") for name in row.parameters]
-    strided = any(mode in (_VECTOR, _SPLAT, _ELEMENT) for mode in modes)
-    reads = []
-    if strided:
-        uniforms += array_uniform("lengths", rank)
-    for index, (source, mode) in enumerate(zip(inputs, modes, strict=True)):
-        offset = {_SAME: "t", _SCALAR: "0"}.get(mode, f"p{index}")
-        if offset[0] == "p":
-            uniforms += array_uniform(f"strides{index}", rank)
-        getter = f"get{source.name.upper()}" + ("Here()" if mode == _SAME else f"({offset})")
-        reads.append(f"  {vector_type(source.dtype, source.lanes)} a{index} = {getter};")
-    walk = _walk(rank, [index for index, mode in enumerate(modes) if mode > _SCALAR])
+    reads = operand_reads(_NAMES[: len(modes)], dtypes, modes, rank)
+    uniforms = [(name, "float") for name in row.parameters] + reads.uniforms
     operands = [f"a{index}" for index in range(len(modes))]
-    if lanes == 4:
-        result = by_lane("element", operands, [m in (_SAME, _VECTOR) for m in modes], output)
-    else:
-        result = f"element({', '.join(operands)})"
     code = "\n".join(
         [
             element_function("element", element_expression(row, dtypes, output), dtypes, output),
             "V compute(int t) {",
-            *([walk] if strided else []),
-            *reads,
-            f"  return {result};",
+            *reads.lines,
+            f"  return {by_lane('element', operands, reads.are_vectors, output, reads.lanes)};",
             "}",
         ]
     )
-    return Shader(row.name, inputs, output, lanes, uniforms, code)
+    return Shader(row.name, reads.inputs, output, reads.lanes, uniforms, code)
 
 
 def _walk(rank: int, operands: Sequence[int]) -> str:
@@ -129,7 +166,7 @@ def _walk(rank: int, operands: Sequence[int]) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _plan(
+def reading_plan(
     shape: Shape, operands: tuple[Shape, ...]
 ) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
     """Return how each operand is read, the rank to walk over, and the uniforms of the walk."""
@@ -167,7 +204,9 @@ def _plan(
 @kernel("unary", "binary", "ternary", "joint")
 def elementwise(draws: Draws, row: Elementwise, *parameters: float) -> Value:
     """Evaluate a row's GLSL expression with broadcasting."""
-    modes, rank, uniforms = _plan(draws.shape, tuple([operand.shape for operand in draws.inputs]))
+    modes, rank, uniforms = reading_plan(
+        draws.shape, tuple([operand.shape for operand in draws.inputs])
+    )
     dtypes = tuple([operand.dtype for operand in draws.inputs])
     return draws.result(
         (row.name, dtypes, modes, rank),
