@@ -67,7 +67,9 @@ def affinities(x: wt.Tensor, perplexity: float) -> wt.Tensor:
 
 def gradient(p: wt.Tensor, positions: wt.Tensor, exaggeration: float = 1.0) -> wt.Tensor:
     """Return the gradient of the Kullback-Leibler divergence of the positions from ``p``."""
-    similarities = 1.0 / (1.0 + squared_distances(positions))
+    coordinates = wt.split(positions, 2, axis=1)
+    squares = (wt.squared_difference(x, wt.transpose(x)) for x in coordinates)
+    similarities = 1.0 / sum(squares, start=1.0)
     q = similarities * (1.0 / (wt.sum(similarities) - positions.shape[0]))
     forces = (exaggeration * p - q) * similarities
     ones = wt.ones((positions.shape[0], 1))
