@@ -163,6 +163,8 @@ _NO_BRACKETS = bytes(set(range(256)) - set(_BRACKETS))
 _SQUARE_BRACKETS = bytes.maketrans(b"{}", b"[]")
 _NO_PUNCTUATION = bytes(set(range(256)) - set(_BRACKETS + b',:"'))
 _DEPTH_CHANGES = {ord("["): 1, ord("]"): -1}
+#: The depth that files of models rarely exceed.
+_USUAL_DEPTH = 16
 
 
 def parse_json(data: bytes | str, where: str, budget: Budget | None = None) -> Any:
@@ -188,7 +190,7 @@ def parse_json(data: bytes | str, where: str, budget: Budget | None = None) -> A
 def _is_too_deep(brackets: bytes) -> bool:
     """Return whether square brackets are nested too deeply."""
     left = brackets
-    for _ in range(MAX_DEPTH):
+    for _ in range(_USUAL_DEPTH):
         # Each time the innermost pairs go; counting brackets one by one takes ten times as long.
         left = left.replace(b"[]", b"")
         if not left:
