@@ -44,6 +44,16 @@ def test_depth_of_texts_does_not_count(text: str):
         parse_json(json.dumps(deep), "file.json")
 
 
+@pytest.mark.parametrize("depth", [1, 15, 16, 17, MAX_DEPTH - 1, MAX_DEPTH])
+def test_depths_that_are_allowed(depth: int):
+    deep: object = 0
+    for level in range(depth):
+        deep = {"key": deep} if level % 2 else [deep]
+    assert parse_json(json.dumps(deep), "file.json") == deep
+    with pytest.raises(ModelFormatError, match="nested more than 200 levels deep"):
+        parse_json("[" * (MAX_DEPTH + 1 - depth) + json.dumps(deep), "file.json")
+
+
 def test_commas_of_texts_cost_nothing():
     budget = Budget("file.json", floor=1 << 10)
     assert parse_json(json.dumps(["," * 1000, '\\",' * 1000]), "file.json", budget)
