@@ -21,12 +21,6 @@ from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.late_numbers import late_number
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras.names import auto_name, to_snake_case
-from webtensor.keras.optimizers.clipping import (
-    clip_by_global_norm,
-    clip_by_norm,
-    clip_by_value,
-    without_missing,
-)
 from webtensor.keras.optimizers.common_arguments import (
     CommonArguments,
     CompleteSignature,
@@ -35,6 +29,7 @@ from webtensor.keras.optimizers.common_arguments import (
     non_negative,
     number_or_none,
 )
+from webtensor.keras.optimizers.gradients import without_missing
 from webtensor.keras.optimizers.learning_rate_schedule import LearningRateSchedule, rate_of
 from webtensor.keras.optimizers.optimizer_variables import OptimizerVariables
 from webtensor.keras.optimizers.slots import HostNumber, Slot
@@ -468,12 +463,10 @@ class Optimizer(OptimizerVariables):
 
     def _update(self, gradients: list[Tensor], variables: list[Variable]) -> None:
         """Clip gradients, apply weight decay, and update each variable."""
-        if self.clipnorm and self.clipnorm > 0:
-            gradients = clip_by_norm(gradients, self.clipnorm)
-        elif self.global_clipnorm and self.global_clipnorm > 0:
-            gradients = clip_by_global_norm(gradients, self.global_clipnorm)
-        elif self.clipvalue and self.clipvalue > 0:
-            gradients = clip_by_value(gradients, self.clipvalue)
+        if self.clipnorm or self.global_clipnorm or self.clipvalue:
+            from webtensor.keras.optimizers.clipping import clipped
+
+            gradients = clipped(gradients, self.clipnorm, self.global_clipnorm, self.clipvalue)
         self._apply_weight_decay(variables)
         self._update_each(gradients, variables, self._current_learning_rate())
 
