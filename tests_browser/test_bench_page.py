@@ -38,8 +38,8 @@ def test_chosen_rows_are_measured_and_shared(chromium_page: Page, site_url: str)
     start = chromium_page.get_by_role("button", name="Run")
     expect(start).to_be_enabled(timeout=120_000)
     state = chromium_page.locator("#state")
-    # Captured functions are compared with themselves, programs with NumPy, which the page lacks.
-    offered = FAMILIES.keys() - {"Captured functions", "Numerical programs"}
+    # Captured functions are compared with themselves, the others with what the page lacks.
+    offered = FAMILIES.keys() - {"Captured functions", "Numerical programs", "Poses"}
     expect(chromium_page.locator("#families details")).to_have_count(len(offered))
     expect(chromium_page.get_by_label("WebAssembly, two threads")).to_be_checked()
     renderer = chromium_page.locator("#device td").first.inner_text()
