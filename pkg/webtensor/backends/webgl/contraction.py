@@ -32,6 +32,9 @@ __all__ = ["multiply"]
 
 #: The minimum number of multiplications at which two more draws pay off.
 _WORTH_WIDENING = 1 << 16
+#: The minimum numbers of columns at which it pays off to write ``a`` with rows of whole texels.
+_FEWEST_COLUMNS = 13
+_FEWEST_TRANSPOSED_COLUMNS = 3
 
 # A texel of the result; a is read by fours along k.
 _TEXEL_BY_FOURS = """
@@ -214,28 +217,57 @@ def _multiply_in_tiles(
 
 
 def _is_worth_widening(dtype: DType, sizes: MatmulSizes) -> bool:
-    """Whether few columns end within a texel, and there is enough to compute for two more draws."""
-    _, m, k, n, transpose_a, transpose_b, _, _ = sizes
-    work = m * k * n
+    """Whether rows end within a texel, and there is enough to compute for a few more draws."""
     return (
         dtype is float32
         and sizes.batch == 1
-        and n % 4 != 0
-        and k % 4 == 0
-        and not (transpose_a or transpose_b)
-        and m > 1
-        and work >= _WORTH_WIDENING
+        and not (sizes.transpose_a and sizes.transpose_b)
+        and sizes.m > 1
+        and sizes.m * sizes.k * sizes.n >= _WORTH_WIDENING
+        and _widened_sizes(sizes) != sizes
     )
+
+
+def _widened_sizes(sizes: MatmulSizes) -> MatmulSizes:
+    """Return sizes at which rows are whole texels, as far as it pays off to write them so."""
+    _, m, k, n, transpose_a, transpose_b, *_ = sizes
+    if n >= (_FEWEST_TRANSPOSED_COLUMNS if transpose_b else _FEWEST_COLUMNS):
+        k = whole(k)
+        m = whole(m) if transpose_a else m
+    if k % 4 == 0 or (n > 1 and not transpose_b):
+        n = whole(n)
+    return sizes._replace(m=m, k=k, n=n)
 
 
 def _multiply_wide(
     draws: Draws, a: Value, b: Value, sizes: MatmulSizes, epilogue: Epilogue
 ) -> Value:
-    """Multiply by a matrix with zeros behind its columns, so that its rows are whole texels."""
-    _, m, k, n, *_ = sizes
-    b = widened(draws, b, k, n)
-    product = multiply(draws, a, b, float32, sizes._replace(n=whole(n)), NO_EPILOGUE)
-    return narrowed(draws, product, m, n, epilogue)
+    """Multiply matrices with zeros behind their rows and columns, so that rows are whole texels."""
+    wide = _widened_sizes(sizes)
+    a = _padded(draws, a, _stored_a(sizes), _stored_a(wide))
+    b = _padded(draws, b, _stored_b(sizes), _stored_b(wide))
+    if (wide.m, wide.n) == (sizes.m, sizes.n):
+        return multiply(draws, a, b, float32, wide, epilogue)
+    product = multiply(draws, a, b, float32, wide, NO_EPILOGUE)
+    return narrowed(draws, product, sizes.m, sizes.n, epilogue)
+
+
+def _stored_a(sizes: MatmulSizes) -> tuple[int, int]:
+    return (sizes.k, sizes.m) if sizes.transpose_a else (sizes.m, sizes.k)
+
+
+def _stored_b(sizes: MatmulSizes) -> tuple[int, int]:
+    return (sizes.n, sizes.k) if sizes.transpose_b else (sizes.k, sizes.n)
+
+
+def _padded(draws: Draws, x: Value, size: tuple[int, int], wide: tuple[int, int]) -> Value:
+    """Put zeros behind the columns of a matrix, and behind its rows."""
+    rows, columns = size
+    if wide[1] != columns:
+        x = widened(draws, x, rows, columns)
+    if wide[0] != rows:
+        x = widened(draws, x, 1, rows, wide[1])
+    return x
 
 
 @kernel("matmul", "fused_matmul")
