@@ -41,6 +41,7 @@ def test_training_on_what_has_to_be_waited_for(page: PythonPage):
 table = "x,y\\n" + "".join(f"{n / 10},{n / 5 + 1}\\n" for n in range(40))
 houses = wt.data.csv(blob(table.encode()), column_configs={"y": {"is_label": True}})
 data = houses.map(lambda x, y: ([x["x"]], [y["y"]])).batch(10).cache()
+wt.keras.utils.set_random_seed(0)
 model = wt.Sequential([wt.Input((1,)), wt.layers.Dense(1)])
 model.compile(wt.keras.optimizers.Adam(0.3), "mse")
 history = await model.fit_async(data, epochs=40, verbose=0)
