@@ -197,24 +197,25 @@ class Table:
         """Return the number of rows before the first that does not fit, and its error."""
         for number, row in enumerate(rows):
             try:
-                self._check(row)
-            except ValueError as error:
-                return number, ValueError(
-                    f"{NAME}: {self._label}: element {self._count + number} (from 0 on){error}"
+                self._check(
+                    row, f"{NAME}: {self._label}: element {self._count + number} (from 0 on)"
                 )
+            except ValueError as error:
+                return number, error
         raise AssertionError("all rows fit")
 
-    def _check(self, row: list[str]) -> None:
+    def _check(self, row: list[str], name_of_row: str) -> None:
+        """Raise a ValueError if a row does not fit."""
         if len(row) != len(self._names):
             raise ValueError(
-                f" has {len(row)} fields, but there are {len(self._names)} columns; the fields are "
-                f"{row[:20]}"
+                f"{name_of_row} has {len(row)} fields, but there are {len(self._names)} columns; "
+                f"the fields are {row[:20]}"
             )
         for index, name, config in self._columns:
             try:
                 _value(row[index], config)
             except ValueError as error:
-                raise ValueError(f", column {name!r}: {error}") from None
+                raise ValueError(f"{name_of_row}, column {name!r}: {error}") from None
 
 
 def _values(texts: Sequence[str], config: ColumnConfig) -> list[Any]:
