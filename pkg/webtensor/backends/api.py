@@ -317,9 +317,10 @@ class Backend(ABC):
         return None
 
     def expand_pixels(self, rgba: memoryview[int], shape: Shape, dtype: DType) -> Handle | None:
-        """Return a tensor's elements (height, width, channels) of bytes, or None if unsupported.
+        """Return the first channels of pixels as elements of a tensor, or None if unsupported.
 
-        ``rgba`` holds four bytes for each pixel; elements are from 0 to 255 in either dtype.
+        ``rgba`` holds four bytes for each pixel, ``shape`` is (height, width, channels), and
+        elements are from 0 to 255 in either dtype.
         """
         return None
 

@@ -77,7 +77,7 @@ async def from_pixels_async(pixels: Any, num_channels: int = 3, as_float: bool =
 
 
 async def wait_until_loaded(pixels: Any) -> None:
-    """Wait until an image of the page is loaded and decoded; anything else is."""
+    """Wait until an image of the page is loaded and decoded; nothing else is waited for."""
     if IN_BROWSER and _kind(pixels) == "HTMLImageElement":
         await pixels.decode()
 

@@ -134,7 +134,7 @@ class WasmBackend(Backend):
         return address
 
     def expand_pixels(self, rgba: memoryview[int], shape: Shape, dtype: DType) -> Handle | None:
-        """Copy bytes of pixels, and make numbers of them."""
+        """Copy the bytes of pixels, and convert the first channels to numbers."""
         height, width, channels = shape
         try:
             source = self.upload(rgba, bool_)

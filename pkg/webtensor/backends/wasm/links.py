@@ -16,7 +16,7 @@ __all__ = ["MOST_PARAMETERS", "chain_rows", "is_link", "link_name"]
 MOST_PARAMETERS = 3
 
 #: The minimum length of rows along which operands are broadcast: links are called row by row.
-_LEAST_COLUMNS = 32
+_MIN_COLUMNS = 32
 
 
 def link_name(row: Elementwise | None, dtypes: Sequence[DType], dtype: DType) -> str:
@@ -31,7 +31,7 @@ def is_link(names: Container[str], row: Elementwise | None, of: Signature) -> bo
     if not fits or link_name(row, dtypes, of.dtype) not in names:
         return False
     sizes, _ = chain_rows(of)
-    return sizes[-1] >= min(of.size, _LEAST_COLUMNS)
+    return sizes[-1] >= min(of.size, _MIN_COLUMNS)
 
 
 def chain_rows(of: Signature) -> tuple[list[int], list[list[int]]]:

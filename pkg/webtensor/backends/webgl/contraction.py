@@ -33,8 +33,8 @@ __all__ = ["multiply"]
 #: The minimum number of multiplications at which two more draws pay off.
 _WORTH_WIDENING = 1 << 16
 #: The minimum numbers of columns at which it pays off to write ``a`` with rows of whole texels.
-_FEWEST_COLUMNS = 13
-_FEWEST_TRANSPOSED_COLUMNS = 3
+_MIN_COLUMNS = 13
+_MIN_TRANSPOSED_COLUMNS = 3
 
 # A texel of the result; a is read by fours along k.
 _TEXEL_BY_FOURS = """
@@ -231,7 +231,7 @@ def _is_worth_widening(dtype: DType, sizes: MatmulSizes) -> bool:
 def _widened_sizes(sizes: MatmulSizes) -> MatmulSizes:
     """Return sizes at which rows are whole texels, as far as it pays off to write them so."""
     _, m, k, n, transpose_a, transpose_b, *_ = sizes
-    if n >= (_FEWEST_TRANSPOSED_COLUMNS if transpose_b else _FEWEST_COLUMNS):
+    if n >= (_MIN_TRANSPOSED_COLUMNS if transpose_b else _MIN_COLUMNS):
         k = whole(k)
         m = whole(m) if transpose_a else m
     if k % 4 == 0 or (n > 1 and not transpose_b):
