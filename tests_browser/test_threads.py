@@ -139,7 +139,7 @@ def test_a_page_that_is_not_isolated_has_one_thread(chromium: Browser, plain_sit
 
 
 @pytest.mark.parametrize("browser", ["chromium", "firefox"])
-def test_the_library_in_a_worker_has_threads(
+def test_the_library_in_a_worker_has_threads_save_in_firefox(
     browser: str, site_url: str, request: pytest.FixtureRequest
 ) -> None:
     page = request.getfixturevalue(f"{browser}_page")
@@ -155,5 +155,5 @@ def test_the_library_in_a_worker_has_threads(
         })""",
         ON_ALL_PROCESSORS,
     )
-    processors = page.evaluate("navigator.hardwareConcurrency")
-    assert answer == {"value": f"{min(processors, 16)} {300.0**3}"}
+    threads = 1 if browser == "firefox" else min(page.evaluate("navigator.hardwareConcurrency"), 16)
+    assert answer == {"value": f"{threads} {300.0**3}"}

@@ -38,8 +38,10 @@ class Host(ABC):
 
     #: The variant of the kernels: "simd" or "relaxed".
     variant: str
-    #: How many threads can compute at once; more than one only if memory can be shared.
+    #: How many threads can compute at once, and how many do by default; more than one only if
+    #: memory can be shared.
     most_threads: int = 1
+    default_threads: int = 1
     #: Whether calls can wait in ``waiting``, because crossing to the module costs more than small
     #: kernels do.
     defers: bool = False

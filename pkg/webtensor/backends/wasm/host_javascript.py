@@ -82,9 +82,13 @@ def _make_memory(shared: bool) -> Any:
             maximum = max(maximum // 2, INITIAL_PAGES)
 
 
-def _processors() -> int:
-    """Return how many threads the machine runs at once, according to the browser."""
-    return int(getattr(js.navigator, "hardwareConcurrency", 1) or 1)
+def _thread_counts() -> tuple[int, int]:
+    """How many threads can compute at once, and how many do by default."""
+    shared = env().get_bool("WASM_HAS_MULTITHREAD_SUPPORT") and memory_can_be_shared()
+    most = int(getattr(js.navigator, "hardwareConcurrency", 1) or 1) if shared else 1
+    # Workers of Firefox may hang when they start workers; see docs/design/choices.md.
+    may_hang = not hasattr(js, "document") and "Firefox/" in js.navigator.userAgent
+    return most, 1 if may_hang else most
 
 
 class JavascriptHost(Host):
@@ -96,13 +100,10 @@ class JavascriptHost(Host):
         """Compile the kernels, which takes the engine some milliseconds, and start them."""
         super().__init__()
         self.variant = variant
-        threads = env().get_bool("WASM_HAS_MULTITHREAD_SUPPORT") and memory_can_be_shared()
-        self.most_threads = _processors() if threads else 1
+        self.most_threads, self.default_threads = _thread_counts()
         self._memory = _make_memory(self.most_threads > 1)
-        compiled = module_bytes(variant)
-        data: list[tuple[int, bytes]] = []
-        if self.most_threads > 1:
-            compiled, data = shareable(compiled)
+        original = module_bytes(variant)
+        compiled, data = shareable(original) if self.most_threads > 1 else (original, [])
         imports = js.Object.new()
         imports.env = js.Object.new()
         imports.env.memory = self._memory

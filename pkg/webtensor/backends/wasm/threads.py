@@ -38,7 +38,7 @@ class Threads:
         release: Callable[[int], None],
         on_change: Callable[[], None],
     ) -> None:
-        """Plan for as many threads as the host has processors; start none yet.
+        """Plan for the host's usual number of threads; start none yet.
 
         ``on_change`` is called when the set of shared kernels changes.
         """
@@ -50,7 +50,7 @@ class Threads:
         self._stacks: list[int] = []
         self._numbers: dict[tuple[str, ...], int] = {}
         self._grain: float = self.GRAIN
-        self.count = host.most_threads
+        self.count = host.default_threads
 
     @property
     def count(self) -> int:
