@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 from playwright.sync_api import Browser, Error, Playwright, sync_playwright
 
@@ -77,9 +78,8 @@ class BrowserStage:
 
 
 @contextmanager
-def open_stage(playwright: Playwright) -> Iterator[BrowserStage]:
+def open_stage(playwright: Playwright, site: Path) -> Iterator[BrowserStage]:
     """Serve the site both ways, and close at the end what a trial has opened."""
-    site = build_site()
     with (
         ExitStack() as stack,
         serve(site, mounts=TEST_FOLDERS) as isolated,
@@ -88,11 +88,11 @@ def open_stage(playwright: Playwright) -> Iterator[BrowserStage]:
         yield BrowserStage(playwright, stack, (isolated, plain))
 
 
-def try_out(playwright: Playwright, trial: Trial, length: int, sources: str) -> Record:
+def try_out(playwright: Playwright, site: Path, trial: Trial, length: int, sources: str) -> Record:
     """Run a trial, and say what came of it."""
     began = time.monotonic()
     try:
-        with open_stage(playwright) as stage:
+        with open_stage(playwright, site) as stage:
             text, holds = trial.check(stage, trial, length), True
     except (AssertionError, PythonInPageError, Error) as error:
         text, holds = str(error).strip().splitlines()[-1][:200].replace("|", "\\|"), False
@@ -129,12 +129,13 @@ def main() -> None:
         sys.exit(f"No trial's name begins so. There are: {', '.join(TRIALS)}")
     sources = digest(ROOT / name for name in SOURCES)[:12]
     failed = []
+    site = build_site()  # once, as each record makes the documentation out of date
     with virtual_display(), sync_playwright() as playwright:
         for trial in chosen:
             length = max(round(trial.length * options.share), 1)
             if not options.again and is_done(read_records().get(trial.name), length, sources):
                 continue
-            record = try_out(playwright, trial, length, sources)
+            record = try_out(playwright, site, trial, length, sources)
             write_records({**read_records(), trial.name: record})
             state = "holds" if record.holds else "FAILS"
             print(f"{trial.name}, {length:,} {trial.unit}: {state} ({record.seconds} s)")
