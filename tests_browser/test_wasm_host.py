@@ -1,6 +1,9 @@
 """The WASM backend on its JavaScript host: what wasmtime cannot show."""
 
+import subprocess
+
 from tests_browser.python_page import PythonPage
+from web.build import ROOT
 
 
 def test_views_follow_memory_as_it_grows(any_python_page: PythonPage):
@@ -112,3 +115,16 @@ def test_a_long_row_of_small_calls_is_run_in_between(chromium_python: PythonPage
     """)
     assert answer[0] == 3000
     assert 1000 < answer[1] < 3100
+
+
+def test_it_computes_in_node_without_a_page():
+    program = """
+import webtensor as wt
+wt.set_backend("wasm")
+x = wt.ones((300, 300))
+f"{wt.wasm.get_threads_count()} {float(wt.sum(wt.matmul(x, x)))}"
+"""
+    script = ROOT / "tests_browser" / "pages" / "python_in_node.mjs"
+    command = ["node", str(script), str(ROOT / "pkg"), program]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.stdout.split() == ["1", f"{300.0**3}"], result.stderr[-2000:]

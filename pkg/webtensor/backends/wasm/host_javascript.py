@@ -87,8 +87,8 @@ def _thread_counts() -> tuple[int, int]:
     shared = env().get_bool("WASM_HAS_MULTITHREAD_SUPPORT") and memory_can_be_shared()
     most = int(getattr(js.navigator, "hardwareConcurrency", 1) or 1) if shared else 1
     # Workers of Firefox may hang when they start workers; see docs/design/choices.md.
-    may_hang = not hasattr(js, "document") and "Firefox/" in js.navigator.userAgent
-    return most, 1 if may_hang else most
+    is_worker = most > 1 and not hasattr(js, "document")
+    return most, 1 if is_worker and "Firefox/" in js.navigator.userAgent else most
 
 
 class JavascriptHost(Host):
