@@ -115,6 +115,10 @@ TABLES: dict[str, tuple[Callable[[], Any], list[Any]]] = {
         [{"a": 1.0, "b": "x  y"}],
     ),
     "empty lines": (lambda: wt.data.csv(b"a\n\n1\n\n\n2"), [{"a": 1.0}, {"a": 2.0}]),
+    "empty lines between rows of two fields": (
+        lambda: wt.data.csv(b"a,b\n\n1,2\n\n\n3,4\n\n"),
+        [{"a": 1.0, "b": 2.0}, {"a": 3.0, "b": 4.0}],
+    ),
     "no rows": (lambda: wt.data.csv(b"a,b\n"), []),
     "underscores are no numbers": (lambda: wt.data.csv(b"a\n1_000\n"), [{"a": "1_000"}]),
     "spaces around numbers": (lambda: wt.data.csv(b"a,b\n 1 , x\n"), [{"a": 1.0, "b": " x"}]),

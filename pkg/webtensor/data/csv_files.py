@@ -127,7 +127,7 @@ class CSVDataset(Dataset):
     def _as_names(self) -> Dataset:
         async def names(_: bool) -> Elements:
             async with closing(self._row_blocks()) as blocks:
-                rows: list[list[str]] = await anext(blocks, [])
+                rows: Sequence[list[str]] = await anext(blocks, [])
                 yield self._checked_names(rows[0] if rows else None)
 
         return Dataset(names, 1, self.is_async)
@@ -165,8 +165,8 @@ class CSVDataset(Dataset):
                 for element in table.elements(block):
                     yield element
 
-    async def _row_blocks(self) -> AsyncGenerator[list[list[str]], None]:
-        """Give lists of rows, which are lists of fields."""
+    async def _row_blocks(self) -> AsyncGenerator[Sequence[list[str]], None]:
+        """Give rows, which are lists of fields, many at a time."""
         reader = RowReader(self._delimiter, self._source.label)
         async with closing(line_blocks(self._source, self._encoding)) as blocks:
             async for block in blocks:

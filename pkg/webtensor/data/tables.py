@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from csv import Error, field_size_limit, reader
 from math import floor
-from typing import Any, Final, TypedDict
+from typing import Any, Final, TypedDict, overload
 
 from webtensor.data.text_lines import as_lines
 
@@ -69,7 +69,7 @@ class RowReader:
         self._delimiter, self._label = delimiter, label
         self._unfinished: list[str] = []
 
-    def rows(self, text: str) -> list[list[str]]:
+    def rows(self, text: str) -> Sequence[list[str]]:
         """Return the rows that end in a text of whole lines, without empty ones.
 
         Raises:
@@ -78,9 +78,9 @@ class RowReader:
         if self._delimiter is None:
             return [_fields(line) for line in as_lines(text) if not line.isspace()]
         if '"' not in text and not self._unfinished:
-            lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+            lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
             if max(map(len, lines)) <= field_size_limit():
-                return [line.split(self._delimiter) for line in lines if line]
+                return _split(lines, self._delimiter)
         pending = self._unfinished + as_lines(text)
         try:
             rows, start = self._divided(pending)
@@ -121,6 +121,44 @@ class RowReader:
                 f"{NAME}: {self._label}: a quote is not closed, in the row that begins with "
                 f"{start!r}"
             )
+
+
+class _EqualRows(Sequence[list[str]]):
+    """Rows of equally many fields, all in one list, where the end of each row is a field, too.
+
+    Columns are slices of that list, and Python makes none of the rows to get them.
+    """
+
+    def __init__(self, fields: list[str], width: int) -> None:
+        self._fields, self._width = fields, width
+
+    def __len__(self) -> int:
+        return len(self._fields) // (self._width + 1)
+
+    @overload
+    def __getitem__(self, index: int) -> list[str]: ...
+    @overload
+    def __getitem__(self, index: slice) -> _EqualRows: ...
+    def __getitem__(self, index: int | slice) -> list[str] | _EqualRows:
+        rows, step = range(len(self))[index], self._width + 1
+        if isinstance(rows, range):
+            return _EqualRows(self._fields[rows.start * step : rows.stop * step], self._width)
+        return self._fields[rows * step : rows * step + self._width]
+
+    def columns(self) -> list[list[str]]:
+        """Return the fields of each column."""
+        return [self._fields[index :: self._width + 1] for index in range(self._width)]
+
+
+def _split(lines: Sequence[str], delimiter: str) -> Sequence[list[str]]:
+    """Return the rows of lines that have no quotes, without empty ones."""
+    width = lines[0].count(delimiter) + 1
+    if width > 1:
+        fields = f"{delimiter}\n{delimiter}".join(lines).split(delimiter)
+        fields.append("\n")
+        if fields[width :: width + 1] == ["\n"] * len(lines):
+            return _EqualRows(fields, width)
+    return [line.split(delimiter) for line in lines if line]
 
 
 def _fields(line: str) -> list[str]:
@@ -181,11 +219,13 @@ class Table:
             ValueError: a row does not fit.
         """
         width = len(self._names)
-        fields = list(zip(*rows, strict=True)) or [()] * width
+        fields: Sequence[Sequence[str]] = (
+            rows.columns() if isinstance(rows, _EqualRows) else list(zip(*rows, strict=True))
+        ) or [()] * width
         if len(fields) != width:
             raise ValueError(f"rows have {len(fields)} fields instead of {width}")
-        features: list[dict[str, Any]] = [{} for _ in rows]
-        labels: list[dict[str, Any]] = [{} for _ in rows] if self._has_labels else []
+        features: list[dict[str, Any]] = [{} for _ in range(len(rows))]
+        labels: list[dict[str, Any]] = [{} for _ in range(len(rows))] if self._has_labels else []
         for index, name, config in self._columns:
             elements = labels if config.get("is_label") else features
             # Column by column, Python takes less time than by making each element at once.
