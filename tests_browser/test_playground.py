@@ -19,8 +19,8 @@ from tests_browser.stage import (
 
 EPOCH = r"Epoch (\d+), training loss"
 TEST_LOSS = r"test loss (\d\.\d+)$"
-#: Keeps the first status line with a test loss, as more may follow before a test reads it.
-KEEP_FIRST = """() => new MutationObserver((_, observer) => {
+#: Keeps the first status line with a test loss, which the page may replace before a test reads it.
+KEEP_FIRST_STATUS = """() => new MutationObserver((_, observer) => {
   const text = document.querySelector("#step")?.textContent ?? "";
   if (!text.includes("test loss")) return;
   document.body.dataset.first = text;
@@ -53,7 +53,7 @@ def test_it_learns_to_part_two_gaussians(page: Page):
     expect_on_first_screen(page)
     choose(page, "points", "gauss")
     stop(page)
-    page.evaluate(KEEP_FIRST)
+    page.evaluate(KEEP_FIRST_STATUS)
     run_to(page, EPOCH, 40)
     stop(page)
     first = page.locator("body").get_attribute("data-first") or ""

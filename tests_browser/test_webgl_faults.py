@@ -117,7 +117,7 @@ trimmed = wt.memory()["num_bytes_in_gpu_free"] < free
 
 
 def test_out_of_memory(page: PythonPage):
-    page.reload()  # what other tests have left may go while this one counts
+    page.reload()  # textures that other tests left could be freed during this one
     errors, kinds, before, after, unharmed, recycled, trimmed, other = page.run(
         START + ROOM + OUT_OF_MEMORY
     )

@@ -42,9 +42,9 @@ def set_threads_count(count: int) -> None:
     """Set the number of threads that share a large kernel, including the calling one.
 
     There are never more than the machine has processors, and one where the page is not cross-origin
-    isolated, or outside browsers. Without a call there are as many as can be, but one in workers of
-    Firefox, which now and then hang when they start workers while developer tools or WebDriver
-    watch the page. Threads that are no longer wanted end.
+    isolated, or outside browsers. That maximum is the default, except in workers of Firefox, where
+    it is one: such a worker may hang if it starts threads while developer tools are open or
+    WebDriver drives the browser. Threads that are no longer wanted end.
 
     Raises:
         ValueError: the count is not a positive integer.

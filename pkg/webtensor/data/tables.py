@@ -124,9 +124,10 @@ class RowReader:
 
 
 class _EqualRows(Sequence[list[str]]):
-    """Rows of equally many fields, all in one list, where the end of each row is a field, too.
+    """Rows with the same number of fields, stored in one list.
 
-    Columns are slices of that list, and Python makes none of the rows to get them.
+    After the fields of each row, the list has one more element, which marks the end of the row.
+    A column is a slice of the list, so that no list is made for each row.
     """
 
     def __init__(self, fields: list[str], width: int) -> None:

@@ -86,9 +86,9 @@ def _thread_counts() -> tuple[int, int]:
     """How many threads can compute at once, and how many do by default."""
     shared = env().get_bool("WASM_HAS_MULTITHREAD_SUPPORT") and memory_can_be_shared()
     most = int(getattr(js.navigator, "hardwareConcurrency", 1) or 1) if shared else 1
-    # Workers of Firefox may hang when they start workers; see docs/design/choices.md.
-    is_worker = most > 1 and not hasattr(js, "document")
-    return most, 1 if is_worker and "Firefox/" in js.navigator.userAgent else most
+    if most > 1 and not hasattr(js, "document") and "Firefox/" in js.navigator.userAgent:
+        return most, 1  # a worker of Firefox may hang if it starts workers: docs/design/choices.md
+    return most, most
 
 
 class JavascriptHost(Host):

@@ -38,7 +38,7 @@ class Threads:
         release: Callable[[int], None],
         on_change: Callable[[], None],
     ) -> None:
-        """Plan for the host's usual number of threads; start none yet.
+        """Plan for the host's default number of threads; start none yet.
 
         ``on_change`` is called when the set of shared kernels changes.
         """
