@@ -159,11 +159,13 @@ class CSVDataset(Dataset):
             first = await anext(blocks, []) if self._has_header else []
             names = self._checked_names(first[0] if first else None)
             table = Table(names, self._configs, self._configured_only, self._source.label)
-            for element in table.elements(first[1:]):
-                yield element
-            async for block in blocks:
-                for element in table.elements(block):
+            for elements in table.blocks(first[1:]):
+                for element in elements:
                     yield element
+            async for rows in blocks:
+                for elements in table.blocks(rows):
+                    for element in elements:
+                        yield element
 
     async def _row_blocks(self) -> AsyncGenerator[Sequence[list[str]], None]:
         """Give rows, which are lists of fields, many at a time."""

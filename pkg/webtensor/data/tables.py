@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from csv import Error, field_size_limit, reader
+from itertools import repeat
 from math import floor
+from operator import setitem
 from typing import Any, Final, TypedDict, overload
 
 from webtensor.data.text_lines import as_lines
@@ -78,9 +81,10 @@ class RowReader:
         if self._delimiter is None:
             return [_fields(line) for line in as_lines(text) if not line.isspace()]
         if '"' not in text and not self._unfinished:
-            lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
-            if max(map(len, lines)) <= field_size_limit():
-                return _split(lines, self._delimiter)
+            if "\r" in text:
+                text = text.replace("\r\n", "\n").replace("\r", "\n")
+            if _has_short_lines(text):
+                return _split(text.removesuffix("\n"), self._delimiter)
         pending = self._unfinished + as_lines(text)
         try:
             rows, start = self._divided(pending)
@@ -151,15 +155,22 @@ class _EqualRows(Sequence[list[str]]):
         return [self._fields[index :: self._width + 1] for index in range(self._width)]
 
 
-def _split(lines: Sequence[str], delimiter: str) -> Sequence[list[str]]:
-    """Return the rows of lines that have no quotes, without empty ones."""
-    width = lines[0].count(delimiter) + 1
+def _has_short_lines(text: str) -> bool:
+    """Whether each part of half the size limit has a line end, so that no field is too long."""
+    half = max(field_size_limit() // 2, 1)
+    starts = range(0, len(text) - half, half)
+    return all(text.find("\n", start, start + half) >= 0 for start in starts)
+
+
+def _split(text: str, delimiter: str) -> Sequence[list[str]]:
+    """Return the rows of a text that has no quotes, without empty ones."""
+    width = text.partition("\n")[0].count(delimiter) + 1
     if width > 1:
-        fields = f"{delimiter}\n{delimiter}".join(lines).split(delimiter)
+        fields = text.replace("\n", f"{delimiter}\n{delimiter}").split(delimiter)
         fields.append("\n")
-        if fields[width :: width + 1] == ["\n"] * len(lines):
+        if fields[width :: width + 1] == ["\n"] * (text.count("\n") + 1):
             return _EqualRows(fields, width)
-    return [line.split(delimiter) for line in lines if line]
+    return [line.split(delimiter) for line in text.split("\n") if line]
 
 
 def _fields(line: str) -> list[str]:
@@ -192,15 +203,16 @@ class Table:
             for index, name in enumerate(names)
             if name in configs or not configured_only
         ]
-        self._has_labels = any(config.get("is_label") for _, _, config in self._columns)
+        self._features = {name: None for _, name, config in self._columns if not _is_label(config)}
+        self._labels = {name: None for _, name, config in self._columns if _is_label(config)}
         self._count = 0
 
-    def elements(self, rows: Sequence[list[str]]) -> Iterator[Any]:
-        """Give the elements of rows.
+    def blocks(self, rows: Sequence[list[str]]) -> Iterator[Sequence[Any]]:
+        """Give the elements of rows, many at a time.
 
         Raises:
             ValueError: a row has more or fewer fields than there are columns, or a field does not
-                fit its column; raised at this element.
+                fit its column; raised after those before it.
         """
         error = None
         try:
@@ -209,7 +221,7 @@ class Table:
             fitting, error = self._fitting(rows)
             elements = self._elements(rows[:fitting])
         self._count += len(elements)
-        yield from elements
+        yield elements
         if error is not None:
             raise error
 
@@ -225,14 +237,15 @@ class Table:
         ) or [()] * width
         if len(fields) != width:
             raise ValueError(f"rows have {len(fields)} fields instead of {width}")
-        features: list[dict[str, Any]] = [{} for _ in range(len(rows))]
-        labels: list[dict[str, Any]] = [{} for _ in range(len(rows))] if self._has_labels else []
+        # Python takes less time to fill copies column by column than to make each element at once.
+        features: list[dict[str, Any]] = [self._features.copy() for _ in range(len(rows))]
+        labels: list[dict[str, Any]] = (
+            [self._labels.copy() for _ in range(len(rows))] if self._labels else []
+        )
         for index, name, config in self._columns:
-            elements = labels if config.get("is_label") else features
-            # Column by column, Python takes less time than by making each element at once.
-            for element, value in zip(elements, _values(fields[index], config), strict=True):
-                element[name] = value
-        return list(zip(features, labels, strict=True)) if self._has_labels else features
+            elements = labels if name in self._labels else features
+            deque(map(setitem, elements, repeat(name), _values(fields[index], config)), maxlen=0)
+        return list(zip(features, labels, strict=True)) if self._labels else features
 
     def _fitting(self, rows: Sequence[list[str]]) -> tuple[int, ValueError]:
         """Return the number of rows before the first that does not fit, and its error."""
@@ -257,6 +270,10 @@ class Table:
                 _value(row[index], config)
             except ValueError as error:
                 raise ValueError(f"{name_of_row}, column {name!r}: {error}") from None
+
+
+def _is_label(config: ColumnConfig) -> bool:
+    return bool(config.get("is_label"))
 
 
 def _values(texts: Sequence[str], config: ColumnConfig) -> list[Any]:

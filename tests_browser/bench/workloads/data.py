@@ -21,11 +21,12 @@ def read_table(numbers: memoryview) -> Step:
     values = [f"{number:.4f}" for number in numbers]
     rows = (",".join(values[start : start + COLUMNS]) for start in range(0, len(values), COLUMNS))
     text = "\n".join([header, *rows]).encode()
+    last = f"c{COLUMNS - 1}"
 
     async def step() -> wt.Tensor:
         total = 0.0
         async for row in wt.data.csv(text):
-            total += row["c0"] + row[f"c{COLUMNS - 1}"]
+            total += row["c0"] + row[last]
         return wt.tensor(total)
 
     return step

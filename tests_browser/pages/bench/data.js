@@ -4,11 +4,12 @@
 /** Reads a table of numbers from the text of a file. */
 export function readTable(tf, numbers, columns) {
   const blob = new Blob([tableOf(numbers, columns)]);
+  const last = `c${columns - 1}`;
   return async () => {
     let sum = 0;
     const rows = new tf.data.CSVDataset(new tf.data.FileDataSource(blob));
     await rows.forEachAsync((row) => {
-      sum += row.c0 + row[`c${columns - 1}`];
+      sum += row.c0 + row[last];
     });
     return tf.scalar(sum);
   };
