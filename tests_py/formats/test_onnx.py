@@ -278,6 +278,14 @@ def test_domains_of_two_names():
     assert (ours.opsets, ours.graph.nodes[0].domain) == ({"": 17}, "")
 
 
+def test_a_size_of_minus_one_is_unknown():
+    value = helper.make_tensor_value_info("x", TensorProto.FLOAT, [-1, 3])
+    data = helper.make_model(helper.make_graph([], "main", [value], [])).SerializeToString()
+    assert read_onnx(data, "m.onnx").graph.inputs == (
+        ValueInfo("x", TensorType("float32", (None, 3))),
+    )
+
+
 def test_attributes_of_old_files_have_no_kind():
     node = {"attribute": [{"name": "axis", "i": 1}, {"name": "pads", "ints": [1, 2]}]}
     values = {"ir_version": 1, "graph": {"node": [node]}}

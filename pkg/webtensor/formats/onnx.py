@@ -47,6 +47,9 @@ __all__ = [
 #: A size, the name of a size that several dimensions share, or None for an unknown one.
 Dimension: TypeAlias = int | str | None
 
+#: Where the standard leaves a size out, PaddlePaddle writes this one.
+_UNKNOWN_SIZE = -1
+
 
 @dataclass(frozen=True, slots=True)
 class ExternalData:
@@ -525,11 +528,11 @@ class _Reader:
             dimension[kind] if (kind := dimension.which("value")) else None
             for dimension in dimensions
         )
-        sizes = [size for size in shape if isinstance(size, int)]
+        sizes = [size for size in shape if isinstance(size, int) and size != _UNKNOWN_SIZE]
         if min(sizes, default=0) < 0:
             raise self.broken(f"{where} has a shape with the size {min(sizes)}")
         self.budget.size_of(sizes, f"{self.where}: {where}")
-        return tuple(size or None if isinstance(size, str) else size for size in shape)
+        return tuple(None if size in ("", _UNKNOWN_SIZE) else size for size in shape)
 
     # -- tensors -------------------------------------------------------------------------------
 
