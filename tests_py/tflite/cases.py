@@ -609,6 +609,13 @@ CASES = [
     Case("RESHAPE", [X, ints(4, -1)], lambda x, _: x.reshape(4, 6), constants=[1]),
     Case(
         "RESHAPE",
+        [np.ones((1, 1), "float32"), np.array([], "int32")],
+        lambda x, _: x.reshape(()),
+        constants=[1],
+        label="to a scalar",
+    ),
+    Case(
+        "RESHAPE",
         [X],
         lambda x: x.reshape(6, 4),
         ("ReshapeOptions", {"new_shape": [-1, 4]}),

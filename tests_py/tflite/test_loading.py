@@ -211,6 +211,23 @@ def test_constants_that_do_not_fit_their_shape():
         opened(data)
 
 
+def test_empty_tensors_are_computed():
+    tensors = [
+        Tensor("x", (2,)),
+        Tensor.constant("sizes", np.array([2, 0], "int32")),
+        Tensor.constant("axis", np.array(0, "int32")),
+        Tensor("all", (2,)),
+        Tensor("none", (0,), data=b""),  # has a buffer, which a constant would have, too
+    ]
+    split = Operator(
+        "SPLIT_V", ["x", "sizes", "axis"], ["all", "none"], ("SplitVOptions", {"num_splits": 2})
+    )
+    model = opened(file(subgraph(tensors, [split], ["x"], ["all", "none"])))
+    both, nothing = model.execute(wt.tensor([1.0, 2.0]), ["all", "none"])
+    assert both.tolist() == [1.0, 2.0]
+    assert nothing.shape == (0,)
+
+
 def test_models_are_disposed(no_leak: None):
     weights = Tensor.constant("w", np.ones((2, 2), "float32"))
     tensors = [Tensor("x", (1, 2)), weights, Tensor("y", (1, 2))]

@@ -166,7 +166,8 @@ class GraphBuilder:
             ModelFormatError: it is computed already, or constant.
         """
         tensor = self.subgraph.tensors[index]
-        if index in self._references or tensor.data is not None:
+        # Files don't tell whether an empty tensor is constant.
+        if index in self._references or tensor.data:
             raise ModelFormatError(
                 f"{self.label}: the tensor {tensor.name!r:.200} is computed, but has a value before"
             )

@@ -76,7 +76,7 @@ def l2_pool(call: Call) -> list[str]:
 
 def reshape(call: Call) -> list[str]:
     """Reshape to the shape of the second input, or else of the options."""
-    if call.has(1) and call.tensor(1).shape != (0,):
+    if call.has(1):
         return [call.node("Reshape", call.input(0), call.input(1))]
     shape = call.option("new_shape")
     return [call.reshaped(call.input(0), () if shape == (0,) else shape)]
