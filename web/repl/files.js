@@ -33,12 +33,18 @@ export class Files {
     await this.refresh();
   }
 
+  /** Shows the files that there are; rows stay where nothing has changed, as one may be clicked. */
   async refresh() {
     const files = await this.interpreter.request("listFiles");
-    this.list.replaceChildren(...files.map(({ name, size }) => this.row(name, size)));
+    const shown = JSON.stringify(files);
+    if (shown !== this.shown) {
+      this.shown = shown;
+      this.list.replaceChildren(...files.map(({ name, size }) => this.row(name, size)));
+    }
   }
 
   clear() {
+    this.shown = "";
     this.list.replaceChildren();
     this.status.textContent = "";
   }
