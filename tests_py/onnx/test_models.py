@@ -451,6 +451,40 @@ def test_nodes_after_convolutions_are_fused(nodes: list[Any]) -> None:
     assert {kernel for kernel in kernels if "conv2d" not in kernel} == {"permute_dims"}
 
 
+@pytest.mark.parametrize(
+    "kernel, scales, attributes",
+    [
+        ("resize_nearest", (2, 3), {"mode": "nearest", "nearest_mode": "floor"}
+            | {"coordinate_transformation_mode": "asymmetric"}),
+        ("resize_nearest", (3, 2), {"mode": "nearest"}),
+        ("resize_nearest", (2, 1), {"mode": "nearest", "nearest_mode": "round_prefer_ceil"}),
+        ("gather", (1.5, 2), {"mode": "nearest"}),
+        ("gather", (3, 2), {"mode": "nearest", "nearest_mode": "floor"}),
+        ("resize_bilinear", (2, 3), {"mode": "linear"}),
+        ("resize_bilinear", (0.5, 2), {"mode": "linear"}),
+        ("resize_bilinear", (2, 3), {"mode": "linear"}
+            | {"coordinate_transformation_mode": "asymmetric"}),
+        ("resize_bilinear", (2, 3), {"mode": "linear"}
+            | {"coordinate_transformation_mode": "align_corners"}),
+        ("gather", (0.5, 1), {"mode": "linear", "antialias": 1}),
+        ("gather", (1.3, 1), {"mode": "linear"}),
+        ("gather", (2, 2), {"mode": "cubic"}),
+    ],
+)  # fmt: skip
+def test_images_are_resized_at_once(
+    kernel: str, scales: tuple[float, float], attributes: dict[str, Any]
+) -> None:
+    model = convolutional([node("Resize", "h", "", "scales", **attributes)])
+    (stored,) = (tensor for tensor in model.graph.initializer if tensor.name == "scales")
+    stored.CopyFrom(constant("scales", [1, 1, *scales]))
+    x = np.random.default_rng(1).standard_normal((4, 3, 6, 5)).astype(np.float32)
+    check(model, x=x)
+    kernels = kernels_of(model, x=x)
+    assert {
+        name for name in kernels if name in ("gather", "resize_bilinear", "resize_nearest")
+    } == {kernel}
+
+
 def kernels_of(model: ModelProto, **inputs: Any) -> list[str]:
     """Return the kernels that later predictions run, without those that move nothing."""
     loaded = wt.load_onnx(bytes_of(model))
