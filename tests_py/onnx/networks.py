@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-__all__ = ["FOLDER", "encoder", "light", "mobilenet"]
+__all__ = ["FOLDER", "detector", "encoder", "light", "mobilenet", "spectrogram"]
 
 FOLDER = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 OPSET, IR_VERSION = 17, 8
@@ -111,6 +111,22 @@ def mobilenet(size: int, width: float = 1.0, classes: int = 1000) -> ModelProto:
     return network.model("x", (1, 3, size, size), y)
 
 
+def detector() -> ModelProto:
+    """Return a network that pools and enlarges images of any size, as detectors of objects do."""
+    network = _Graph()
+    h, channels = "x", 3
+    levels = []
+    for _ in range(5):
+        h, channels = _convolved(network, h, channels, 4, 3, stride=2), 4
+        levels.append(h)
+    h = network.node("MaxPool", h, kernel_shape=[5, 5], pads=[2] * 4)
+    scales = network.constant([1, 1, 2, 2])
+    modes = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    h = network.node("Resize", h, "", scales, mode="nearest", **modes)
+    y = network.node("Concat", h, levels[-2], axis=1)
+    return network.model("x", ("n", 3, "h", "w"), y)
+
+
 def _convolved(
     network: _Graph,
     x: str,
@@ -193,3 +209,15 @@ def _attended(network: _Graph, x: str, width: int, heads: int) -> str:
     joined = network.node("Transpose", weighted, perm=[0, 2, 1, 3])
     flat = network.node("Concat", *sizes, network.constant([width], np.int64), axis=0)
     return network.node("Reshape", joined, flat)
+
+
+# -- sound -------------------------------------------------------------------------------------
+
+
+def spectrogram(length: int) -> ModelProto:
+    """Return a network of the energies of frequencies in parts of a signal."""
+    network = _Graph()
+    step = network.constant(4, np.int64)
+    h = network.node("STFT", "x", step, network.constant(np.hanning(16)), onesided=1)
+    y = network.node("ReduceSumSquare", h, axes=[3], keepdims=0)
+    return network.model("x", ("n", length, 1), y)

@@ -13,7 +13,7 @@ from onnx.reference import ReferenceEvaluator
 
 import webtensor as wt
 from tests_py.convert.node import NodeProcess
-from tests_py.onnx.networks import FOLDER, encoder, mobilenet
+from tests_py.onnx.networks import FOLDER, detector, encoder, mobilenet, spectrogram
 from webtensor.convert import convert_model
 from webtensor.formats.onnx import read_onnx_tensor
 from webtensor.onnx.stored_constants import constant_of
@@ -29,8 +29,10 @@ def close(actual: Any, expected: Any) -> None:
     [
         (encoder(2, 16, 4), [(3, 5, 16), (1, 1, 16), (2, 30, 16)]),
         (mobilenet(32, 0.25, 10), [(1, 3, 32, 32)]),
+        (detector(), [(1, 3, 32, 64), (2, 3, 128, 96)]),
+        (spectrogram(64), [(1, 64, 1), (3, 64, 1)]),
     ],
-    ids=["encoder", "mobilenet"],
+    ids=["encoder", "mobilenet", "detector", "spectrogram"],
 )
 def test_networks_compute_the_same_here_and_in_tensorflow_js(
     network: Any, shapes: list[tuple[int, ...]], tmp_path: Path, no_leak: None

@@ -10,7 +10,11 @@ from webtensor.convert.sizes import Shape
 from webtensor.engine import Primitive, Tensor
 from webtensor.errors import ModelFormatError
 
-__all__ = ["Call", "Rule", "alike", "broadcast", "refused"]
+__all__ = ["Call", "Rule", "UnknownSizeError", "alike", "broadcast", "refused"]
+
+
+class UnknownSizeError(ModelFormatError):
+    """Runs with these sizes don't show a graph for all sizes; others may."""
 
 
 class Call(NamedTuple):
@@ -38,10 +42,12 @@ class Call(NamedTuple):
 Rule: TypeAlias = Callable[[NodeBuilder, Call], Value]
 
 
-def refused(nodes: NodeBuilder, reason: str) -> ModelFormatError:
+def refused(
+    nodes: NodeBuilder, reason: str, kind: type[ModelFormatError] = ModelFormatError
+) -> ModelFormatError:
     """Return the error of something that no graph computes."""
     place = f"{nodes.place:.200}: " if nodes.place else ""
-    return ModelFormatError(f"{nodes.label}: {place}{reason}")
+    return kind(f"{nodes.label}: {place}{reason}")
 
 
 def broadcast(first: Shape, second: Shape) -> Shape:

@@ -397,6 +397,26 @@ def _window_sums(nodes: NodeBuilder, call: Call) -> Value:
 
 
 #: What computes a primitive, by its name.
+# -- complex numbers, which are pairs along the last axis ------------------------------------------
+
+
+def _transformed(nodes: NodeBuilder, call: Call) -> Value:
+    """Transform rows of complex numbers, without a factor."""
+    (pairs,), (_, length, is_inverse) = call.inputs, call.attributes
+    shape = pairs.shape[:-1]
+    real = nodes.add("Unpack", [pairs], shape, num=2, axis=len(shape))
+    parts = [real, real._replace(name=f"{real.name}:1")]
+    complex_, float_ = ElementType("complex64"), ElementType("float32")
+    x = nodes.add("Complex", parts, shape, "complex64", Tout=complex_)
+    y = nodes.add("IFFT" if is_inverse else "FFT", [x], shape, Tcomplex=complex_)
+    parts = [nodes.add(op, [y], shape, "float32", Tout=float_) for op in ("Real", "Imag")]
+    result = nodes.add("Pack", parts, pairs.shape, N=2, axis=len(shape))
+    if not is_inverse:
+        return result
+    count = nodes.cast(nodes.size(length), "float32")  # by which TensorFlow divides
+    return nodes.add("Mul", [result, count], result.shape)
+
+
 RULES: dict[str, Rule] = {
     **ELEMENTWISE_RULES,
     # dtypes and shapes
@@ -435,6 +455,10 @@ RULES: dict[str, Rule] = {
     "sum": partial(_reduced, "Sum"),
     "topk": _places_of_top,
     "window_sum": _window_sums,
+    # complex numbers
+    "as_pairs": _same,
+    "fft": _transformed,
+    "from_pairs": _same,
     # indices
     "flat_indices": _flat_places,
     "gather": _gathered,

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from webtensor import ops
 from webtensor.convert.node_building import NodeBuilder, Value
-from webtensor.convert.node_rules import Call, Rule, refused
+from webtensor.convert.node_rules import Call, Rule, UnknownSizeError, refused
 from webtensor.convert.primitive_nodes import RULES
 from webtensor.convert.recording import INPUT, Trace, Traced, TracedModel
 from webtensor.convert.sizes import Shape, Size, size_of
@@ -20,6 +20,7 @@ from webtensor.convert.window_nodes import WINDOW_RULES
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats.graph_def import ElementType
+from webtensor.ops.complex_pairs import as_pairs
 
 __all__ = ["Merging"]
 
@@ -76,7 +77,7 @@ class Merging:
 
     def _refuse(self, row: Traced, subject: str) -> NoReturn:
         place = f"{row.place:.200}: " if row.place else ""
-        raise ModelFormatError(
+        raise UnknownSizeError(
             f"{self._model.label}: {place}{subject} depends on a size that is unknown, as in a "
             "loop over its elements; a graph needs a known size there"
         )
@@ -89,6 +90,10 @@ class Merging:
         for number, row in enumerate(self._traces[0].tensors):
             if row.primitive is INPUT:
                 self._values[number] = self._input(number)
+            if number in outputs and row.dtype not in _DTYPES:
+                raise ModelFormatError(
+                    f"{self._model.label}: an output has dtype {row.dtype}, which no graph has here"
+                )
         for number in self._needed(outputs):
             self._values[number] = self._added(number)
         return [self._values[number] for number in outputs]
@@ -118,7 +123,7 @@ class Merging:
         if rows[0].inputs:
             is_same = all(row.attributes == rows[0].attributes for row in rows)
             return is_same and all(self._is_fixed[index] for index in rows[0].inputs)
-        return rows[0].dtype in _DTYPES and _are_equal(values)
+        return rows[0].dtype in (*_DTYPES, "complex64") and _are_equal([*map(_in_pairs, values)])
 
     def _weight(self, row: Traced) -> str:
         """Return the name of the only weight that a tensor is made of, or ""."""
@@ -150,11 +155,12 @@ class Merging:
         if self._is_fixed[number]:
             assert row.value is not None
             name = f"{row.place}/Const" if row.place else "Const"
-            return self.nodes.constant(self._weights[number] or name, row.value)
-        if row.dtype not in _DTYPES:
-            raise refused(
-                self.nodes, f"it computes with {row.dtype} tensors, which no graph does here"
-            )
+            return self.nodes.constant(self._weights[number] or name, _in_pairs(row.value))
+        shape, dtype = self._shape(number), row.dtype
+        if dtype == "complex64":
+            shape, dtype = (*shape, 2), "float32"
+        if dtype not in _DTYPES:
+            raise refused(self.nodes, f"it computes with {dtype} tensors, which no graph does here")
         if not row.inputs and row.value is not None:
             return self._constant_of_sizes(number, rows)
         rule = _ALL_RULES.get(row.primitive.name)
@@ -171,9 +177,7 @@ class Merging:
             for index in row.inputs
         ]
         traced = [other.attributes for other in rows]
-        call = Call(
-            row.primitive, inputs, self._shape(number), row.dtype, merged, traced, constants
-        )
+        call = Call(row.primitive, inputs, shape, dtype, merged, traced, constants)
         value = rule(self.nodes, call)
         return value if value.shape == call.shape else self.nodes.reshaped(value, call.shape)
 
@@ -230,6 +234,11 @@ class Merging:
 
 def _counted(start: int, step: int, numbers: Sequence[int]) -> list[int]:
     return [start + index * step for index in range(len(numbers))]
+
+
+def _in_pairs(value: Tensor) -> Tensor:
+    """Return a complex tensor as pairs, which it is in graphs, and others as they are."""
+    return as_pairs(value) if str(value.dtype) == "complex64" else value
 
 
 def _are_equal(values: Sequence[Tensor]) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from webtensor import ops
 from webtensor.convert.graphs import GraphSource
 from webtensor.convert.node_building import Value
+from webtensor.convert.node_rules import UnknownSizeError
 from webtensor.convert.recording import (
     Dimension,
     Recorder,
@@ -57,10 +58,33 @@ def traced_graph(model: TracedModel) -> GraphSource:
             loops whose length depends on values, or random numbers.
     """
     with on_host("tracing"), reading(model.label):
-        traces, feeds = _traces(model)
-        merging = Merging(model, traces)
-        results = merging.results()
-        source = _source(model, merging, results)
+        problem: UnknownSizeError | None = None
+        checks: list[Sequence[Tensor]] = []
+        for sizes in _choices(model.inputs):
+            runs: Sequence[Sequence[Tensor]] = ()
+            try:
+                traces, runs = _traces(model, sizes)
+                return _graph(model, traces, [*checks, runs[-1]])
+            except UnknownSizeError as error:
+                problem = problem or error
+                checks += runs
+        assert problem is not None
+        raise problem
+
+
+def _graph(
+    model: TracedModel, traces: Sequence[Trace], checks: Sequence[Sequence[Tensor]]
+) -> GraphSource:
+    """Return the graph that runs show, if it computes what the model does for other inputs.
+
+    Raises:
+        UnknownSizeError: the runs differ in more than in sizes.
+        ModelFormatError: the model computes something that no graph does.
+    """
+    merging = Merging(model, traces)
+    results = merging.results()
+    source = _source(model, merging, results)
+    for feeds in checks:
         _check(model, source, merging.nodes.constants, feeds)
     return source
 
@@ -68,26 +92,29 @@ def traced_graph(model: TracedModel) -> GraphSource:
 # -- running -------------------------------------------------------------------------------------
 
 
-def _traces(model: TracedModel) -> tuple[list[Trace], list[Tensor]]:
-    """Return what a model computes for inputs of three sizes, and inputs of a fourth one.
+def _traces(
+    model: TracedModel, sizes: Mapping[Dimension, Sequence[int]]
+) -> tuple[list[Trace], list[list[Tensor]]]:
+    """Return what a model computes for inputs of three sizes, and these and inputs of a fourth one.
 
     Where all sizes are known, two runs with other elements show what follows from these.
+
+    Raises:
+        UnknownSizeError: the model does not take these sizes.
     """
-    problem: Exception | None = None
-    for sizes in _choices(model.inputs):
-        try:
-            runs = [_inputs(model, sizes, run) for run in (range(4) if sizes else range(3))]
-            traces = [_trace(model, inputs) for inputs in runs[:-1]]
-            if len(traces[0].tensors) != len(traces[1].tensors):
-                traces[0] = _trace(model, runs[0])  # what the first run computed once and for all
-            return traces, runs[-1]
-        except ModelFormatError:
-            raise
-        except Exception as error:
-            problem = problem or error
-    assert problem is not None
-    notes = "; ".join(getattr(problem, "__notes__", ()))
-    raise ModelFormatError(f"{model.label}: {problem!s:.300}{notes and f' ({notes:.200})'}")
+    try:
+        runs = [_inputs(model, sizes, run) for run in (range(4) if sizes else range(3))]
+        traces = [_trace(model, inputs) for inputs in runs[:-1]]
+        if len(traces[0].tensors) != len(traces[1].tensors):
+            traces[0] = _trace(model, runs[0])  # what the first run computed once and for all
+    except ModelFormatError:
+        raise
+    except Exception as error:
+        notes = "; ".join(getattr(error, "__notes__", ()))
+        raise UnknownSizeError(
+            f"{model.label}: {error!s:.300}{notes and f' ({notes:.200})'}"
+        ) from None
+    return traces, runs
 
 
 def _trace(model: TracedModel, inputs: Sequence[Tensor]) -> Trace:

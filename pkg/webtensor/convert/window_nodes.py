@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from webtensor.convert.node_building import NodeBuilder, Value
-from webtensor.convert.node_rules import Call, Rule, refused
+from webtensor.convert.node_rules import Call, Rule, UnknownSizeError, refused
 from webtensor.convert.primitive_nodes import added_epilogue
 from webtensor.formats.graph_def import AttributeValue
 from webtensor.geometry import Window, make_resize
@@ -66,7 +66,8 @@ def _explicit(
         start != before or outputs != (length + start + after - reach) // stride + 1
         for length, outputs, reach, stride, start in sizes
     ):
-        raise refused(nodes, "a padding that depends on the size of the images")
+        reason = "a padding that depends on the size of the images"
+        raise refused(nodes, reason, UnknownSizeError)
     return before, after
 
 
@@ -122,7 +123,8 @@ def _pooled(op: str, fill: float, nodes: NodeBuilder, call: Call) -> Value:
     """Pool; operations of pools know no padding but by its name, so images are padded before."""
     windows = _windows(call)
     if len({(window.filter_height, window.filter_width) for window in windows}) > 1:
-        raise refused(nodes, "a pool whose windows depend on the size of the images")
+        reason = "a pool whose windows depend on the size of the images"
+        raise refused(nodes, reason, UnknownSizeError)
     window, padding, (x,) = windows[0], _padding(nodes, windows), call.inputs
     attributes: dict[str, AttributeValue] = {
         "ksize": [1, window.filter_height, window.filter_width, 1],
