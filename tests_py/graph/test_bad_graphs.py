@@ -431,9 +431,9 @@ def sizes() -> list[JsonNode]:
 @pytest.mark.parametrize("name", GIANT)
 def test_giant_sizes(name: str):
     op, inputs, attributes = GIANT[name]
-    start = time.monotonic()
+    start = time.process_time()
     assert "'y'" in error_of([*sizes(), node("y", op, inputs, **attributes)])
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_giant_constants():
@@ -458,7 +458,7 @@ def test_aliases_of_aliases_are_no_trouble():
     ]
     users = [node(f"u{index}", "Neg", "a3999") for index in range(1000)]
     total = node("y", "AddN", [user["name"] for user in users])
-    start = time.monotonic()
+    start = time.process_time()
     model = model_of(topology([X, *chain, *users, total]))
     assert arrays_of(model.execute({}, "y"))[0].tolist() == [[-1000.0, -2000.0], [-3000.0, -4000.0]]
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
