@@ -14,7 +14,7 @@ __all__ = ["Call", "Rule", "UnknownSizeError", "alike", "broadcast", "refused"]
 
 
 class UnknownSizeError(ModelFormatError):
-    """Runs with these sizes don't show a graph for all sizes; others may."""
+    """Runs with these sizes do not show one graph for all sizes; runs with others may."""
 
 
 class Call(NamedTuple):

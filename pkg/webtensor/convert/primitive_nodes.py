@@ -19,6 +19,7 @@ from webtensor.formats.graph_def import AttributeValue, ElementType
 
 __all__ = ["RULES", "added_epilogue"]
 
+_COMPLEX64, _FLOAT32 = ElementType("complex64"), ElementType("float32")
 _INT32 = ElementType("int32")
 
 # -- shapes --------------------------------------------------------------------------------------
@@ -371,7 +372,7 @@ def _normalized(nodes: NodeBuilder, call: Call) -> Value:
             epsilon=0.0,
             is_training=False,
             data_format="NHWC",
-            U=ElementType("float32"),
+            U=_FLOAT32,
         )
     numbers = [call.values[index] for index in (1, 2, 3)]
     middle, scale, shift = numbers
@@ -406,10 +407,9 @@ def _transformed(nodes: NodeBuilder, call: Call) -> Value:
     shape = pairs.shape[:-1]
     real = nodes.add("Unpack", [pairs], shape, num=2, axis=len(shape))
     parts = [real, real._replace(name=f"{real.name}:1")]
-    complex_, float_ = ElementType("complex64"), ElementType("float32")
-    x = nodes.add("Complex", parts, shape, "complex64", Tout=complex_)
-    y = nodes.add("IFFT" if is_inverse else "FFT", [x], shape, Tcomplex=complex_)
-    parts = [nodes.add(op, [y], shape, "float32", Tout=float_) for op in ("Real", "Imag")]
+    x = nodes.add("Complex", parts, shape, "complex64", Tout=_COMPLEX64)
+    y = nodes.add("IFFT" if is_inverse else "FFT", [x], shape, Tcomplex=_COMPLEX64)
+    parts = [nodes.add(op, [y], shape, "float32", Tout=_FLOAT32) for op in ("Real", "Imag")]
     result = nodes.add("Pack", parts, pairs.shape, N=2, axis=len(shape))
     if not is_inverse:
         return result

@@ -87,13 +87,14 @@ class Merging:
         outputs = self._traces[0].outputs
         if any([*trace.outputs] != [*outputs] for trace in self._traces):
             raise ModelFormatError(f"{self._model.label}: the outputs depend on unknown sizes")
+        for dtype in (self._traces[0].tensors[number].dtype for number in outputs):
+            if dtype not in _DTYPES:
+                raise ModelFormatError(
+                    f"{self._model.label}: an output has dtype {dtype}, which no graph has here"
+                )
         for number, row in enumerate(self._traces[0].tensors):
             if row.primitive is INPUT:
                 self._values[number] = self._input(number)
-            if number in outputs and row.dtype not in _DTYPES:
-                raise ModelFormatError(
-                    f"{self._model.label}: an output has dtype {row.dtype}, which no graph has here"
-                )
         for number in self._needed(outputs):
             self._values[number] = self._added(number)
         return [self._values[number] for number in outputs]
@@ -157,7 +158,7 @@ class Merging:
             name = f"{row.place}/Const" if row.place else "Const"
             return self.nodes.constant(self._weights[number] or name, _in_pairs(row.value))
         shape, dtype = self._shape(number), row.dtype
-        if dtype == "complex64":
+        if dtype == "complex64" and row.inputs:
             shape, dtype = (*shape, 2), "float32"
         if dtype not in _DTYPES:
             raise refused(self.nodes, f"it computes with {dtype} tensors, which no graph does here")
@@ -237,7 +238,7 @@ def _counted(start: int, step: int, numbers: Sequence[int]) -> list[int]:
 
 
 def _in_pairs(value: Tensor) -> Tensor:
-    """Return a complex tensor as pairs, which it is in graphs, and others as they are."""
+    """Return a complex tensor as pairs of numbers, as graphs have it, and others as they are."""
     return as_pairs(value) if str(value.dtype) == "complex64" else value
 
 

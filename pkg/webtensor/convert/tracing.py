@@ -61,13 +61,13 @@ def traced_graph(model: TracedModel) -> GraphSource:
         problem: UnknownSizeError | None = None
         checks: list[Sequence[Tensor]] = []
         for sizes in _choices(model.inputs):
-            runs: Sequence[Sequence[Tensor]] = ()
+            feeds: Sequence[Sequence[Tensor]] = ()
             try:
-                traces, runs = _traces(model, sizes)
-                return _graph(model, traces, [*checks, runs[-1]])
+                traces, feeds = _traces(model, sizes)
+                return _graph(model, traces, [*checks, feeds[-1]])
             except UnknownSizeError as error:
                 problem = problem or error
-                checks += runs
+                checks += feeds
         assert problem is not None
         raise problem
 
@@ -95,7 +95,7 @@ def _graph(
 def _traces(
     model: TracedModel, sizes: Mapping[Dimension, Sequence[int]]
 ) -> tuple[list[Trace], list[list[Tensor]]]:
-    """Return what a model computes for inputs of three sizes, and these and inputs of a fourth one.
+    """Return what a model computes for inputs of three sizes, and the inputs of four sizes.
 
     Where all sizes are known, two runs with other elements show what follows from these.
 
