@@ -451,26 +451,30 @@ def test_nodes_after_convolutions_are_fused(nodes: list[Any]) -> None:
     assert {kernel for kernel in kernels if "conv2d" not in kernel} == {"permute_dims"}
 
 
+COORDINATES = "coordinate_transformation_mode"
+
+
 @pytest.mark.parametrize(
     "kernel, scales, attributes",
     [
-        ("resize_nearest", (2, 3), {"mode": "nearest", "nearest_mode": "floor"}
-            | {"coordinate_transformation_mode": "asymmetric"}),
+        (
+            "resize_nearest",
+            (2, 3),
+            {"mode": "nearest", "nearest_mode": "floor", COORDINATES: "asymmetric"},
+        ),
         ("resize_nearest", (3, 2), {"mode": "nearest"}),
         ("resize_nearest", (2, 1), {"mode": "nearest", "nearest_mode": "round_prefer_ceil"}),
         ("gather", (1.5, 2), {"mode": "nearest"}),
         ("gather", (3, 2), {"mode": "nearest", "nearest_mode": "floor"}),
         ("resize_bilinear", (2, 3), {"mode": "linear"}),
         ("resize_bilinear", (0.5, 2), {"mode": "linear"}),
-        ("resize_bilinear", (2, 3), {"mode": "linear"}
-            | {"coordinate_transformation_mode": "asymmetric"}),
-        ("resize_bilinear", (2, 3), {"mode": "linear"}
-            | {"coordinate_transformation_mode": "align_corners"}),
+        ("resize_bilinear", (2, 3), {"mode": "linear", COORDINATES: "asymmetric"}),
+        ("resize_bilinear", (2, 3), {"mode": "linear", COORDINATES: "align_corners"}),
         ("gather", (0.5, 1), {"mode": "linear", "antialias": 1}),
         ("gather", (1.3, 1), {"mode": "linear"}),
         ("gather", (2, 2), {"mode": "cubic"}),
     ],
-)  # fmt: skip
+)
 def test_images_are_resized_at_once(
     kernel: str, scales: tuple[float, float], attributes: dict[str, Any]
 ) -> None:

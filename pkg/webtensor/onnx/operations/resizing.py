@@ -1,8 +1,9 @@
 """Resizing along any axes, by interpolation between neighbours.
 
-Images with channels last are resized at once where TensorFlow's definitions give the same pixels.
-Else each axis is resized by itself: the positions in the input that the elements of the result come
-from follow from the sizes, so that indices and weights of neighbours are computed on the host.
+Images with channels last are resized by one kernel where TensorFlow defines their pixels in the
+same way. Else each axis is resized by itself: the positions in the input that the elements of the
+result come from follow from the sizes, so that indices and weights of neighbours are computed on
+the host.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ def _resized_axis(x: Tensor, number: int, axis: _Axis, options: _Options) -> Ten
     return resized_
 
 
-#: Modes of coordinates and of rounding by which pixels become blocks where scales are integers.
+#: Modes of coordinates and rounding that repeat each pixel in a block, where scales are integers.
 _BLOCKS = frozenset(
     {
         ("asymmetric", "floor"),
@@ -146,8 +147,7 @@ _BLOCKS = frozenset(
         ("tf_half_pixel_for_nn", "floor"),
     }
 )
-#: Modes of coordinates that TensorFlow has for pixels between four others: whether corners are
-#: aligned, and whether pixels have their centres at halves.
+#: What modes of coordinates are in TensorFlow: ``align_corners`` and ``half_pixel_centers``.
 _BILINEAR = {
     "align_corners": (True, False),
     "asymmetric": (False, False),
@@ -156,15 +156,15 @@ _BILINEAR = {
 
 
 def _resized_images(x: Tensor, axes: Mapping[int, _Axis], options: _Options) -> Tensor | None:
-    """Resize images with channels last, or return None where TensorFlow has no such definition."""
+    """Resize images with channels last, or return None where no kernel computes the same pixels."""
     is_exact = all(isclose(axis.size * axis.scale, axis.result) for axis in axes.values())
     if not is_exact or not {*axes} <= {1, 2} or len(x.shape) != 4 or 0 in x.shape:
         return None
-    size = [axes[axis].result if axis in axes else x.shape[axis] for axis in (1, 2)]
+    size = [axes[number].result if number in axes else x.shape[number] for number in (1, 2)]
     mode, dtype = options.transformation, str(x.dtype)
-    are_blocks = all(axis.scale.is_integer() for axis in axes.values())
+    are_integers = all(axis.scale.is_integer() for axis in axes.values())
     is_nearest = options.mode == "nearest" and (mode, options.nearest) in _BLOCKS
-    if is_nearest and are_blocks and dtype in ("float32", "int32"):
+    if is_nearest and are_integers and dtype in ("float32", "int32"):
         return ops.image.resize_nearest_neighbor(x, size)
     is_linear = options.mode == "linear" and not (options.antialias or options.exclude_outside)
     if is_linear and mode in _BILINEAR and dtype == "float32":
@@ -230,17 +230,17 @@ def resized(
     is_crop = coordinate_transformation_mode == "tf_crop_and_resize"
     changed: dict[int, _Axis] = {}
     shape = list(x.shape)
-    for index, (axis, (scale, size)) in enumerate(zip(chosen, results, strict=True)):
-        shape[axis] = size
+    for index, (number, (scale, size)) in enumerate(zip(chosen, results, strict=True)):
+        shape[number] = size
         checked_shape(shape)
         start, end = bounds[index], bounds[index + count]
-        if size != x.shape[axis] or scale != 1 or (is_crop and (start, end) != (0, 1)):
-            changed[axis] = _Axis(x.shape[axis], size, scale, start, end)
+        if size != x.shape[number] or scale != 1 or (is_crop and (start, end) != (0, 1)):
+            changed[number] = _Axis(x.shape[number], size, scale, start, end)
     images = _resized_images(x, changed, options)
     if images is not None:
         return images
-    for number, axis_ in changed.items():
-        x = _resized_axis(x, number, axis_, options)
+    for number, axis in changed.items():
+        x = _resized_axis(x, number, axis, options)
     return x
 
 
