@@ -33,7 +33,7 @@ export class Files {
     await this.refresh();
   }
 
-  /** Shows the files that there are; rows stay where nothing has changed, as one may be clicked. */
+  /** Shows the files that there are. Rows that have not changed stay: their buttons may be clicked. */
   async refresh() {
     const files = await this.interpreter.request("listFiles");
     const shown = JSON.stringify(files);

@@ -156,7 +156,7 @@ class _EqualRows(Sequence[list[str]]):
 
 
 def _has_short_lines(text: str) -> bool:
-    """Whether each part of half the size limit has a line end, so that no field is too long."""
+    """Whether each part of half the maximum size has a line end, so that no field is too long."""
     half = max(field_size_limit() // 2, 1)
     starts = range(0, len(text) - half, half)
     return all(text.find("\n", start, start + half) >= 0 for start in starts)
@@ -212,7 +212,7 @@ class Table:
 
         Raises:
             ValueError: a row has more or fewer fields than there are columns, or a field does not
-                fit its column; raised after those before it.
+                fit its column; raised after the elements before it.
         """
         error = None
         try:

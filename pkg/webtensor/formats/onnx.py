@@ -47,7 +47,7 @@ __all__ = [
 #: A size, the name of a size that several dimensions share, or None for an unknown one.
 Dimension: TypeAlias = int | str | None
 
-#: Where the standard leaves a size out, PaddlePaddle writes this one.
+#: What PaddlePaddle writes for an unknown size, which the standard leaves out.
 _UNKNOWN_SIZE = -1
 
 
