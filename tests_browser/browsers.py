@@ -16,11 +16,38 @@ from typing import Any
 from playwright.sync_api import Browser, BrowserType, Error, Playwright
 from selenium import webdriver
 
+# Of several such options the last counts, so Playwright's own features are named again.
+#
 # GWP-ASan watches a few allocations of some processes, and notes the stack of each. It reads beyond
 # the end of the stack on which a suspendable Python runs (JSPI), so that the page crashes; see
-# docs/design/choices.md. The other feature is Playwright's, as the last of such options counts.
-CHROMIUM_FEATURES = ("CDPScreenshotNewSurface", "GwpAsanMalloc:ProcessSamplingProbability/0")
-CHROMIUM_ARGUMENTS = ("--no-sandbox", f"--enable-features={','.join(CHROMIUM_FEATURES)}")
+# docs/design/choices.md.
+ENABLED_IN_CHROMIUM = (
+    "CDPScreenshotNewSurface",
+    "GwpAsanMalloc:ProcessSamplingProbability/0",
+)
+# For each window Chromium prepares two pages of its own for the address bar, which nobody sees,
+# in a process that computes for more than a second.
+DISABLED_IN_CHROMIUM = (
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxPopup",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "BlockOriginHeaderModificationOnRedirect",
+    "DestroyProfileOnBrowserClose",
+    "DialMediaRouteProvider",
+    "GlobalMediaControls",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "OptimizationHints",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+    "Translate",
+)
+CHROMIUM_ARGUMENTS = (
+    "--no-sandbox",
+    f"--enable-features={','.join(ENABLED_IN_CHROMIUM)}",
+    f"--disable-features={','.join(DISABLED_IN_CHROMIUM)}",
+)
 # Mesa draws for Firefox and WebKit, and compiles each program for the processor. To optimize what
 # draws few texels takes longer than it saves.
 MESA_VARIABLES = {"LIBGL_ALWAYS_SOFTWARE": "1", "GALLIVM_PERF": "nopt"}
