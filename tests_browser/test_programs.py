@@ -1,4 +1,7 @@
-"""Captured functions in a page: the table of op cases, replayed, and what crosses to JavaScript."""
+"""Captured functions in a page: a sample of the op cases, replayed, and what crosses to JavaScript.
+
+`test_ops` replays the whole table on WebGL, where it has compiled most of the programs.
+"""
 
 from pathlib import Path
 
@@ -12,24 +15,19 @@ from tests_py.test_programs import wrong_answers
 RUN = Path(runner.__file__).read_text() + "\nawait run_captured(cases, backend)"
 
 SAMPLE = [case for family in FAMILIES.values() for case in family if case.sample]
-#: On WebGL a part of it is enough here, as `make test-browsers` runs the whole table there.
+#: On WebGL a part of it is enough here.
 SAMPLES = {"wasm": SAMPLE, "webgl": SAMPLE[::4]}
 
 
-def wrong(page: PythonPage, cases: list[Case], backend: str) -> list[str]:
+def wrong_replays(page: PythonPage, cases: list[Case], backend: str) -> list[str]:
+    """Replay cases in a page, and return a line for each that is wrong."""
     encoded = [case.encoded() for case in cases]
     return wrong_answers(cases, page.run(RUN, cases=encoded, backend=backend))
 
 
 @pytest.mark.parametrize("backend", SAMPLES)
 def test_sample_of_the_table(python_page: PythonPage, backend: str):
-    assert wrong(python_page, SAMPLES[backend], backend) == []
-
-
-@pytest.mark.whole_tables
-@pytest.mark.parametrize("family", FAMILIES)
-def test_family_on_webgl(chromium_python: PythonPage, family: str):
-    assert wrong(chromium_python, FAMILIES[family], "webgl") == []
+    assert wrong_replays(python_page, SAMPLES[backend], backend) == []
 
 
 THREADS = """
