@@ -37,11 +37,12 @@ wt.set_backend("wasm")
 threads = wt.backend().threads
 grain, threads.grain = threads.grain, 0.01
 try:
-    x = wt.random_normal((2, 16, 16, 8), seed=1)
-    filters = wt.random_normal((3, 3, 8, 8), seed=2)
+    x = wt.random_normal((2, 16, 16, 16), seed=1)
+    filters = wt.random_normal((5, 5, 16, 16), seed=2)
+    of_three = wt.random_normal((3, 3, 16, 16), seed=3)
 
     def f(x):
-        y = wt.conv2d(x, filters, 1, "same")
+        y = wt.conv2d(wt.conv2d(x, filters, 1, "same"), of_three, 1, "same")
         return wt.softmax(wt.relu(y) + 1.0), wt.matmul(y, y, transpose_b=True)
 
     captured = wt.function(f)

@@ -174,6 +174,7 @@ IMPOSSIBLE = {
     "WASM_HAS_MULTITHREAD_SUPPORT": ["2"],
     "WASM_HAS_SIMD_SUPPORT": ["no"],
     "WASM_RELAXED_SIMD": ["-1"],
+    "WASM_WINOGRAD": ["F(2)"],
     "WEBGL_ALLOW_SOFTWARE": ["1.5"],
     "WEBGL_CPU_FORWARD": ["never"],
     "WEBGL_DELETE_TEXTURE_THRESHOLD": ["-2", "0.5", "true", "much"],

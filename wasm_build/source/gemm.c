@@ -360,6 +360,16 @@ void gemm(int m, int n, int k, Left a, Right b, float *out, const Epilogue *epil
   }
 }
 
+void multiply_block(int rows, int columns, int depth, const float *a, const float *panels,
+                    float *out) {
+  Block block = {.rows = rows, .depth = depth, .a = a, .a_stride = depth, .segments = 1, .ends = 1,
+                 .stride = columns, .clipping = {0, -VINF, VINF}};
+  for (int j = 0; j < columns; j += TILE_COLUMNS) {
+    Panel panel = {panels + j * depth, out + j, j, TILE_COLUMNS};
+    multiply_panel(&block, &panel);
+  }
+}
+
 /* -- packing --------------------------------------------------------------------------------- */
 
 #define TRANSPOSE(R0, R1, R2, R3, T0, T1, T2, T3)                                                  \

@@ -59,6 +59,11 @@ typedef struct {
 void gemm(int m, int n, int k, Left a, Right b, float *out, const Epilogue *epilogue, int part,
           int parts);
 
+/* out (rows, columns) = a (rows, depth) times packed panels: all of whole tiles' width, in place and
+ * within one block. */
+void multiply_block(int rows, int columns, int depth, const float *a, const float *panels,
+                    float *out);
+
 /* Element (row, column) is data[row * row_stride + column * column_stride]. */
 typedef struct {
   const float *data;

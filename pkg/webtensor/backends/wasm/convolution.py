@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from webtensor.backends.signatures import Signature
@@ -17,6 +18,7 @@ from webtensor.backends.wasm.descriptions import (
     Packed,
 )
 from webtensor.backends.wasm.packed_weights import is_worth_packing
+from webtensor.backends.wasm.winograd import winograd_conv2d, winograd_input_gradient
 from webtensor.geometry import Window
 
 __all__: list[str] = []
@@ -24,6 +26,12 @@ __all__: list[str] = []
 #: How much longer a multiplication of a depthwise convolution takes than one of a product, as it
 #: waits for memory.
 _DEPTHWISE_WORK: Final = 2
+
+#: What describes a kernel with fewer products, where these take less time.
+_WITH_FEWER_PRODUCTS: Final[dict[str, Callable[..., Description | None]]] = {
+    "conv2d": winograd_conv2d,
+    "conv2d_input_gradient": winograd_input_gradient,
+}
 
 
 def _products(window: Window) -> int:
@@ -41,8 +49,12 @@ def _windowed(name: str) -> Describing:
     in_passes = name == "conv2d_input_gradient"
     has_epilogue = not name.endswith("gradient")
     packs = name == "conv2d"
+    with_fewer = _WITH_FEWER_PRODUCTS.get(name)
 
     def convolution(of: Signature, window: Window, *epilogue: Any) -> Description:
+        fewer = with_fewer(of, window, *epilogue) if with_fewer else None
+        if fewer:
+            return fewer
         work = _products(window) / PRODUCTS_AT_ONCE
         work *= window.in_channels if mixes_channels else _DEPTHWISE_WORK
         if always_whole or (in_passes and (window.stride_height, window.stride_width) != (1, 1)):

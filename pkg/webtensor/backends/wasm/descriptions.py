@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from webtensor.backends.api import Operand
 from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.packed_weights import Form
 
 if TYPE_CHECKING:
     from webtensor.backends.wasm.backend import WasmBackend
@@ -64,11 +65,11 @@ class Found(Protocol):
 
 
 class Packed(NamedTuple):
-    """The address of an operand that is packed as a matrix, or 0; see ``packed_weights``."""
+    """The address of an operand that is packed in a form, or 0; see ``packed_weights``."""
 
     operand: int
     columns: int
-    transposed: bool = False
+    form: Form = Form.ROWS
 
     def find(self, backend: WasmBackend, inputs: Sequence[Operand]) -> int:
         """Return the address."""
@@ -76,7 +77,7 @@ class Packed(NamedTuple):
 
     def find_for(self, backend: WasmBackend, weights: Operand) -> int:
         """Return the address of these weights."""
-        return backend.packed_weights(weights, self.columns, self.transposed)
+        return backend.packed_weights(weights, self.columns, self.form)
 
 
 class Call(NamedTuple):

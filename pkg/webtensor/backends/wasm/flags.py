@@ -33,3 +33,6 @@ env().register_flag("WASM_HAS_SIMD_SUPPORT", lambda: _validates("simd"), type=BO
 #: Fused multiply-add, among others.
 env().register_flag("WASM_RELAXED_SIMD", lambda: _validates("relaxed"), type=BOOLEAN)
 env().register_flag("WASM_HAS_MULTITHREAD_SUPPORT", _has_threads, type=BOOLEAN)
+#: Compute convolutions of 3×3 by Winograd's minimal filtering, where it takes less time. An input
+#: that is infinite or NaN then makes results NaN one pixel further away.
+env().register_flag("WASM_WINOGRAD", lambda: True, type=BOOLEAN)

@@ -7,6 +7,7 @@ predicts uses its weights again, one that learns has new ones at every step and 
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 from weakref import ref
 
@@ -21,13 +22,22 @@ if TYPE_CHECKING:
 else:
     _Reference = ref
 
-__all__ = ["PackedWeights", "is_worth_packing"]
+__all__ = ["Form", "PackedWeights", "is_worth_packing", "transformed_bytes"]
 
-_PACK: Final = ("pack_weights",)
 #: As in ``wasm_build/source/gemm.h``.
 _TILE_COLUMNS: Final = 8
 #: Fewer elements are packed by each product: a crossing to the kernels takes as long.
 _LEAST_SIZE: Final = 512
+
+
+class Form(IntEnum):
+    """How weights are read: as a matrix whose rows or columns lie together, or as filters of 3×3
+    that are transformed (see ``wasm_build/source/winograd.c``).
+    """
+
+    ROWS = 0
+    COLUMNS = 1
+    TRANSFORMED = 2
 
 
 class _Use(_Reference):
@@ -46,27 +56,33 @@ def is_worth_packing(weights: Operand | Spec) -> bool:
     return weights.size >= _LEAST_SIZE
 
 
+def _padded(columns: int) -> int:
+    return -(-columns // _TILE_COLUMNS) * _TILE_COLUMNS
+
+
+def transformed_bytes(channels: int, columns: int) -> int:
+    """Return the bytes of a transformed filter of 3×3."""
+    return 16 + 16 * channels * _padded(columns) * 4
+
+
 class PackedWeights:
     """Finds packed weights by the storage of the weights."""
 
     def __init__(self, backend: WasmBackend) -> None:
         """Start without packed weights."""
         self._backend = backend
-        #: By the storage's identity, an even number, plus one if the matrix is transposed.
+        #: By the storage's identity, a multiple of four, plus the form.
         self._uses: dict[int, _Use] = {}
 
-    def address(self, weights: Operand, columns: int, transposed: bool = False) -> int:
-        """Return the address of weights packed as a matrix, or 0 if they are not packed.
-
-        The matrix is column-major if ``transposed``, else row-major.
-        """
-        key = id(weights.storage) + transposed
+    def address(self, weights: Operand, columns: int, form: Form = Form.ROWS) -> int:
+        """Return the address of packed weights, or 0 if they are not packed."""
+        key = id(weights.storage) + form
         use = self._uses.get(key)
         if use is None or use.columns != columns:
             if is_worth_packing(weights):
                 self._begin(key, weights.storage, columns)
             return 0
-        return use.address or self._pack(use, weights, transposed)
+        return use.address or self._pack(use, weights, form)
 
     def _begin(self, key: int, storage: Stored, columns: int) -> None:
         """Remember the first use in this form; panels in another form are freed."""
@@ -85,14 +101,20 @@ class PackedWeights:
         if use.address:
             self._backend.release(use.address)
 
-    def _pack(self, use: _Use, weights: Operand, transposed: bool) -> int:
-        rows = weights.size // use.columns
-        padded = -(-use.columns // _TILE_COLUMNS) * _TILE_COLUMNS
+    def _pack(self, use: _Use, weights: Operand, form: Form) -> int:
+        backend, columns = self._backend, use.columns
+        rows = weights.size // columns
         try:
-            use.address = self._backend.allocate(padded * rows * weights.dtype.itemsize)
+            if form is Form.TRANSFORMED:
+                channels = rows // 9
+                use.address = backend.allocate(transformed_bytes(channels, columns))
+                transform = backend.functions["winograd_filter",]
+                transform(weights.storage.handle, use.address, 0, channels, columns, 0)
+            else:
+                use.address = backend.allocate(_padded(columns) * rows * weights.dtype.itemsize)
+                strides = (1, rows) if form is Form.COLUMNS else (columns, 1)
+                pack = backend.functions["pack_weights",]
+                pack(weights.storage.handle, use.address, rows, columns, *strides)
         except OutOfMemoryError:
             return 0  # the product packs them itself, piece by piece
-        strides = (1, rows) if transposed else (use.columns, 1)
-        pack = self._backend.functions[_PACK]
-        pack(weights.storage.handle, use.address, rows, use.columns, *strides)
         return use.address

@@ -1,0 +1,103 @@
+"""Convolutions of 3×3 with few products (see ``wasm_build/source/winograd.c``)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from webtensor.backends.signatures import Signature
+from webtensor.backends.wasm.contraction import PRODUCTS_AT_ONCE, epilogue_arguments
+from webtensor.backends.wasm.descriptions import (
+    RESULT,
+    Address,
+    Call,
+    Description,
+    Geometry,
+    Packed,
+    scratch,
+)
+from webtensor.backends.wasm.packed_weights import Form, transformed_bytes
+from webtensor.environment import env
+from webtensor.geometry import Window
+
+__all__ = ["winograd_conv2d", "winograd_input_gradient"]
+
+#: With fewer channels the transforms of tiles take what fewer products save, and with fewer tiles
+#: the filter's does.
+_LEAST_CHANNELS: Final = 16
+_LEAST_TILES: Final = 16
+#: As many channels as the row of zeros has that stands for pixels outside the input.
+_MOST_CHANNELS: Final = 256
+#: Larger filters are read from memory, in which they are nearly twice as large once transformed.
+_LARGEST_FILTER: Final = 256 * 256
+
+#: Of a transformed tile.
+_POSITIONS: Final = 16
+
+
+def winograd_conv2d(of: Signature, window: Window, *epilogue: Any) -> Description | None:
+    """Describe a convolution, or return None where a direct one takes less time."""
+    if not _saves_time(window):
+        return None
+    packed = Packed(1, window.out_channels, Form.TRANSFORMED)
+    return _description(of, window, packed, False, epilogue_arguments(of, *epilogue))
+
+
+def winograd_input_gradient(of: Signature, window: Window) -> Description | None:
+    """Describe an input gradient, which is a convolution by the reversed filter."""
+    of_gradient = window._replace(
+        in_height=window.out_height,
+        in_width=window.out_width,
+        in_channels=window.out_channels,
+        out_height=window.in_height,
+        out_width=window.in_width,
+        out_channels=window.in_channels,
+        pad_top=2 - window.pad_top,
+        pad_left=2 - window.pad_left,
+    )
+    if not _saves_time(of_gradient):
+        return None
+    return _description(of, of_gradient, 0, True, epilogue_arguments(of))
+
+
+def _saves_time(window: Window) -> bool:
+    channels, columns = window.in_channels, window.out_channels
+    return (
+        window.filter_height == window.filter_width == 3
+        and (window.stride_height, window.stride_width) == (1, 1)
+        and (window.dilation_height, window.dilation_width) == (1, 1)
+        and _LEAST_CHANNELS <= channels <= _MOST_CHANNELS
+        and columns >= _LEAST_CHANNELS
+        and channels * columns <= _LARGEST_FILTER
+        and _tiles(window) >= _LEAST_TILES
+        and env().get_bool("WASM_WINOGRAD")
+    )
+
+
+def _tiles(window: Window) -> int:
+    """Return the number of tiles of 2×2 pixels of the output."""
+    return window.batch * -(-window.out_height // 2) * -(-window.out_width // 2)
+
+
+def _description(
+    of: Signature,
+    window: Window,
+    packed: Packed | int,
+    is_reversed: bool,
+    epilogue: tuple[Any, ...],
+) -> Description:
+    """Transform the filter, then convolve."""
+    channels, columns = window.in_channels, window.out_channels
+    products = _POSITIONS * channels * columns / PRODUCTS_AT_ONCE
+    filter = scratch(0)
+    transform = Call(
+        ("winograd_filter",),
+        (Address(1), filter, packed, channels, columns, int(is_reversed)),
+        products,
+    )
+    convolve = Call(
+        ("winograd_conv2d",),
+        (Address(0), filter, RESULT, Geometry(window), *epilogue),
+        products * _tiles(window),
+        True,
+    )
+    return Description(of.bytes, (transform, convolve), (transformed_bytes(channels, columns),))

@@ -1,0 +1,142 @@
+"""3×3 convolutions with few products, against NumPy in double precision."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import webtensor as wt
+from tests_py.wasm.kernels import Array, call
+from tests_py.wasm.test_contraction import PACKED, check, normal
+from tests_py.wasm.windows import make, patches
+from webtensor.backends.signatures import Signature, Spec
+from webtensor.backends.wasm.backend import WasmBackend
+from webtensor.backends.wasm.winograd import winograd_conv2d, winograd_input_gradient
+from webtensor.dtypes import float32
+from webtensor.geometry import Window
+from webtensor.ops.elementwise import ROWS
+from webtensor.shapes import prod
+
+WINDOWS = [
+    make((1, 8, 8, 16), 16, (3, 3)),
+    make((1, 9, 7, 17), 19, (3, 3)),
+    make((2, 7, 7, 16), 24, (3, 3), 1, "valid"),
+    make((1, 10, 8, 30), 18, (3, 3), 1, 2),
+    make((1, 9, 8, 20), 21, (3, 3), 1, [(0, 0), (3, 1), (0, 4), (0, 0)]),
+    make((1, 40, 31, 16), 70, (3, 3)),  # several blocks of tiles and of columns
+    make((1, 8, 8, 256), 17, (3, 3)),
+    make((17, 2, 2, 16), 16, (3, 3)),
+    make((16, 1, 1, 16), 16, (3, 3)),
+    make((1, 1, 40, 16), 16, (3, 3)),
+]
+
+
+def shapes(window: Window) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """The shapes of an input, a filter and a result."""
+    return (
+        (window.batch, window.in_height, window.in_width, window.in_channels),
+        (*window[7:9], window.in_channels, window.out_channels),
+        (window.batch, window.out_height, window.out_width, window.out_channels),
+    )
+
+
+def signature(*all_shapes: tuple[int, ...]) -> Signature:
+    *inputs, result = (Spec(shape, float32, prod(shape)) for shape in all_shapes)
+    return Signature(tuple(inputs), result.shape, float32)
+
+
+def convolved(window: Window, x: Array, filter: Array) -> Array:
+    taken, _ = patches(x.astype(np.float64), window)
+    result: Array = np.einsum("bijhwc,hwco->bijo", taken, filter)
+    return result
+
+
+@pytest.mark.parametrize("times", [1, PACKED])
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+def test_conv2d(wasm: WasmBackend, window: Window, times: int) -> None:
+    x_shape, filter_shape, y_shape = shapes(window)
+    assert winograd_conv2d(signature(x_shape, filter_shape, y_shape), window)
+    x, filter = normal(x_shape, 1), normal(filter_shape, 2)
+    got = call(wasm, "conv2d", [x, filter], y_shape, "float32", window, times=times)
+    check(got, convolved(window, x, filter), 9 * window.in_channels)
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+def test_input_gradient(wasm: WasmBackend, window: Window) -> None:
+    x_shape, filter_shape, y_shape = shapes(window)
+    filter, dy = normal(filter_shape, 2), normal(y_shape, 3)
+    _, give = patches(np.zeros(x_shape), window)
+    got = call(wasm, "conv2d_input_gradient", [dy, filter], x_shape, "float32", window)
+    check(got, give(np.einsum("bijo,hwco->bijhwc", dy, filter)), 9 * window.out_channels)
+
+
+@pytest.mark.parametrize("times", [1, PACKED])
+@pytest.mark.parametrize("name", [None, "relu", "relu6", "elu", "prelu"])
+def test_epilogues(wasm: WasmBackend, name: str | None, times: int) -> None:
+    window = make((1, 9, 10, 16), 21, (3, 3))
+    x_shape, filter_shape, y_shape = shapes(window)
+    row = ROWS[name] if name else None
+    arrays = [normal(x_shape, 1), normal(filter_shape, 2), normal((21,), 3)]
+    slopes, residual = np.abs(normal((21,), 4)), normal(y_shape, 5)
+    parameters: dict[str | None, list[Array | float]] = {"elu": [0.25], "prelu": [slopes]}
+    want = convolved(window, arrays[0], arrays[1]) + arrays[2] + residual
+    if row:
+        want = row.numpy(np, want, *parameters.get(name, []))
+    arrays += [slopes, residual] if name == "prelu" else [residual]
+    attributes = (window, row, 0.25)
+    got = call(wasm, "fused_conv2d", arrays, y_shape, "float32", *attributes, times=times)
+    check(got, want, 9 * 16)
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        make((1, 20, 20, 15), 16, (3, 3)),
+        make((1, 20, 20, 16), 15, (3, 3)),
+        make((1, 6, 6, 32), 32, (3, 3)),
+        make((1, 20, 20, 16), 16, (3, 3), 2),
+        make((1, 20, 20, 16), 16, (3, 3), 1, "same", 2),
+        make((1, 20, 20, 16), 16, (3, 2)),
+        make((1, 20, 20, 257), 16, (3, 3)),
+        make((1, 20, 20, 256), 257, (3, 3)),
+    ],
+    ids=str,
+)
+def test_others_are_computed_directly(window: Window) -> None:
+    assert winograd_conv2d(signature(*shapes(window)), window) is None
+
+
+@pytest.fixture
+def without_winograd() -> Iterator[None]:
+    wt.env().set("WASM_WINOGRAD", False)
+    yield
+    wt.env().set("WASM_WINOGRAD", True)
+
+
+def test_a_flag_says_that_all_are_computed_directly(without_winograd: None) -> None:
+    x_shape, filter_shape, y_shape = shapes(WINDOWS[0])
+    assert winograd_conv2d(signature(x_shape, filter_shape, y_shape), WINDOWS[0]) is None
+    of = signature(y_shape, filter_shape, x_shape)
+    assert winograd_input_gradient(of, WINDOWS[0]) is None
+
+
+@pytest.mark.parametrize("parts", [2, 3, 7])
+def test_parts_make_up_the_whole(wasm: WasmBackend, parts: int) -> None:
+    window = WINDOWS[1]
+    x_shape, filter_shape, y_shape = shapes(window)
+    x, filter = normal(x_shape, 1), normal(filter_shape, 2)
+    want = call(wasm, "conv2d", [x, filter], y_shape, "float32", window)
+    description = winograd_conv2d(signature(x_shape, filter_shape, y_shape), window)
+    assert description is not None
+    blocks = [wasm.upload(array.reshape(-1).data, float32) for array in (x, filter)]
+    blocks += [wasm.allocate(size) for size in (*description.scratch, description.bytes)]
+    _, _, transformed, out = blocks
+    channels = (window.in_channels, window.out_channels)
+    wasm.functions["winograd_filter",](blocks[1], transformed, 0, *channels, 0)
+    arguments = (blocks[0], transformed, out, wasm.geometries.address(window), *[0] * 5)
+    for part in range(parts):
+        wasm.functions["winograd_conv2d",](*arguments, part, parts)
+    got = np.array(wasm.read(out, float32, want.size)).reshape(y_shape)
+    for block in blocks:
+        wasm.release(block)
+    np.testing.assert_array_equal(got, want)

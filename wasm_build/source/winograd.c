@@ -1,0 +1,204 @@
+/* Convolutions with filters of 3 x 3 and stride 1, by Winograd's minimal filtering F(2 x 2, 3 x 3)
+ * (Lavin and Gray, Fast algorithms for convolutional neural networks, 2016).
+ *
+ * The output is cut into tiles of 2 x 2 pixels, each of which reads 4 x 4 of the input. Input tiles
+ * and filters are transformed to 16 numbers per channel; a product of matrices for each of the 16
+ * positions, channels with channels, gives the transformed output. So a tile takes 16 products for
+ * each pair of channels, instead of 36.
+ */
+#include "gemm.h"
+#include "window.h"
+
+#define POSITIONS 16
+
+/* Blocks of tiles: their transformed input stays in the second-level cache. */
+#define BLOCK_INPUT (64 << 10)
+#define BLOCK_TILES 96
+#define BLOCK_OUTPUT (32 << 10)
+/* Keeps the planes of positions from displacing one another from the first-level cache. */
+#define PLANE_GAP 16
+
+/* -- transforms ------------------------------------------------------------------------------ */
+
+/* Applies to four rows of `COUNT` values what the input's transform does along an axis. */
+INLINE void transform_input(vf a, vf b, vf c, vf d, vf to[4]) {
+  to[0] = a - c;
+  to[1] = b + c;
+  to[2] = c - b;
+  to[3] = b - d;
+}
+
+INLINE void transform_filter(vf a, vf b, vf c, vf to[4]) {
+  vf outer = (a + c) * vset(0.5f), inner = b * vset(0.5f);
+  to[0] = a;
+  to[1] = outer + inner;
+  to[2] = outer - inner;
+  to[3] = c;
+}
+
+static int padded(int columns) { return (columns + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS; }
+
+/* A transformed filter: panels of (channels, columns), those of a position after those of the one
+ * before. They may be elsewhere, in another one. */
+typedef struct {
+  const float *panels;
+  float own[] __attribute__((aligned(16)));
+} TransformedFilter;
+
+/* A filter: tap (row, column) of a channel and of output columns from one on. */
+typedef struct {
+  const float *data;
+  int channels, columns;
+  int reversed; /* turned by half a turn, and stored as (3, 3, columns, channels) */
+} Filter;
+
+INLINE vf load_taps(const Filter *filter, int row, int across, int channel, int column) {
+  if (!filter->reversed)
+    return load(filter->data +
+                ((row * 3 + across) * filter->channels + channel) * filter->columns + column);
+  const float *from =
+      filter->data + ((2 - row) * 3 + 2 - across) * filter->columns * filter->channels + channel;
+  int last = filter->columns - 1;
+  return (vf){from[column * filter->channels], from[smaller(column + 1, last) * filter->channels],
+              from[smaller(column + 2, last) * filter->channels],
+              from[smaller(column + 3, last) * filter->channels]};
+}
+
+/* Writes four columns of all positions' panels; those beyond the last column are zeros. */
+INLINE void transform_columns(const Filter *filter, int column, float *panels, int plane) {
+  vi kept = first_lanes(filter->columns - column);
+  for (int channel = 0; channel < filter->channels; channel++) {
+    vf half[3][4], whole[4];
+    for (int j = 0; j < 3; j++)
+      transform_filter(load_taps(filter, 0, j, channel, column),
+                       load_taps(filter, 1, j, channel, column),
+                       load_taps(filter, 2, j, channel, column), half[j]);
+    for (int i = 0; i < 4; i++) {
+      transform_filter(half[0][i], half[1][i], half[2][i], whole);
+      for (int j = 0; j < 4; j++)
+        store(panels + (4 * i + j) * plane + channel * TILE_COLUMNS, vsel(kept, whole[j], vset(0)));
+    }
+  }
+}
+
+/* Transforms a filter, unless that was done before. */
+EXPORT(winograd_filter)
+void winograd_filter(const float *data, TransformedFilter *transformed,
+                     const TransformedFilter *packed, int channels, int columns, int reversed) {
+  transformed->panels = packed ? packed->own : transformed->own;
+  if (packed) return;
+  Filter filter = {data, channels, columns, reversed};
+  for (int column = 0; column < padded(columns); column += 4) {
+    int in_panel = column % TILE_COLUMNS;
+    float *panels = transformed->own + (column - in_panel) * channels + in_panel;
+    transform_columns(&filter, column, panels, padded(columns) * channels);
+  }
+}
+
+/* A tile: its image, and the first of its output pixels. */
+typedef struct {
+  int image, row, column;
+} Tile;
+
+INLINE Tile find_tile(const Window *w, int number) {
+  int across = (w->out_width + 1) / 2, down = (w->out_height + 1) / 2;
+  int line = number / across, image = line / down;
+  return (Tile){image, 2 * (line - image * down), 2 * (number - line * across)};
+}
+
+/* Writes the transformed input of tiles from `first` on as (position, tile, channel). */
+static void NOINLINE transform_tiles(const float *x, const Window *w, int first, int count,
+                                     float *to, int plane) {
+  int channels = w->in_channels;
+  for (int t = first; t < first + count; t++, to += channels) {
+    Tile tile = find_tile(w, t);
+    const float *pixels[4][4];
+    for (int i = 0; i < 4; i++) {
+      int y = tile.row - w->pad_top + i;
+      for (int j = 0; j < 4; j++) {
+        int at = tile.column - w->pad_left + j;
+        int is_inside = (unsigned)y < (unsigned)w->in_height && (unsigned)at < (unsigned)w->in_width;
+        int pixel = (tile.image * w->in_height + y) * w->in_width + at;
+        pixels[i][j] = is_inside ? x + pixel * channels : zeros;
+      }
+    }
+    for (int c = 0; c < channels; c += 4) {
+      vf half[4][4], whole[4];
+      for (int j = 0; j < 4; j++)
+        transform_input(load(pixels[0][j] + c), load(pixels[1][j] + c), load(pixels[2][j] + c),
+                        load(pixels[3][j] + c), half[j]);
+      for (int i = 0; i < 4; i++) {
+        transform_input(half[0][i], half[1][i], half[2][i], half[3][i], whole);
+        for (int j = 0; j < 4; j++) store(to + (4 * i + j) * plane + c, whole[j]);
+      }
+    }
+  }
+}
+
+/* Adds up columns of the output of tiles from `first` on, of which `sums` has (position, tile,
+ * column), in rows of `stride`. */
+static void NOINLINE untransform_tiles(const float *sums, int plane, int stride, const Window *w,
+                                       int first, int count, float *out, const Epilogue *epilogue,
+                                       int column, int columns) {
+  Clipping clipping = clipping_of(epilogue);
+  const float *bias = clipping.bias ? clipping.bias + column : zeros;
+  int all = w->out_channels;
+  for (int t = first; t < first + count; t++, sums += stride) {
+    Tile tile = find_tile(w, t);
+    int two_down = tile.row + 1 < w->out_height, two_across = tile.column + 1 < w->out_width;
+    float *to = out + column +
+                ((tile.image * w->out_height + tile.row) * w->out_width + tile.column) * all;
+    float *below = to + w->out_width * all;
+    for (int c = 0; c < columns; c += 4) {
+      vf upper[4], lower[4];
+      for (int j = 0; j < 4; j++) {
+        const float *from = sums + j * plane + c;
+        vf a = load(from), b = load(from + 4 * plane), d = load(from + 8 * plane);
+        upper[j] = a + b + d;
+        lower[j] = b - d - load(from + 12 * plane);
+      }
+      vf added = load(bias + c);
+      int rest = columns - c;
+#define FINISHED(X) vclamp((X) + added, clipping.low, clipping.high)
+      store_up_to(to + c, FINISHED(upper[0] + upper[1] + upper[2]), rest);
+      if (two_across) store_up_to(to + all + c, FINISHED(upper[1] - upper[2] - upper[3]), rest);
+      if (!two_down) continue;
+      store_up_to(below + c, FINISHED(lower[0] + lower[1] + lower[2]), rest);
+      if (two_across) store_up_to(below + all + c, FINISHED(lower[1] - lower[2] - lower[3]), rest);
+#undef FINISHED
+    }
+    if (needs_epilogue(epilogue)) {
+      apply_epilogue(epilogue, to, 1 + two_across, all, column, columns);
+      if (two_down) apply_epilogue(epilogue, below, 1 + two_across, all, column, columns);
+    }
+  }
+}
+
+/* -- the convolution ------------------------------------------------------------------------- */
+
+EXPORT(winograd_conv2d)
+void winograd_conv2d(const float *x, const TransformedFilter *filter, float *out, const Window *w,
+                     const float *bias, int activation, float alpha, const float *slopes,
+                     const float *residual, int part, int parts) {
+  float input[BLOCK_INPUT + POSITIONS * (PLANE_GAP + 4)] __attribute__((aligned(64)));
+  float output[BLOCK_OUTPUT + POSITIONS * PLANE_GAP] __attribute__((aligned(64)));
+  Epilogue epilogue = {bias, activation, alpha, slopes, residual, out};
+  int channels = w->in_channels, columns = padded(w->out_channels), first, end;
+  int tiles = w->batch * ((w->out_height + 1) / 2) * ((w->out_width + 1) / 2);
+  find_piece(tiles, TILE_ROWS, part, parts, &first, &end);
+  int most = smaller(BLOCK_INPUT / POSITIONS / channels / TILE_ROWS * TILE_ROWS, BLOCK_TILES);
+  int most_columns = BLOCK_OUTPUT / POSITIONS / most / TILE_COLUMNS * TILE_COLUMNS;
+  for (int tile = first; tile < end; tile += most) {
+    int count = smaller(end - tile, most), plane = count * channels + PLANE_GAP;
+    transform_tiles(x, w, tile, count, input, plane);
+    for (int column = 0; column < columns; column += most_columns) {
+      int wide = smaller(columns - column, most_columns), out_plane = count * wide + PLANE_GAP;
+      for (int position = 0; position < POSITIONS; position++)
+        multiply_block(count, wide, channels, input + position * plane,
+                       filter->panels + (position * columns + column) * channels,
+                       output + position * out_plane);
+      untransform_tiles(output, out_plane, wide, w, tile, count, out, &epilogue, column,
+                        smaller(wide, w->out_channels - column));
+    }
+  }
+}
