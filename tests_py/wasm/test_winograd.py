@@ -11,7 +11,11 @@ from tests_py.wasm.test_contraction import PACKED, check, normal
 from tests_py.wasm.windows import make, patches
 from webtensor.backends.signatures import Signature, Spec
 from webtensor.backends.wasm.backend import WasmBackend
-from webtensor.backends.wasm.winograd import winograd_conv2d, winograd_input_gradient
+from webtensor.backends.wasm.winograd import (
+    winograd_conv2d,
+    winograd_filter_gradient,
+    winograd_input_gradient,
+)
 from webtensor.dtypes import float32
 from webtensor.geometry import Window
 from webtensor.ops.elementwise import ROWS
@@ -68,6 +72,16 @@ def test_input_gradient(wasm: WasmBackend, window: Window) -> None:
     _, give = patches(np.zeros(x_shape), window)
     got = call(wasm, "conv2d_input_gradient", [dy, filter], x_shape, "float32", window)
     check(got, give(np.einsum("bijo,hwco->bijhwc", dy, filter)), 9 * window.out_channels)
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+def test_filter_gradient(wasm: WasmBackend, window: Window) -> None:
+    x_shape, filter_shape, y_shape = shapes(window)
+    assert winograd_filter_gradient(signature(x_shape, y_shape, filter_shape), window)
+    x, dy = normal(x_shape, 1), normal(y_shape, 3)
+    taken, _ = patches(x.astype(np.float64), window)
+    got = call(wasm, "conv2d_filter_gradient", [x, dy], filter_shape, "float32", window)
+    check(got, np.einsum("bijhwc,bijo->hwco", taken, dy), dy[..., 0].size)
 
 
 @pytest.mark.parametrize("times", [1, PACKED])

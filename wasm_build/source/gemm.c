@@ -360,11 +360,18 @@ void gemm(int m, int n, int k, Left a, Right b, float *out, const Epilogue *epil
   }
 }
 
-void multiply_block(int rows, int columns, int depth, const float *a, const float *panels,
-                    float *out) {
-  Block block = {.rows = rows, .depth = depth, .a = a, .a_stride = depth, .segments = 1, .ends = 1,
-                 .stride = columns, .clipping = {0, -VINF, VINF}};
-  for (int j = 0; j < columns; j += TILE_COLUMNS) {
+void multiply_block(const BlockProduct *product, const float *a, const float *panels, float *out) {
+  int depth = product->depth;
+  Block block = {.rows = product->rows,
+                 .depth = depth,
+                 .a = a,
+                 .a_stride = product->form == WITH_ROWS ? depth : 0,
+                 .segments = 1,
+                 .accumulates = product->accumulates,
+                 .ends = 1,
+                 .stride = product->stride,
+                 .clipping = {0, -VINF, VINF}};
+  for (int j = 0; j < product->columns; j += TILE_COLUMNS) {
     Panel panel = {panels + j * depth, out + j, j, TILE_COLUMNS};
     multiply_panel(&block, &panel);
   }

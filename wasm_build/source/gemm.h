@@ -59,10 +59,16 @@ typedef struct {
 void gemm(int m, int n, int k, Left a, Right b, float *out, const Epilogue *epilogue, int part,
           int parts);
 
-/* out (rows, columns) = a (rows, depth) times packed panels: all of whole tiles' width, in place and
- * within one block. */
-void multiply_block(int rows, int columns, int depth, const float *a, const float *panels,
-                    float *out);
+/* A product within one block of the cache, of panels of B that are all whole. A has rows that follow
+ * one another, or panels. The result's rows are `stride` apart, and it is added to them if
+ * `accumulates`. */
+typedef struct {
+  int rows, columns, depth;
+  enum { WITH_ROWS, WITH_PANELS } form;
+  int stride, accumulates;
+} BlockProduct;
+
+void multiply_block(const BlockProduct *product, const float *a, const float *panels, float *out);
 
 /* Element (row, column) is data[row * row_stride + column * column_stride]. */
 typedef struct {

@@ -20,7 +20,8 @@
 
 /* -- transforms ------------------------------------------------------------------------------ */
 
-/* Applies to four rows of `COUNT` values what the input's transform does along an axis. */
+/* What is done along each axis. */
+
 INLINE void transform_input(vf a, vf b, vf c, vf d, vf to[4]) {
   to[0] = a - c;
   to[1] = b + c;
@@ -36,7 +37,25 @@ INLINE void transform_filter(vf a, vf b, vf c, vf to[4]) {
   to[3] = c;
 }
 
-static int padded(int columns) { return (columns + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS; }
+INLINE void transform_gradient(vf a, vf b, vf to[4]) {
+  to[0] = a;
+  to[1] = a + b;
+  to[2] = a - b;
+  to[3] = -b;
+}
+
+INLINE void untransform_filter(vf a, vf b, vf c, vf d, vf to[3]) {
+  vf even = (b + c) * vset(0.5f);
+  to[0] = a + even;
+  to[1] = (b - c) * vset(0.5f);
+  to[2] = even + d;
+}
+
+/* -- filters --------------------------------------------------------------------------------- */
+
+INLINE int padded(int columns) {
+  return (columns + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
+}
 
 /* A transformed filter: panels of (channels, columns), those of a position after those of the one
  * before. They may be elsewhere, in another one. */
@@ -95,42 +114,62 @@ void winograd_filter(const float *data, TransformedFilter *transformed,
   }
 }
 
+/* -- tiles ----------------------------------------------------------------------------------- */
+
 /* A tile: its image, and the first of its output pixels. */
 typedef struct {
   int image, row, column;
 } Tile;
 
+INLINE int tiles_across(const Window *w) { return (w->out_width + 1) / 2; }
+INLINE int tiles_down(const Window *w) { return (w->out_height + 1) / 2; }
+INLINE int count_tiles(const Window *w) { return w->batch * tiles_down(w) * tiles_across(w); }
+
 INLINE Tile find_tile(const Window *w, int number) {
-  int across = (w->out_width + 1) / 2, down = (w->out_height + 1) / 2;
+  int across = tiles_across(w), down = tiles_down(w);
   int line = number / across, image = line / down;
   return (Tile){image, 2 * (line - image * down), 2 * (number - line * across)};
+}
+
+/* The pixels of the input that a tile reads; zeros where they are outside. */
+typedef struct {
+  const float *at[4][4];
+} Pixels;
+
+INLINE Pixels find_pixels(const float *x, const Window *w, int number) {
+  Tile tile = find_tile(w, number);
+  Pixels pixels;
+  for (int i = 0; i < 4; i++) {
+    int y = tile.row - w->pad_top + i;
+    for (int j = 0; j < 4; j++) {
+      int at = tile.column - w->pad_left + j;
+      int is_inside = (unsigned)y < (unsigned)w->in_height && (unsigned)at < (unsigned)w->in_width;
+      int pixel = (tile.image * w->in_height + y) * w->in_width + at;
+      pixels.at[i][j] = is_inside ? x + pixel * w->in_channels : zeros;
+    }
+  }
+  return pixels;
+}
+
+/* Transforms four channels of a tile. */
+INLINE void transform_pixels(const Pixels *pixels, int channel, vf to[4][4]) {
+  vf half[4][4];
+  for (int j = 0; j < 4; j++)
+    transform_input(load(pixels->at[0][j] + channel), load(pixels->at[1][j] + channel),
+                    load(pixels->at[2][j] + channel), load(pixels->at[3][j] + channel), half[j]);
+  for (int i = 0; i < 4; i++)
+    transform_input(half[0][i], half[1][i], half[2][i], half[3][i], to[i]);
 }
 
 /* Writes the transformed input of tiles from `first` on as (position, tile, channel). */
 static void NOINLINE transform_tiles(const float *x, const Window *w, int first, int count,
                                      float *to, int plane) {
-  int channels = w->in_channels;
-  for (int t = first; t < first + count; t++, to += channels) {
-    Tile tile = find_tile(w, t);
-    const float *pixels[4][4];
-    for (int i = 0; i < 4; i++) {
-      int y = tile.row - w->pad_top + i;
-      for (int j = 0; j < 4; j++) {
-        int at = tile.column - w->pad_left + j;
-        int is_inside = (unsigned)y < (unsigned)w->in_height && (unsigned)at < (unsigned)w->in_width;
-        int pixel = (tile.image * w->in_height + y) * w->in_width + at;
-        pixels[i][j] = is_inside ? x + pixel * channels : zeros;
-      }
-    }
-    for (int c = 0; c < channels; c += 4) {
-      vf half[4][4], whole[4];
-      for (int j = 0; j < 4; j++)
-        transform_input(load(pixels[0][j] + c), load(pixels[1][j] + c), load(pixels[2][j] + c),
-                        load(pixels[3][j] + c), half[j]);
-      for (int i = 0; i < 4; i++) {
-        transform_input(half[0][i], half[1][i], half[2][i], half[3][i], whole);
-        for (int j = 0; j < 4; j++) store(to + (4 * i + j) * plane + c, whole[j]);
-      }
+  for (int t = first; t < first + count; t++, to += w->in_channels) {
+    Pixels pixels = find_pixels(x, w, t);
+    for (int c = 0; c < w->in_channels; c += 4) {
+      vf whole[4][4];
+      transform_pixels(&pixels, c, whole);
+      for (int i = 0; i < POSITIONS; i++) store(to + i * plane + c, whole[i / 4][i % 4]);
     }
   }
 }
@@ -184,8 +223,7 @@ void winograd_conv2d(const float *x, const TransformedFilter *filter, float *out
   float output[BLOCK_OUTPUT + POSITIONS * PLANE_GAP] __attribute__((aligned(64)));
   Epilogue epilogue = {bias, activation, alpha, slopes, residual, out};
   int channels = w->in_channels, columns = padded(w->out_channels), first, end;
-  int tiles = w->batch * ((w->out_height + 1) / 2) * ((w->out_width + 1) / 2);
-  find_piece(tiles, TILE_ROWS, part, parts, &first, &end);
+  find_piece(count_tiles(w), TILE_ROWS, part, parts, &first, &end);
   int most = smaller(BLOCK_INPUT / POSITIONS / channels / TILE_ROWS * TILE_ROWS, BLOCK_TILES);
   int most_columns = BLOCK_OUTPUT / POSITIONS / most / TILE_COLUMNS * TILE_COLUMNS;
   for (int tile = first; tile < end; tile += most) {
@@ -193,12 +231,115 @@ void winograd_conv2d(const float *x, const TransformedFilter *filter, float *out
     transform_tiles(x, w, tile, count, input, plane);
     for (int column = 0; column < columns; column += most_columns) {
       int wide = smaller(columns - column, most_columns), out_plane = count * wide + PLANE_GAP;
+      BlockProduct product = {count, wide, channels, WITH_ROWS, wide, 0};
       for (int position = 0; position < POSITIONS; position++)
-        multiply_block(count, wide, channels, input + position * plane,
+        multiply_block(&product, input + position * plane,
                        filter->panels + (position * columns + column) * channels,
                        output + position * out_plane);
       untransform_tiles(output, out_plane, wide, w, tile, count, out, &epilogue, column,
                         smaller(wide, w->out_channels - column));
     }
   }
+}
+
+/* -- the filter's gradient -------------------------------------------------------------------- */
+
+/* All steps are the transposes of those above: the transformed filter's gradient is, for each
+ * position, the product of the transformed input, transposed, with the gradient of the transformed
+ * output; it is added up over blocks of tiles. */
+
+/* Writes the transformed input as panels of channels: (position, panel, tile, channel in it). */
+static void NOINLINE pack_transformed_tiles(const float *x, const Window *w, int first, int count,
+                                            float *to, int plane) {
+  for (int t = 0; t < count; t++, to += TILE_ROWS) {
+    Pixels pixels = find_pixels(x, w, first + t);
+    float *panel = to;
+    for (int c = 0; c < w->in_channels; c += TILE_ROWS, panel += count * TILE_ROWS) {
+      vf four[4][4], two[4][4];
+      transform_pixels(&pixels, c, four);
+      transform_pixels(&pixels, c + 4, two);
+      for (int i = 0; i < POSITIONS; i++) {
+        store(panel + i * plane, four[i / 4][i % 4]);
+        store_part(panel + i * plane + 4, two[i / 4][i % 4], 2);
+      }
+    }
+  }
+}
+
+/* Writes columns of the output's gradient, transformed tile by tile, as panels. */
+static void NOINLINE pack_transformed_gradients(const float *dy, const Window *w, int first,
+                                                int count, int column, int columns, float *to,
+                                                int plane) {
+  int all = w->out_channels;
+  for (int t = 0; t < count; t++) {
+    Tile tile = find_tile(w, first + t);
+    int two_down = tile.row + 1 < w->out_height, two_across = tile.column + 1 < w->out_width;
+    const float *from =
+        dy + ((tile.image * w->out_height + tile.row) * w->out_width + tile.column) * all;
+    const float *below = from + w->out_width * all;
+    for (int c = 0; c < columns; c += 4) {
+      vi kept = first_lanes(all - column - c);
+      vf none = vset(0), half[2][4], whole[4];
+      int at = column + c;
+      vf a = vsel(kept, load(from + at), none);
+      vf b = two_across ? vsel(kept, load(from + all + at), none) : none;
+      vf d = two_down ? vsel(kept, load(below + at), none) : none;
+      vf e = two_down && two_across ? vsel(kept, load(below + all + at), none) : none;
+      transform_gradient(a, d, half[0]);
+      transform_gradient(b, e, half[1]);
+      int in_panel = c % TILE_COLUMNS;
+      float *panel = to + (c - in_panel) * count + t * TILE_COLUMNS + in_panel;
+      for (int i = 0; i < 4; i++) {
+        transform_gradient(half[0][i], half[1][i], whole);
+        for (int j = 0; j < 4; j++) store(panel + (4 * i + j) * plane, whole[j]);
+      }
+    }
+  }
+}
+
+/* Writes columns of the filter's gradient. */
+static void NOINLINE untransform_columns(const float *sums, int plane, int stride, const Window *w,
+                                         int first, int end, float *out) {
+  int channels = w->in_channels, columns = w->out_channels;
+  for (int k = 0; k < channels; k++, sums += stride) {
+    for (int c = first; c < end; c += 4) {
+      vf half[4][3], whole[3];
+      for (int j = 0; j < 4; j++) {
+        const float *from = sums + j * plane + c;
+        untransform_filter(load(from), load(from + 4 * plane), load(from + 8 * plane),
+                           load(from + 12 * plane), half[j]);
+      }
+      for (int i = 0; i < 3; i++) {
+        untransform_filter(half[0][i], half[1][i], half[2][i], half[3][i], whole);
+        for (int j = 0; j < 3; j++)
+          store_up_to(out + ((i * 3 + j) * channels + k) * columns + c, whole[j], end - c);
+      }
+    }
+  }
+}
+
+/* `sums` has room for the transformed filter's gradient. Threads share columns. */
+EXPORT(winograd_filter_gradient)
+void winograd_filter_gradient(const float *x, const float *dy, float *out, float *sums,
+                              const Window *w, int part, int parts) {
+  float input[BLOCK_INPUT + POSITIONS * PLANE_GAP] __attribute__((aligned(64)));
+  float output[BLOCK_OUTPUT + POSITIONS * PLANE_GAP] __attribute__((aligned(64)));
+  int channels = w->in_channels, stride = padded(w->out_channels), first, end;
+  int panels = (channels + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS, tiles = count_tiles(w);
+  find_piece(w->out_channels, TILE_COLUMNS, part, parts, &first, &end);
+  int most = smaller(BLOCK_INPUT / POSITIONS / panels, BLOCK_TILES);
+  int most_columns = BLOCK_OUTPUT / POSITIONS / most / TILE_COLUMNS * TILE_COLUMNS;
+  for (int tile = 0; tile < tiles && first < end; tile += most) {
+    int count = smaller(tiles - tile, most), plane = count * panels + PLANE_GAP;
+    pack_transformed_tiles(x, w, tile, count, input, plane);
+    for (int column = first; column < end; column += most_columns) {
+      int wide = smaller(padded(end - column), most_columns), out_plane = count * wide + PLANE_GAP;
+      pack_transformed_gradients(dy, w, tile, count, column, wide, output, out_plane);
+      BlockProduct product = {channels, wide, count, WITH_PANELS, stride, tile > 0};
+      for (int position = 0; position < POSITIONS; position++)
+        multiply_block(&product, input + position * plane, output + position * out_plane,
+                       sums + position * channels * stride + column);
+    }
+  }
+  untransform_columns(sums, channels * stride, stride, w, first, end, out);
 }

@@ -18,7 +18,11 @@ from webtensor.backends.wasm.descriptions import (
     Packed,
 )
 from webtensor.backends.wasm.packed_weights import is_worth_packing
-from webtensor.backends.wasm.winograd import winograd_conv2d, winograd_input_gradient
+from webtensor.backends.wasm.winograd import (
+    winograd_conv2d,
+    winograd_filter_gradient,
+    winograd_input_gradient,
+)
 from webtensor.geometry import Window
 
 __all__: list[str] = []
@@ -31,6 +35,7 @@ _DEPTHWISE_WORK: Final = 2
 _WITH_FEWER_PRODUCTS: Final[dict[str, Callable[..., Description | None]]] = {
     "conv2d": winograd_conv2d,
     "conv2d_input_gradient": winograd_input_gradient,
+    "conv2d_filter_gradient": winograd_filter_gradient,
 }
 
 

@@ -19,7 +19,7 @@ from webtensor.backends.wasm.packed_weights import Form, transformed_bytes
 from webtensor.environment import env
 from webtensor.geometry import Window
 
-__all__ = ["winograd_conv2d", "winograd_input_gradient"]
+__all__ = ["winograd_conv2d", "winograd_filter_gradient", "winograd_input_gradient"]
 
 #: With fewer channels the transforms of tiles take what fewer products save, and with fewer tiles
 #: the filter's does.
@@ -57,6 +57,17 @@ def winograd_input_gradient(of: Signature, window: Window) -> Description | None
     if not _saves_time(of_gradient):
         return None
     return _description(of, of_gradient, 0, True, epilogue_arguments(of))
+
+
+def winograd_filter_gradient(of: Signature, window: Window) -> Description | None:
+    """Describe a filter's gradient, which adds up what tiles give."""
+    if not _saves_time(window):
+        return None
+    channels, columns = window.in_channels, window.out_channels
+    work = _POSITIONS * channels * columns * _tiles(window) / PRODUCTS_AT_ONCE
+    arguments = (Address(0), Address(1), RESULT, scratch(0), Geometry(window))
+    call = Call(("winograd_filter_gradient",), arguments, work, True)
+    return Description(of.bytes, (call,), (transformed_bytes(channels, columns),))
 
 
 def _saves_time(window: Window) -> bool:
