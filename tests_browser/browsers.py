@@ -49,8 +49,13 @@ CHROMIUM_ARGUMENTS = (
     f"--disable-features={','.join(DISABLED_IN_CHROMIUM)}",
 )
 # Mesa draws for Firefox and WebKit, and compiles each program for the processor. To optimize what
-# draws few texels takes longer than it saves.
-MESA_VARIABLES = {"LIBGL_ALWAYS_SOFTWARE": "1", "GALLIVM_PERF": "nopt"}
+# draws few texels takes longer than it saves. Its threads may wait for ever, so it gets none of its
+# own; see docs/design/choices.md.
+MESA_VARIABLES = {
+    "LIBGL_ALWAYS_SOFTWARE": "1",
+    "GALLIVM_PERF": "nopt",
+    "LP_NUM_THREADS": "0",
+}
 FIREFOX_PREFERENCES: dict[str, str | float | bool] = {
     "webgl.force-enabled": True,
     "webgl.disabled": False,
