@@ -13,6 +13,7 @@ from weakref import ref
 
 from webtensor.backends.api import Operand, Stored
 from webtensor.backends.signatures import Spec
+from webtensor.dtypes import float32
 from webtensor.errors import OutOfMemoryError
 
 if TYPE_CHECKING:
@@ -22,10 +23,13 @@ if TYPE_CHECKING:
 else:
     _Reference = ref
 
-__all__ = ["Form", "PackedWeights", "is_worth_packing", "transformed_bytes"]
+__all__ = ["POSITIONS", "Form", "PackedWeights", "is_worth_packing", "transformed_bytes"]
 
 #: As in ``wasm_build/source/gemm.h``.
 _TILE_COLUMNS: Final = 8
+#: As in ``wasm_build/source/winograd.c``: the products of a tile, and the start of a filter.
+POSITIONS: Final = 16
+_HEADER_BYTES: Final = 16
 #: Fewer elements are packed by each product: a crossing to the kernels takes as long.
 _LEAST_SIZE: Final = 512
 
@@ -61,8 +65,8 @@ def _padded(columns: int) -> int:
 
 
 def transformed_bytes(channels: int, columns: int) -> int:
-    """Return the bytes of a transformed filter of 3×3."""
-    return 16 + 16 * channels * _padded(columns) * 4
+    """Return the bytes of a transformed filter of 3×3, and of what precedes it."""
+    return _HEADER_BYTES + POSITIONS * channels * _padded(columns) * float32.itemsize
 
 
 class PackedWeights:

@@ -15,7 +15,7 @@ from webtensor.backends.wasm.descriptions import (
     Packed,
     scratch,
 )
-from webtensor.backends.wasm.packed_weights import Form, transformed_bytes
+from webtensor.backends.wasm.packed_weights import POSITIONS, Form, transformed_bytes
 from webtensor.environment import env
 from webtensor.geometry import Window
 
@@ -29,9 +29,6 @@ _LEAST_TILES: Final = 16
 _MOST_CHANNELS: Final = 256
 #: Larger filters are read from memory, in which they are nearly twice as large once transformed.
 _LARGEST_FILTER: Final = 256 * 256
-
-#: Of a transformed tile.
-_POSITIONS: Final = 16
 
 
 def winograd_conv2d(of: Signature, window: Window, *epilogue: Any) -> Description | None:
@@ -64,7 +61,7 @@ def winograd_filter_gradient(of: Signature, window: Window) -> Description | Non
     if not _saves_time(window):
         return None
     channels, columns = window.in_channels, window.out_channels
-    work = _POSITIONS * channels * columns * _tiles(window) / PRODUCTS_AT_ONCE
+    work = POSITIONS * channels * columns * _tiles(window) / PRODUCTS_AT_ONCE
     arguments = (Address(0), Address(1), RESULT, scratch(0), Geometry(window))
     call = Call(("winograd_filter_gradient",), arguments, work, True)
     return Description(of.bytes, (call,), (transformed_bytes(channels, columns),))
@@ -98,7 +95,7 @@ def _description(
 ) -> Description:
     """Transform the filter, then convolve."""
     channels, columns = window.in_channels, window.out_channels
-    products = _POSITIONS * channels * columns / PRODUCTS_AT_ONCE
+    products = POSITIONS * channels * columns / PRODUCTS_AT_ONCE
     filter = scratch(0)
     transform = Call(
         ("winograd_filter",),
