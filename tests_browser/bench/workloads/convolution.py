@@ -106,6 +106,8 @@ def gradient(name: str, place: int, ours: Convolution, theirs: str, w: Input) ->
 CONVOLUTIONS = [
     conv2d(224, (3, 3, 3, 32), stride=2),
     conv2d(56, (3, 3, 64, 64)),
+    conv2d(28, (3, 3, 128, 128)),
+    conv2d(14, (3, 3, 256, 256)),
     *(conv2d(size, (1, 1, before, after)) for size, before, after in POINTWISE_LAYERS),
     *(depthwise_conv2d(*layer) for layer in DEPTHWISE_LAYERS),
     Workload(
