@@ -11,11 +11,7 @@ from tests_py.wasm.test_contraction import PACKED, check, normal
 from tests_py.wasm.windows import make, patches
 from webtensor.backends.signatures import Signature, Spec
 from webtensor.backends.wasm.backend import WasmBackend
-from webtensor.backends.wasm.winograd import (
-    winograd_conv2d,
-    winograd_filter_gradient,
-    winograd_input_gradient,
-)
+from webtensor.backends.wasm.winograd import WINOGRAD
 from webtensor.dtypes import float32
 from webtensor.geometry import Window
 from webtensor.ops.elementwise import ROWS
@@ -59,7 +55,7 @@ def convolved(window: Window, x: Array, filter: Array) -> Array:
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 def test_conv2d(wasm: WasmBackend, window: Window, times: int) -> None:
     x_shape, filter_shape, y_shape = shapes(window)
-    assert winograd_conv2d(signature(x_shape, filter_shape, y_shape), window)
+    assert WINOGRAD["conv2d"](signature(x_shape, filter_shape, y_shape), window)
     x, filter = normal(x_shape, 1), normal(filter_shape, 2)
     got = call(wasm, "conv2d", [x, filter], y_shape, "float32", window, times=times)
     check(got, convolved(window, x, filter), 9 * window.in_channels)
@@ -77,7 +73,7 @@ def test_input_gradient(wasm: WasmBackend, window: Window) -> None:
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 def test_filter_gradient(wasm: WasmBackend, window: Window) -> None:
     x_shape, filter_shape, y_shape = shapes(window)
-    assert winograd_filter_gradient(signature(x_shape, y_shape, filter_shape), window)
+    assert WINOGRAD["conv2d_filter_gradient"](signature(x_shape, y_shape, filter_shape), window)
     x, dy = normal(x_shape, 1), normal(y_shape, 3)
     taken, _ = patches(x.astype(np.float64), window)
     got = call(wasm, "conv2d_filter_gradient", [x, dy], filter_shape, "float32", window)
@@ -117,7 +113,7 @@ def test_epilogues(wasm: WasmBackend, name: str | None, times: int) -> None:
     ids=str,
 )
 def test_others_are_computed_directly(window: Window) -> None:
-    assert winograd_conv2d(signature(*shapes(window)), window) is None
+    assert WINOGRAD["conv2d"](signature(*shapes(window)), window) is None
 
 
 @pytest.fixture
@@ -129,9 +125,9 @@ def without_winograd() -> Iterator[None]:
 
 def test_a_flag_says_that_all_are_computed_directly(without_winograd: None) -> None:
     x_shape, filter_shape, y_shape = shapes(WINDOWS[0])
-    assert winograd_conv2d(signature(x_shape, filter_shape, y_shape), WINDOWS[0]) is None
+    assert WINOGRAD["conv2d"](signature(x_shape, filter_shape, y_shape), WINDOWS[0]) is None
     of = signature(y_shape, filter_shape, x_shape)
-    assert winograd_input_gradient(of, WINDOWS[0]) is None
+    assert WINOGRAD["conv2d_input_gradient"](of, WINDOWS[0]) is None
 
 
 @pytest.mark.parametrize("parts", [2, 3, 7])
@@ -140,7 +136,7 @@ def test_parts_make_up_the_whole(wasm: WasmBackend, parts: int) -> None:
     x_shape, filter_shape, y_shape = shapes(window)
     x, filter = normal(x_shape, 1), normal(filter_shape, 2)
     want = call(wasm, "conv2d", [x, filter], y_shape, "float32", window)
-    description = winograd_conv2d(signature(x_shape, filter_shape, y_shape), window)
+    description = WINOGRAD["conv2d"](signature(x_shape, filter_shape, y_shape), window)
     assert description is not None
     blocks = [wasm.upload(array.reshape(-1).data, float32) for array in (x, filter)]
     blocks += [wasm.allocate(size) for size in (*description.scratch, description.bytes)]

@@ -174,6 +174,14 @@ static void NOINLINE transform_tiles(const float *x, const Window *w, int first,
   }
 }
 
+static void NOINLINE store_last(float *to, vf x, int count) { store_part(to, x, count); }
+
+/* As `store_up_to`, with less code. */
+INLINE void store_columns(float *to, vf x, int count) {
+  if (count >= 4) store(to, x);
+  else store_last(to, x, count);
+}
+
 /* Adds up columns of the output of tiles from `first` on, of which `sums` has (position, tile,
  * column), in rows of `stride`. */
 static void NOINLINE untransform_tiles(const float *sums, int plane, int stride, const Window *w,
@@ -199,11 +207,11 @@ static void NOINLINE untransform_tiles(const float *sums, int plane, int stride,
       vf added = load(bias + c);
       int rest = columns - c;
 #define FINISHED(X) vclamp((X) + added, clipping.low, clipping.high)
-      store_up_to(to + c, FINISHED(upper[0] + upper[1] + upper[2]), rest);
-      if (two_across) store_up_to(to + all + c, FINISHED(upper[1] - upper[2] - upper[3]), rest);
+      store_columns(to + c, FINISHED(upper[0] + upper[1] + upper[2]), rest);
+      if (two_across) store_columns(to + all + c, FINISHED(upper[1] - upper[2] - upper[3]), rest);
       if (!two_down) continue;
-      store_up_to(below + c, FINISHED(lower[0] + lower[1] + lower[2]), rest);
-      if (two_across) store_up_to(below + all + c, FINISHED(lower[1] - lower[2] - lower[3]), rest);
+      store_columns(below + c, FINISHED(lower[0] + lower[1] + lower[2]), rest);
+      if (two_across) store_columns(below + all + c, FINISHED(lower[1] - lower[2] - lower[3]), rest);
 #undef FINISHED
     }
     if (needs_epilogue(epilogue)) {
@@ -255,12 +263,15 @@ static void NOINLINE pack_transformed_tiles(const float *x, const Window *w, int
     Pixels pixels = find_pixels(x, w, first + t);
     float *panel = to;
     for (int c = 0; c < w->in_channels; c += TILE_ROWS, panel += count * TILE_ROWS) {
-      vf four[4][4], two[4][4];
-      transform_pixels(&pixels, c, four);
-      transform_pixels(&pixels, c + 4, two);
-      for (int i = 0; i < POSITIONS; i++) {
-        store(panel + i * plane, four[i / 4][i % 4]);
-        store_part(panel + i * plane + 4, two[i / 4][i % 4], 2);
+#pragma clang loop unroll(disable) /* it is large */
+      for (int row = 0; row < TILE_ROWS; row += 4) {
+        vf whole[4][4];
+        transform_pixels(&pixels, c + row, whole);
+        for (int i = 0; i < POSITIONS; i++) {
+          float *at = panel + i * plane + row;
+          if (row == 0) store(at, whole[i / 4][i % 4]);
+          else store_part(at, whole[i / 4][i % 4], TILE_ROWS - 4);
+        }
       }
     }
   }
@@ -312,7 +323,7 @@ static void NOINLINE untransform_columns(const float *sums, int plane, int strid
       for (int i = 0; i < 3; i++) {
         untransform_filter(half[0][i], half[1][i], half[2][i], half[3][i], whole);
         for (int j = 0; j < 3; j++)
-          store_up_to(out + ((i * 3 + j) * channels + k) * columns + c, whole[j], end - c);
+          store_columns(out + ((i * 3 + j) * channels + k) * columns + c, whole[j], end - c);
       }
     }
   }

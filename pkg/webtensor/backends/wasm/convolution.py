@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from webtensor.backends.signatures import Signature
@@ -18,11 +17,6 @@ from webtensor.backends.wasm.descriptions import (
     Packed,
 )
 from webtensor.backends.wasm.packed_weights import is_worth_packing
-from webtensor.backends.wasm.winograd import (
-    winograd_conv2d,
-    winograd_filter_gradient,
-    winograd_input_gradient,
-)
 from webtensor.geometry import Window
 
 __all__: list[str] = []
@@ -31,12 +25,18 @@ __all__: list[str] = []
 #: waits for memory.
 _DEPTHWISE_WORK: Final = 2
 
-#: What describes a kernel with fewer products, where these take less time.
-_WITH_FEWER_PRODUCTS: Final[dict[str, Callable[..., Description | None]]] = {
-    "conv2d": winograd_conv2d,
-    "conv2d_input_gradient": winograd_input_gradient,
-    "conv2d_filter_gradient": winograd_filter_gradient,
-}
+
+def _with_fewer_products(
+    name: str, of: Signature, window: Window, *epilogue: Any
+) -> Description | None:
+    """Describe a convolution or its transpose by another way, where that takes less time."""
+    if window.filter_height != 3 or window.filter_width != 3:
+        return None
+    # Many pages need none.
+    from webtensor.backends.wasm.winograd import WINOGRAD
+
+    describe = WINOGRAD.get(name)
+    return describe(of, window, *epilogue) if describe else None
 
 
 def _products(window: Window) -> int:
@@ -54,11 +54,9 @@ def _windowed(name: str) -> Describing:
     in_passes = name == "conv2d_input_gradient"
     has_epilogue = not name.endswith("gradient")
     packs = name == "conv2d"
-    with_fewer = _WITH_FEWER_PRODUCTS.get(name)
 
     def convolution(of: Signature, window: Window, *epilogue: Any) -> Description:
-        fewer = with_fewer(of, window, *epilogue) if with_fewer else None
-        if fewer:
+        if fewer := _with_fewer_products(name, of, window, *epilogue):
             return fewer
         work = _products(window) / PRODUCTS_AT_ONCE
         work *= window.in_channels if mixes_channels else _DEPTHWISE_WORK

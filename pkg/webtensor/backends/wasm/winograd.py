@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from webtensor.backends.signatures import Signature
@@ -19,7 +20,7 @@ from webtensor.backends.wasm.packed_weights import POSITIONS, Form, transformed_
 from webtensor.environment import env
 from webtensor.geometry import Window
 
-__all__ = ["winograd_conv2d", "winograd_filter_gradient", "winograd_input_gradient"]
+__all__ = ["WINOGRAD"]
 
 #: With fewer channels the transforms of tiles take what fewer products save, and with fewer tiles
 #: the filter's does.
@@ -31,15 +32,15 @@ _MOST_CHANNELS: Final = 256
 _LARGEST_FILTER: Final = 256 * 256
 
 
-def winograd_conv2d(of: Signature, window: Window, *epilogue: Any) -> Description | None:
-    """Describe a convolution, or return None where a direct one takes less time."""
+def _conv2d(of: Signature, window: Window, *epilogue: Any) -> Description | None:
+    """Describe a convolution."""
     if not _saves_time(window):
         return None
     packed = Packed(1, window.out_channels, Form.TRANSFORMED)
     return _description(of, window, packed, False, epilogue_arguments(of, *epilogue))
 
 
-def winograd_input_gradient(of: Signature, window: Window) -> Description | None:
+def _input_gradient(of: Signature, window: Window) -> Description | None:
     """Describe an input gradient, which is a convolution by the reversed filter."""
     of_gradient = window._replace(
         in_height=window.out_height,
@@ -56,7 +57,7 @@ def winograd_input_gradient(of: Signature, window: Window) -> Description | None
     return _description(of, of_gradient, 0, True, epilogue_arguments(of))
 
 
-def winograd_filter_gradient(of: Signature, window: Window) -> Description | None:
+def _filter_gradient(of: Signature, window: Window) -> Description | None:
     """Describe a filter's gradient, which adds up what tiles give."""
     if not _saves_time(window):
         return None
@@ -109,3 +110,11 @@ def _description(
         True,
     )
     return Description(of.bytes, (transform, convolve), (transformed_bytes(channels, columns),))
+
+
+#: What describes kernels, or returns None where a direct one takes less time.
+WINOGRAD: Final[dict[str, Callable[..., Description | None]]] = {
+    "conv2d": _conv2d,
+    "conv2d_input_gradient": _input_gradient,
+    "conv2d_filter_gradient": _filter_gradient,
+}
