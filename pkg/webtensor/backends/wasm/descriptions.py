@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from webtensor.backends.api import Operand
 from webtensor.backends.signatures import Signature
-from webtensor.backends.wasm.packed_weights import Form
 
 if TYPE_CHECKING:
     from webtensor.backends.wasm.backend import WasmBackend
@@ -69,7 +68,7 @@ class Packed(NamedTuple):
 
     operand: int
     columns: int
-    form: Form = Form.ROWS
+    form: int = 0
 
     def find(self, backend: WasmBackend, inputs: Sequence[Operand]) -> int:
         """Return the address."""

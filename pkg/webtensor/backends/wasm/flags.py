@@ -1,8 +1,7 @@
 """What WebAssembly can do here, as flags of ``wt.env()``.
 
-If they are set before the backend starts, they select what it uses.
-
-Outside browsers WebAssembly is wasmtime's, which has SIMD, also relaxed, but no threads.
+If they are set before the backend starts, they select what it uses. Outside browsers WebAssembly is
+wasmtime's, which has SIMD, also relaxed, but no threads.
 """
 
 from __future__ import annotations
@@ -33,6 +32,5 @@ env().register_flag("WASM_HAS_SIMD_SUPPORT", lambda: _validates("simd"), type=BO
 #: Fused multiply-add, among others.
 env().register_flag("WASM_RELAXED_SIMD", lambda: _validates("relaxed"), type=BOOLEAN)
 env().register_flag("WASM_HAS_MULTITHREAD_SUPPORT", _has_threads, type=BOOLEAN)
-#: Compute convolutions of 3×3 by Winograd's minimal filtering, where it takes less time. An input
-#: that is infinite or NaN then makes results NaN one pixel further away.
+#: Whether 3×3 convolutions take fewer products where that saves time; see ``winograd.py``.
 env().register_flag("WASM_WINOGRAD", lambda: True, type=BOOLEAN)

@@ -7,13 +7,11 @@ predicts uses its weights again, one that learns has new ones at every step and 
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 from weakref import ref
 
 from webtensor.backends.api import Operand, Stored
 from webtensor.backends.signatures import Spec
-from webtensor.dtypes import float32
 from webtensor.errors import OutOfMemoryError
 
 if TYPE_CHECKING:
@@ -23,25 +21,14 @@ if TYPE_CHECKING:
 else:
     _Reference = ref
 
-__all__ = ["POSITIONS", "Form", "PackedWeights", "is_worth_packing", "transformed_bytes"]
+__all__ = ["ROWS", "TRANSFORMED", "PackedWeights", "is_worth_packing"]
 
+#: Forms: a matrix whose rows or columns lie together, and a 3×3 filter as ``winograd.c`` has it.
+ROWS, COLUMNS, TRANSFORMED = range(3)
 #: As in ``wasm_build/source/gemm.h``.
 _TILE_COLUMNS: Final = 8
-#: As in ``wasm_build/source/winograd.c``: the products of a tile, and the start of a filter.
-POSITIONS: Final = 16
-_HEADER_BYTES: Final = 16
 #: Fewer elements are packed by each product: a crossing to the kernels takes as long.
 _LEAST_SIZE: Final = 512
-
-
-class Form(IntEnum):
-    """How weights are read: as a matrix whose rows or columns lie together, or as filters of 3×3
-    that are transformed (see ``wasm_build/source/winograd.c``).
-    """
-
-    ROWS = 0
-    COLUMNS = 1
-    TRANSFORMED = 2
 
 
 class _Use(_Reference):
@@ -60,15 +47,6 @@ def is_worth_packing(weights: Operand | Spec) -> bool:
     return weights.size >= _LEAST_SIZE
 
 
-def _padded(columns: int) -> int:
-    return -(-columns // _TILE_COLUMNS) * _TILE_COLUMNS
-
-
-def transformed_bytes(channels: int, columns: int) -> int:
-    """Return the bytes of a transformed filter of 3×3, and of what precedes it."""
-    return _HEADER_BYTES + POSITIONS * channels * _padded(columns) * float32.itemsize
-
-
 class PackedWeights:
     """Finds packed weights by the storage of the weights."""
 
@@ -78,8 +56,8 @@ class PackedWeights:
         #: By the storage's identity, a multiple of four, plus the form.
         self._uses: dict[int, _Use] = {}
 
-    def address(self, weights: Operand, columns: int, form: Form = Form.ROWS) -> int:
-        """Return the address of packed weights, or 0 if they are not packed."""
+    def address(self, weights: Operand, columns: int, form: int = ROWS) -> int:
+        """Return the address of weights packed in a form, or 0 if they are not packed."""
         key = id(weights.storage) + form
         use = self._uses.get(key)
         if use is None or use.columns != columns:
@@ -105,20 +83,16 @@ class PackedWeights:
         if use.address:
             self._backend.release(use.address)
 
-    def _pack(self, use: _Use, weights: Operand, form: Form) -> int:
-        backend, columns = self._backend, use.columns
-        rows = weights.size // columns
+    def _pack(self, use: _Use, weights: Operand, form: int) -> int:
+        columns, rows = use.columns, weights.size // use.columns
+        size = -(-columns // _TILE_COLUMNS) * _TILE_COLUMNS * rows * weights.dtype.itemsize
+        strides = (1, rows) if form == COLUMNS else (columns, 1)
+        pack = "pack_weights", rows, columns, *strides
+        if form == TRANSFORMED:
+            size, pack = 16 + size * 16 // 9, ("winograd_filter", 0, rows // 9, columns, 0)
         try:
-            if form is Form.TRANSFORMED:
-                channels = rows // 9
-                use.address = backend.allocate(transformed_bytes(channels, columns))
-                transform = backend.functions["winograd_filter",]
-                transform(weights.storage.handle, use.address, 0, channels, columns, 0)
-            else:
-                use.address = backend.allocate(_padded(columns) * rows * weights.dtype.itemsize)
-                strides = (1, rows) if form is Form.COLUMNS else (columns, 1)
-                pack = backend.functions["pack_weights",]
-                pack(weights.storage.handle, use.address, rows, columns, *strides)
+            use.address = self._backend.allocate(size)
         except OutOfMemoryError:
             return 0  # the product packs them itself, piece by piece
+        self._backend.functions[pack[0],](weights.storage.handle, use.address, *pack[1:])
         return use.address

@@ -1,4 +1,7 @@
-"""Convolutions of 3×3 with few products (see ``wasm_build/source/winograd.c``)."""
+"""Convolutions of 3×3 with few products (see ``wasm_build/source/winograd.c``).
+
+An input that is infinite or NaN makes results NaN one pixel further than those that read it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ from webtensor.backends.wasm.descriptions import (
     Packed,
     scratch,
 )
-from webtensor.backends.wasm.packed_weights import POSITIONS, Form, transformed_bytes
+from webtensor.backends.wasm.packed_weights import TRANSFORMED
+from webtensor.dtypes import float32
 from webtensor.environment import env
 from webtensor.geometry import Window
 
@@ -28,6 +32,8 @@ _LEAST_CHANNELS: Final = 16
 _LEAST_TILES: Final = 16
 #: As many channels as the row of zeros has that stands for pixels outside the input.
 _MOST_CHANNELS: Final = 256
+#: The products of a tile for each pair of channels.
+_POSITIONS: Final = 16
 #: Larger filters are read from memory, in which they are nearly twice as large once transformed.
 _LARGEST_FILTER: Final = 256 * 256
 
@@ -36,7 +42,7 @@ def _conv2d(of: Signature, window: Window, *epilogue: Any) -> Description | None
     """Describe a convolution."""
     if not _saves_time(window):
         return None
-    packed = Packed(1, window.out_channels, Form.TRANSFORMED)
+    packed = Packed(1, window.out_channels, TRANSFORMED)
     return _description(of, window, packed, False, epilogue_arguments(of, *epilogue))
 
 
@@ -62,10 +68,10 @@ def _filter_gradient(of: Signature, window: Window) -> Description | None:
     if not _saves_time(window):
         return None
     channels, columns = window.in_channels, window.out_channels
-    work = POSITIONS * channels * columns * _tiles(window) / PRODUCTS_AT_ONCE
+    work = _POSITIONS * channels * columns * _tiles(window) / PRODUCTS_AT_ONCE
     arguments = (Address(0), Address(1), RESULT, scratch(0), Geometry(window))
     call = Call(("winograd_filter_gradient",), arguments, work, True)
-    return Description(of.bytes, (call,), (transformed_bytes(channels, columns),))
+    return Description(of.bytes, (call,), (_transformed_bytes(channels, columns),))
 
 
 def _saves_time(window: Window) -> bool:
@@ -87,6 +93,11 @@ def _tiles(window: Window) -> int:
     return window.batch * -(-window.out_height // 2) * -(-window.out_width // 2)
 
 
+def _transformed_bytes(channels: int, columns: int) -> int:
+    """Return the bytes of a transformed filter, of whole panels, and of what precedes it."""
+    return 16 + _POSITIONS * channels * -(-columns // 8) * 8 * float32.itemsize
+
+
 def _description(
     of: Signature,
     window: Window,
@@ -96,7 +107,7 @@ def _description(
 ) -> Description:
     """Transform the filter, then convolve."""
     channels, columns = window.in_channels, window.out_channels
-    products = POSITIONS * channels * columns / PRODUCTS_AT_ONCE
+    products = _POSITIONS * channels * columns / PRODUCTS_AT_ONCE
     filter = scratch(0)
     transform = Call(
         ("winograd_filter",),
@@ -109,7 +120,7 @@ def _description(
         products * _tiles(window),
         True,
     )
-    return Description(of.bytes, (transform, convolve), (transformed_bytes(channels, columns),))
+    return Description(of.bytes, (transform, convolve), (_transformed_bytes(channels, columns),))
 
 
 #: What describes kernels, or returns None where a direct one takes less time.
