@@ -32,5 +32,5 @@ env().register_flag("WASM_HAS_SIMD_SUPPORT", lambda: _validates("simd"), type=BO
 #: Fused multiply-add, among others.
 env().register_flag("WASM_RELAXED_SIMD", lambda: _validates("relaxed"), type=BOOLEAN)
 env().register_flag("WASM_HAS_MULTITHREAD_SUPPORT", _has_threads, type=BOOLEAN)
-#: Whether 3×3 convolutions take fewer products where that saves time; see ``winograd.py``.
+#: Whether Winograd's minimal filtering may compute 3×3 convolutions; see ``winograd.py``.
 env().register_flag("WASM_WINOGRAD", lambda: True, type=BOOLEAN)
