@@ -5,7 +5,7 @@ import pytest
 
 import webtensor as wt
 from tests_py.wasm.kernels import Array, call
-from tests_py.wasm.windows import WINDOWS, make, patches
+from tests_py.wasm.windows import WINDOWS, make, patches, shapes
 from webtensor.backends.wasm import packed_weights
 from webtensor.backends.wasm.backend import WasmBackend
 from webtensor.geometry import Window
@@ -110,9 +110,8 @@ def test_matmul_carries_nan_and_infinity(wasm: WasmBackend) -> None:
 
 
 def convolve(wasm: WasmBackend, window: Window, times: int = 1) -> None:
-    x = normal((window.batch, window.in_height, window.in_width, window.in_channels), 1)
-    filter = normal((*window[7:9], window.in_channels, window.out_channels), 2)
-    y_shape = (window.batch, window.out_height, window.out_width, window.out_channels)
+    x_shape, filter_shape, y_shape = shapes(window)
+    x, filter = normal(x_shape, 1), normal(filter_shape, 2)
     taken, _ = patches(x.astype(np.float64), window)
     got = call(wasm, "conv2d", [x, filter], y_shape, "float32", window, times=times)
     check(got, np.einsum("bijhwc,hwco->bijo", taken, filter), filter[..., 0].size)
@@ -135,9 +134,7 @@ def test_conv2d_of_every_size(wasm: WasmBackend, size: int, times: int) -> None:
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 def test_conv2d_and_its_transposes(wasm: WasmBackend, window: Window) -> None:
-    x_shape = (window.batch, window.in_height, window.in_width, window.in_channels)
-    y_shape = (window.batch, window.out_height, window.out_width, window.out_channels)
-    filter_shape = (*window[7:9], window.in_channels, window.out_channels)
+    x_shape, filter_shape, y_shape = shapes(window)
     x, filter, dy = normal(x_shape, 1), normal(filter_shape, 2), normal(y_shape, 3)
     taken, give = patches(x.astype(np.float64), window)
 

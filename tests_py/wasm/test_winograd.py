@@ -1,4 +1,4 @@
-"""3×3 convolutions with few products, against NumPy in double precision."""
+"""3×3 convolutions by Winograd's minimal filtering, against NumPy in double precision."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ import pytest
 import webtensor as wt
 from tests_py.wasm.kernels import Array, call
 from tests_py.wasm.test_contraction import PACKED, check, normal
-from tests_py.wasm.windows import make, patches
+from tests_py.wasm.windows import make, patches, shapes
 from webtensor.backends.signatures import Signature, Spec
 from webtensor.backends.wasm.backend import WasmBackend
 from webtensor.backends.wasm.winograd import WINOGRAD
@@ -29,15 +29,6 @@ WINDOWS = [
     make((16, 1, 1, 16), 16, (3, 3)),
     make((1, 1, 40, 16), 16, (3, 3)),
 ]
-
-
-def shapes(window: Window) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """The shapes of an input, a filter and a result."""
-    return (
-        (window.batch, window.in_height, window.in_width, window.in_channels),
-        (*window[7:9], window.in_channels, window.out_channels),
-        (window.batch, window.out_height, window.out_width, window.out_channels),
-    )
 
 
 def signature(*all_shapes: tuple[int, ...]) -> Signature:
@@ -64,6 +55,7 @@ def test_conv2d(wasm: WasmBackend, window: Window, times: int) -> None:
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 def test_input_gradient(wasm: WasmBackend, window: Window) -> None:
     x_shape, filter_shape, y_shape = shapes(window)
+    assert WINOGRAD["conv2d_input_gradient"](signature(y_shape, filter_shape, x_shape), window)
     filter, dy = normal(filter_shape, 2), normal(y_shape, 3)
     _, give = patches(np.zeros(x_shape), window)
     got = call(wasm, "conv2d_input_gradient", [dy, filter], x_shape, "float32", window)

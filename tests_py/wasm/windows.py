@@ -41,6 +41,15 @@ def patches(
     return taken, give
 
 
+def shapes(window: Window) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """The shapes of a convolution's input, filter and result."""
+    return (
+        (window.batch, window.in_height, window.in_width, window.in_channels),
+        (*window[7:9], window.in_channels, window.out_channels),
+        (window.batch, window.out_height, window.out_width, window.out_channels),
+    )
+
+
 def make(
     x_shape: tuple[int, int, int, int],
     out_channels: int,

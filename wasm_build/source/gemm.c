@@ -365,7 +365,7 @@ void multiply_block(const BlockProduct *product, const float *a, const float *pa
   Block block = {.rows = product->rows,
                  .depth = depth,
                  .a = a,
-                 .a_stride = product->form == WITH_ROWS ? depth : 0,
+                 .a_stride = product->form == PACKED_ROWS ? depth : 0,
                  .segments = 1,
                  .accumulates = product->accumulates,
                  .ends = 1,

@@ -38,8 +38,9 @@ typedef void pack_function(const void *source, float *to, int first, int count, 
 typedef void place_function(const void *source, int *offsets, int first, int count);
 
 /* A, and the offsets of its rows in the result: consecutive rows if `place` is 0. */
+typedef enum { ROWS_IN_PLACE, PACKED_ROWS, PACKED_PANELS } LeftForm;
 typedef struct {
-  enum { ROWS_IN_PLACE, PACKED_ROWS, PACKED_PANELS } form;
+  LeftForm form;
   const void *source; /* of ROWS_IN_PLACE: the first row */
   int stride;         /* of ROWS_IN_PLACE: from one row to the next */
   int segments, skip; /* of ROWS_IN_PLACE: equal parts of a row, if they lie apart, and their gap */
@@ -59,12 +60,11 @@ typedef struct {
 void gemm(int m, int n, int k, Left a, Right b, float *out, const Epilogue *epilogue, int part,
           int parts);
 
-/* A product within one block of the cache, of panels of B that are all whole. A has rows that follow
- * one another, or panels. The result's rows are `stride` apart, and it is added to them if
- * `accumulates`. */
+/* A product of packed operands that fit the cache: `form` is that of A, and all panels of B are
+ * whole. The result's rows are `stride` apart; the product is added to them if `accumulates`. */
 typedef struct {
   int rows, columns, depth;
-  enum { WITH_ROWS, WITH_PANELS } form;
+  LeftForm form; /* not ROWS_IN_PLACE */
   int stride, accumulates;
 } BlockProduct;
 

@@ -11,7 +11,7 @@
 
 #define POSITIONS 16
 
-/* Blocks of tiles: their transformed input stays in the second-level cache. */
+/* The transformed input and output of a block of tiles, in floats, fit the second-level cache. */
 #define BLOCK_INPUT (64 << 10)
 #define BLOCK_TILES 96
 #define BLOCK_OUTPUT (32 << 10)
@@ -20,7 +20,7 @@
 
 /* -- transforms ------------------------------------------------------------------------------ */
 
-/* What is done along each axis. */
+/* Each is applied along both axes. */
 
 INLINE void transform_input(vf a, vf b, vf c, vf d, vf to[4]) {
   to[0] = a - c;
@@ -44,7 +44,7 @@ INLINE void transform_gradient(vf a, vf b, vf to[4]) {
   to[3] = -b;
 }
 
-INLINE void untransform_filter(vf a, vf b, vf c, vf d, vf to[3]) {
+INLINE void transform_filter_back(vf a, vf b, vf c, vf d, vf to[3]) {
   vf even = (b + c) * vset(0.5f);
   to[0] = a + even;
   to[1] = (b - c) * vset(0.5f);
@@ -53,24 +53,25 @@ INLINE void untransform_filter(vf a, vf b, vf c, vf d, vf to[3]) {
 
 /* -- filters --------------------------------------------------------------------------------- */
 
+/* The columns of whole panels. */
 INLINE int padded(int columns) {
   return (columns + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
 }
 
-/* A transformed filter: panels of (channels, columns), those of a position after those of the one
- * before. They may be elsewhere, in another one. */
+/* A transformed filter: for each position, panels of a matrix (channels, columns). */
 typedef struct {
-  const float *panels;
+  const float *panels; /* `own`, or those of the packed filter */
   float own[] __attribute__((aligned(16)));
 } TransformedFilter;
 
-/* A filter: tap (row, column) of a channel and of output columns from one on. */
+/* A filter (3, 3, channels, columns), or, if reversed, the rotation by 180 degrees of one that is
+ * stored as (3, 3, columns, channels). */
 typedef struct {
   const float *data;
-  int channels, columns;
-  int reversed; /* turned by half a turn, and stored as (3, 3, columns, channels) */
+  int channels, columns, reversed;
 } Filter;
 
+/* Loads the taps of a channel at a place of the filter, for four columns. */
 INLINE vf load_taps(const Filter *filter, int row, int across, int channel, int column) {
   if (!filter->reversed)
     return load(filter->data +
@@ -100,7 +101,7 @@ INLINE void transform_columns(const Filter *filter, int column, float *panels, i
   }
 }
 
-/* Transforms a filter, unless that was done before. */
+/* Transforms a filter, unless it is packed already. */
 EXPORT(winograd_filter)
 void winograd_filter(const float *data, TransformedFilter *transformed,
                      const TransformedFilter *packed, int channels, int columns, int reversed) {
@@ -129,6 +130,19 @@ INLINE Tile find_tile(const Window *w, int number) {
   int across = tiles_across(w), down = tiles_down(w);
   int line = number / across, image = line / down;
   return (Tile){image, 2 * (line - image * down), 2 * (number - line * across)};
+}
+
+/* The output pixels of a tile: the offset of the first, and whether there is a second row and a
+ * second column. */
+typedef struct {
+  int offset, two_down, two_across;
+} Outputs;
+
+INLINE Outputs find_outputs(const Window *w, int number) {
+  Tile tile = find_tile(w, number);
+  int pixel = (tile.image * w->out_height + tile.row) * w->out_width + tile.column;
+  return (Outputs){pixel * w->out_channels, tile.row + 1 < w->out_height,
+                   tile.column + 1 < w->out_width};
 }
 
 /* The pixels of the input that a tile reads; zeros where they are outside. */
@@ -182,20 +196,18 @@ INLINE void store_columns(float *to, vf x, int count) {
   else store_last(to, x, count);
 }
 
-/* Adds up columns of the output of tiles from `first` on, of which `sums` has (position, tile,
- * column), in rows of `stride`. */
-static void NOINLINE untransform_tiles(const float *sums, int plane, int stride, const Window *w,
-                                       int first, int count, float *out, const Epilogue *epilogue,
-                                       int column, int columns) {
+/* Computes columns of the output from the products (position, tile, column) of tiles from `first`
+ * on, whose rows are `stride` apart. */
+static void NOINLINE transform_output(const float *sums, int plane, int stride, const Window *w,
+                                      int first, int count, float *out, const Epilogue *epilogue,
+                                      int column, int columns) {
   Clipping clipping = clipping_of(epilogue);
   const float *bias = clipping.bias ? clipping.bias + column : zeros;
   int all = w->out_channels;
   for (int t = first; t < first + count; t++, sums += stride) {
-    Tile tile = find_tile(w, t);
-    int two_down = tile.row + 1 < w->out_height, two_across = tile.column + 1 < w->out_width;
-    float *to = out + column +
-                ((tile.image * w->out_height + tile.row) * w->out_width + tile.column) * all;
-    float *below = to + w->out_width * all;
+    Outputs outputs = find_outputs(w, t);
+    int two_down = outputs.two_down, two_across = outputs.two_across;
+    float *to = out + outputs.offset + column, *below = to + w->out_width * all;
     for (int c = 0; c < columns; c += 4) {
       vf upper[4], lower[4];
       for (int j = 0; j < 4; j++) {
@@ -211,7 +223,8 @@ static void NOINLINE untransform_tiles(const float *sums, int plane, int stride,
       if (two_across) store_columns(to + all + c, FINISHED(upper[1] - upper[2] - upper[3]), rest);
       if (!two_down) continue;
       store_columns(below + c, FINISHED(lower[0] + lower[1] + lower[2]), rest);
-      if (two_across) store_columns(below + all + c, FINISHED(lower[1] - lower[2] - lower[3]), rest);
+      if (two_across)
+        store_columns(below + all + c, FINISHED(lower[1] - lower[2] - lower[3]), rest);
 #undef FINISHED
     }
     if (needs_epilogue(epilogue)) {
@@ -232,29 +245,30 @@ void winograd_conv2d(const float *x, const TransformedFilter *filter, float *out
   Epilogue epilogue = {bias, activation, alpha, slopes, residual, out};
   int channels = w->in_channels, columns = padded(w->out_channels), first, end;
   find_piece(count_tiles(w), TILE_ROWS, part, parts, &first, &end);
-  int most = smaller(BLOCK_INPUT / POSITIONS / channels / TILE_ROWS * TILE_ROWS, BLOCK_TILES);
-  int most_columns = BLOCK_OUTPUT / POSITIONS / most / TILE_COLUMNS * TILE_COLUMNS;
-  for (int tile = first; tile < end; tile += most) {
-    int count = smaller(end - tile, most), plane = count * channels + PLANE_GAP;
+  int block_tiles =
+      smaller(BLOCK_INPUT / POSITIONS / channels / TILE_ROWS * TILE_ROWS, BLOCK_TILES);
+  int block_columns = BLOCK_OUTPUT / POSITIONS / block_tiles / TILE_COLUMNS * TILE_COLUMNS;
+  for (int tile = first; tile < end; tile += block_tiles) {
+    int count = smaller(end - tile, block_tiles), plane = count * channels + PLANE_GAP;
     transform_tiles(x, w, tile, count, input, plane);
-    for (int column = 0; column < columns; column += most_columns) {
-      int wide = smaller(columns - column, most_columns), out_plane = count * wide + PLANE_GAP;
-      BlockProduct product = {count, wide, channels, WITH_ROWS, wide, 0};
+    for (int column = 0; column < columns; column += block_columns) {
+      int wide = smaller(columns - column, block_columns), out_plane = count * wide + PLANE_GAP;
+      BlockProduct product = {count, wide, channels, PACKED_ROWS, wide, 0};
       for (int position = 0; position < POSITIONS; position++)
         multiply_block(&product, input + position * plane,
                        filter->panels + (position * columns + column) * channels,
                        output + position * out_plane);
-      untransform_tiles(output, out_plane, wide, w, tile, count, out, &epilogue, column,
-                        smaller(wide, w->out_channels - column));
+      transform_output(output, out_plane, wide, w, tile, count, out, &epilogue, column,
+                       smaller(wide, w->out_channels - column));
     }
   }
 }
 
 /* -- the filter's gradient -------------------------------------------------------------------- */
 
-/* All steps are the transposes of those above: the transformed filter's gradient is, for each
- * position, the product of the transformed input, transposed, with the gradient of the transformed
- * output; it is added up over blocks of tiles. */
+/* Each step is the transpose of one above. For each position, the gradient of the transformed
+ * filter is the transposed input times the output's gradient, both transformed, summed over all
+ * tiles. */
 
 /* Writes the transformed input as panels of channels: (position, panel, tile, channel in it). */
 static void NOINLINE pack_transformed_tiles(const float *x, const Window *w, int first, int count,
@@ -283,11 +297,9 @@ static void NOINLINE pack_transformed_gradients(const float *dy, const Window *w
                                                 int plane) {
   int all = w->out_channels;
   for (int t = 0; t < count; t++) {
-    Tile tile = find_tile(w, first + t);
-    int two_down = tile.row + 1 < w->out_height, two_across = tile.column + 1 < w->out_width;
-    const float *from =
-        dy + ((tile.image * w->out_height + tile.row) * w->out_width + tile.column) * all;
-    const float *below = from + w->out_width * all;
+    Outputs outputs = find_outputs(w, first + t);
+    int two_down = outputs.two_down, two_across = outputs.two_across;
+    const float *from = dy + outputs.offset, *below = from + w->out_width * all;
     for (int c = 0; c < columns; c += 4) {
       vi kept = first_lanes(all - column - c);
       vf none = vset(0), half[2][4], whole[4];
@@ -309,19 +321,19 @@ static void NOINLINE pack_transformed_gradients(const float *dy, const Window *w
 }
 
 /* Writes columns of the filter's gradient. */
-static void NOINLINE untransform_columns(const float *sums, int plane, int stride, const Window *w,
-                                         int first, int end, float *out) {
+static void NOINLINE transform_columns_back(const float *sums, int plane, int stride,
+                                            const Window *w, int first, int end, float *out) {
   int channels = w->in_channels, columns = w->out_channels;
   for (int k = 0; k < channels; k++, sums += stride) {
     for (int c = first; c < end; c += 4) {
       vf half[4][3], whole[3];
       for (int j = 0; j < 4; j++) {
         const float *from = sums + j * plane + c;
-        untransform_filter(load(from), load(from + 4 * plane), load(from + 8 * plane),
+        transform_filter_back(load(from), load(from + 4 * plane), load(from + 8 * plane),
                            load(from + 12 * plane), half[j]);
       }
       for (int i = 0; i < 3; i++) {
-        untransform_filter(half[0][i], half[1][i], half[2][i], half[3][i], whole);
+        transform_filter_back(half[0][i], half[1][i], half[2][i], half[3][i], whole);
         for (int j = 0; j < 3; j++)
           store_columns(out + ((i * 3 + j) * channels + k) * columns + c, whole[j], end - c);
       }
@@ -329,7 +341,7 @@ static void NOINLINE untransform_columns(const float *sums, int plane, int strid
   }
 }
 
-/* `sums` has room for the transformed filter's gradient. Threads share columns. */
+/* `sums` is scratch memory for the gradient of the transformed filter. Threads share columns. */
 EXPORT(winograd_filter_gradient)
 void winograd_filter_gradient(const float *x, const float *dy, float *out, float *sums,
                               const Window *w, int part, int parts) {
@@ -338,19 +350,19 @@ void winograd_filter_gradient(const float *x, const float *dy, float *out, float
   int channels = w->in_channels, stride = padded(w->out_channels), first, end;
   int panels = (channels + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS, tiles = count_tiles(w);
   find_piece(w->out_channels, TILE_COLUMNS, part, parts, &first, &end);
-  int most = smaller(BLOCK_INPUT / POSITIONS / panels, BLOCK_TILES);
-  int most_columns = BLOCK_OUTPUT / POSITIONS / most / TILE_COLUMNS * TILE_COLUMNS;
-  for (int tile = 0; tile < tiles && first < end; tile += most) {
-    int count = smaller(tiles - tile, most), plane = count * panels + PLANE_GAP;
+  int block_tiles = smaller(BLOCK_INPUT / POSITIONS / panels, BLOCK_TILES);
+  int block_columns = BLOCK_OUTPUT / POSITIONS / block_tiles / TILE_COLUMNS * TILE_COLUMNS;
+  for (int tile = 0; tile < tiles && first < end; tile += block_tiles) {
+    int count = smaller(tiles - tile, block_tiles), plane = count * panels + PLANE_GAP;
     pack_transformed_tiles(x, w, tile, count, input, plane);
-    for (int column = first; column < end; column += most_columns) {
-      int wide = smaller(padded(end - column), most_columns), out_plane = count * wide + PLANE_GAP;
+    for (int column = first; column < end; column += block_columns) {
+      int wide = smaller(padded(end - column), block_columns), out_plane = count * wide + PLANE_GAP;
       pack_transformed_gradients(dy, w, tile, count, column, wide, output, out_plane);
-      BlockProduct product = {channels, wide, count, WITH_PANELS, stride, tile > 0};
+      BlockProduct product = {channels, wide, count, PACKED_PANELS, stride, tile > 0};
       for (int position = 0; position < POSITIONS; position++)
         multiply_block(&product, input + position * plane, output + position * out_plane,
                        sums + position * channels * stride + column);
     }
   }
-  untransform_columns(sums, channels * stride, stride, w, first, end, out);
+  transform_columns_back(sums, channels * stride, stride, w, first, end, out);
 }

@@ -17,7 +17,7 @@ from webtensor.backends.wasm.descriptions import (
     Packed,
     operands,
 )
-from webtensor.backends.wasm.packed_weights import is_worth_packing
+from webtensor.backends.wasm.packed_weights import COLUMNS, ROWS, is_worth_packing
 from webtensor.dtypes import float32
 from webtensor.matmul_sizes import MatmulSizes
 
@@ -47,7 +47,7 @@ def matmul(of: Signature, sizes: MatmulSizes, *epilogue: Any) -> Description:
         return Description(of.bytes, (Call(("matmul", of.dtype), arguments),))
     is_matrix = sizes.m > 1 and sizes.n > 1
     packs = is_matrix and not sizes.b_batched and is_worth_packing(of.inputs[1])
-    packed = Packed(1, sizes.n, sizes.transpose_b) if packs else 0
+    packed = Packed(1, sizes.n, COLUMNS if sizes.transpose_b else ROWS) if packs else 0
     arguments += (packed, *epilogue_arguments(of, *epilogue))
     work = of.size * sizes.k / PRODUCTS_AT_ONCE if is_matrix else 0.0
     return Description(of.bytes, (Call(("matmul", float32), arguments, work, True),))

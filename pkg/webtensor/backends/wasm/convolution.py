@@ -16,7 +16,7 @@ from webtensor.backends.wasm.descriptions import (
     Geometry,
     Packed,
 )
-from webtensor.backends.wasm.packed_weights import is_worth_packing
+from webtensor.backends.wasm.packed_weights import ROWS, is_worth_packing
 from webtensor.geometry import Window
 
 __all__: list[str] = []
@@ -29,10 +29,10 @@ _DEPTHWISE_WORK: Final = 2
 def _with_fewer_products(
     name: str, of: Signature, window: Window, *epilogue: Any
 ) -> Description | None:
-    """Describe a convolution or its transpose by another way, where that takes less time."""
+    """Describe a convolution or its transpose in another way, where that takes less time."""
     if window.filter_height != 3 or window.filter_width != 3:
         return None
-    # Many pages need none.
+    # Most pages have no such filters.
     from webtensor.backends.wasm.winograd import WINOGRAD
 
     describe = WINOGRAD.get(name)
@@ -66,7 +66,7 @@ def _windowed(name: str) -> Describing:
         if packs:
             columns, filter = window.out_channels, of.inputs[1]
             is_worth_it = of.size > columns and is_worth_packing(filter)
-            arguments += (Packed(1, columns) if is_worth_it else 0,)
+            arguments += (Packed(1, columns, ROWS) if is_worth_it else 0,)
         if has_epilogue:
             arguments += epilogue_arguments(of, *epilogue)
         return Description(of.bytes, (Call((name,), arguments, work, True),))

@@ -68,7 +68,7 @@ class Packed(NamedTuple):
 
     operand: int
     columns: int
-    form: int = 0
+    form: int
 
     def find(self, backend: WasmBackend, inputs: Sequence[Operand]) -> int:
         """Return the address."""

@@ -17,13 +17,9 @@ from webtensor.errors import OutOfMemoryError
 if TYPE_CHECKING:
     from webtensor.backends.wasm.backend import WasmBackend
 
-    _Reference = ref[Stored]
-else:
-    _Reference = ref
+__all__ = ["COLUMNS", "ROWS", "TRANSFORMED", "PackedWeights", "is_worth_packing", "packed_bytes"]
 
-__all__ = ["ROWS", "TRANSFORMED", "PackedWeights", "is_worth_packing"]
-
-#: Forms: a matrix whose rows or columns lie together, and a 3×3 filter as ``winograd.c`` has it.
+#: Forms: a row-major or a column-major matrix, and a 3×3 filter transformed by ``winograd.c``.
 ROWS, COLUMNS, TRANSFORMED = range(3)
 #: As in ``wasm_build/source/gemm.h``.
 _TILE_COLUMNS: Final = 8
@@ -31,7 +27,7 @@ _TILE_COLUMNS: Final = 8
 _LEAST_SIZE: Final = 512
 
 
-class _Use(_Reference):
+class _Use(ref[Stored]):
     """Use of weights in a product, as a matrix of ``columns`` columns."""
 
     __slots__ = ("address", "columns", "key")
@@ -47,6 +43,12 @@ def is_worth_packing(weights: Operand | Spec) -> bool:
     return weights.size >= _LEAST_SIZE
 
 
+def packed_bytes(rows: int, columns: int, form: int) -> int:
+    """Return the bytes of packed float32 weights; transformed, 9 taps become 16 behind a header."""
+    size = -(-columns // _TILE_COLUMNS) * _TILE_COLUMNS * rows * 4
+    return 16 + size // 9 * 16 if form == TRANSFORMED else size
+
+
 class PackedWeights:
     """Finds packed weights by the storage of the weights."""
 
@@ -56,7 +58,7 @@ class PackedWeights:
         #: By the storage's identity, a multiple of four, plus the form.
         self._uses: dict[int, _Use] = {}
 
-    def address(self, weights: Operand, columns: int, form: int = ROWS) -> int:
+    def address(self, weights: Operand, columns: int, form: int) -> int:
         """Return the address of weights packed in a form, or 0 if they are not packed."""
         key = id(weights.storage) + form
         use = self._uses.get(key)
@@ -85,13 +87,11 @@ class PackedWeights:
 
     def _pack(self, use: _Use, weights: Operand, form: int) -> int:
         columns, rows = use.columns, weights.size // use.columns
-        size = -(-columns // _TILE_COLUMNS) * _TILE_COLUMNS * rows * weights.dtype.itemsize
-        strides = (1, rows) if form == COLUMNS else (columns, 1)
-        pack = "pack_weights", rows, columns, *strides
+        pack = "pack_weights", rows, columns, *((1, rows) if form == COLUMNS else (columns, 1))
         if form == TRANSFORMED:
-            size, pack = 16 + size * 16 // 9, ("winograd_filter", 0, rows // 9, columns, 0)
+            pack = "winograd_filter", 0, rows // 9, columns, 0
         try:
-            use.address = self._backend.allocate(size)
+            use.address = self._backend.allocate(packed_bytes(rows, columns, form))
         except OutOfMemoryError:
             return 0  # the product packs them itself, piece by piece
         self._backend.functions[pack[0],](weights.storage.handle, use.address, *pack[1:])

@@ -1,4 +1,4 @@
-"""Convolutions of 3×3 with few products (see ``wasm_build/source/winograd.c``).
+"""3×3 convolutions by Winograd's minimal filtering (see ``wasm_build/source/winograd.c``).
 
 An input that is infinite or NaN makes results NaN one pixel further than those that read it.
 """
@@ -19,23 +19,22 @@ from webtensor.backends.wasm.descriptions import (
     Packed,
     scratch,
 )
-from webtensor.backends.wasm.packed_weights import TRANSFORMED
-from webtensor.dtypes import float32
+from webtensor.backends.wasm.packed_weights import TRANSFORMED, packed_bytes
 from webtensor.environment import env
 from webtensor.geometry import Window
 
 __all__ = ["WINOGRAD"]
 
-#: With fewer channels the transforms of tiles take what fewer products save, and with fewer tiles
-#: the filter's does.
-_LEAST_CHANNELS: Final = 16
-_LEAST_TILES: Final = 16
-#: As many channels as the row of zeros has that stands for pixels outside the input.
-_MOST_CHANNELS: Final = 256
-#: The products of a tile for each pair of channels.
+#: With fewer channels, transforming the tiles takes the time that is saved; with fewer tiles,
+#: transforming the filter does.
+_MINIMUM_CHANNELS: Final = 16
+_MINIMUM_TILES: Final = 16
+#: Pixels outside the input are read from a row of zeros, which has this many channels.
+_MAXIMUM_CHANNELS: Final = 256
+#: Elements of a transformed tile, each of which takes a product for each pair of channels.
 _POSITIONS: Final = 16
-#: Larger filters are read from memory, in which they are nearly twice as large once transformed.
-_LARGEST_FILTER: Final = 256 * 256
+#: Transformed filters are 16/9 as large. Larger ones don't fit the cache, and take longer to read.
+_MAXIMUM_FILTER_SIZE: Final = 256 * 256
 
 
 def _conv2d(of: Signature, window: Window, *epilogue: Any) -> Description | None:
@@ -47,7 +46,7 @@ def _conv2d(of: Signature, window: Window, *epilogue: Any) -> Description | None
 
 
 def _input_gradient(of: Signature, window: Window) -> Description | None:
-    """Describe an input gradient, which is a convolution by the reversed filter."""
+    """Describe an input gradient, a convolution by the filter rotated by 180°."""
     of_gradient = window._replace(
         in_height=window.out_height,
         in_width=window.out_width,
@@ -64,14 +63,14 @@ def _input_gradient(of: Signature, window: Window) -> Description | None:
 
 
 def _filter_gradient(of: Signature, window: Window) -> Description | None:
-    """Describe a filter's gradient, which adds up what tiles give."""
+    """Describe a filter's gradient, the sum of the gradients of all tiles."""
     if not _saves_time(window):
         return None
     channels, columns = window.in_channels, window.out_channels
     work = _POSITIONS * channels * columns * _tiles(window) / PRODUCTS_AT_ONCE
     arguments = (Address(0), Address(1), RESULT, scratch(0), Geometry(window))
     call = Call(("winograd_filter_gradient",), arguments, work, True)
-    return Description(of.bytes, (call,), (_transformed_bytes(channels, columns),))
+    return Description(of.bytes, (call,), (packed_bytes(9 * channels, columns, TRANSFORMED),))
 
 
 def _saves_time(window: Window) -> bool:
@@ -80,10 +79,10 @@ def _saves_time(window: Window) -> bool:
         window.filter_height == window.filter_width == 3
         and (window.stride_height, window.stride_width) == (1, 1)
         and (window.dilation_height, window.dilation_width) == (1, 1)
-        and _LEAST_CHANNELS <= channels <= _MOST_CHANNELS
-        and columns >= _LEAST_CHANNELS
-        and channels * columns <= _LARGEST_FILTER
-        and _tiles(window) >= _LEAST_TILES
+        and _MINIMUM_CHANNELS <= channels <= _MAXIMUM_CHANNELS
+        and columns >= _MINIMUM_CHANNELS
+        and channels * columns <= _MAXIMUM_FILTER_SIZE
+        and _tiles(window) >= _MINIMUM_TILES
         and env().get_bool("WASM_WINOGRAD")
     )
 
@@ -91,11 +90,6 @@ def _saves_time(window: Window) -> bool:
 def _tiles(window: Window) -> int:
     """Return the number of tiles of 2×2 pixels of the output."""
     return window.batch * -(-window.out_height // 2) * -(-window.out_width // 2)
-
-
-def _transformed_bytes(channels: int, columns: int) -> int:
-    """Return the bytes of a transformed filter, of whole panels, and of what precedes it."""
-    return 16 + _POSITIONS * channels * -(-columns // 8) * 8 * float32.itemsize
 
 
 def _description(
@@ -120,7 +114,9 @@ def _description(
         products * _tiles(window),
         True,
     )
-    return Description(of.bytes, (transform, convolve), (_transformed_bytes(channels, columns),))
+    return Description(
+        of.bytes, (transform, convolve), (packed_bytes(9 * channels, columns, TRANSFORMED),)
+    )
 
 
 #: What describes kernels, or returns None where a direct one takes less time.
