@@ -294,15 +294,25 @@ def test_stopped_run_is_described_though_that_takes_a_while(repl: Repl):
     repl.enter("session.TracebackException = kept")
 
 
+#: Frames come late: what asks for one meanwhile gets it in the end, as in a page that was hidden.
+HOLD_FRAMES = """() => {
+  const { requestAnimationFrame } = window;
+  const held = [];
+  window.requestAnimationFrame = (callback) => held.push(callback);
+  window.releaseFrames = () => {
+    window.requestAnimationFrame = requestAnimationFrame;
+    held.forEach((callback) => requestAnimationFrame(callback));
+  };
+}"""
+
+
 def test_output_is_complete_when_the_run_has_ended(repl: Repl):
-    repl.page.evaluate(
-        "() => { window.kept = requestAnimationFrame; requestAnimationFrame = () => 0; }"
-    )
+    repl.page.evaluate(HOLD_FRAMES)
     try:
         repl.run("print('written in no frame')\n")
         assert "written in no frame" in repl.entry.inner_text().splitlines()
     finally:
-        repl.page.evaluate("() => { requestAnimationFrame = kept; }")
+        repl.page.evaluate("releaseFrames()")
 
 
 def test_program_reads_lines(repl: Repl):
