@@ -147,6 +147,14 @@ def test_loops_in_loops(backend: str, wrap: Callable[..., Any]) -> None:
         np.testing.assert_allclose(actual.numpy(), expected(n, x, value), 1e-5)
 
 
+def test_a_body_takes_the_first_value_and_a_variable_that_nothing_else_reads(backend: str) -> None:
+    w = wt.Variable(2.0)
+    captured = wt.function(lambda x: wt.while_loop(lambda y: y < 90.0, lambda y: y * x * w, x))
+    for value, x, wanted in ((2.0, 3.0, 108.0), (1.0, 2.0, 128.0), (3.0, 5.0, 1125.0)):
+        w.assign(value)
+        assert captured(wt.tensor(x)).item() == wanted
+
+
 def test_structures_of_loop_variables(backend: str) -> None:
     @wt.function
     def f(x: wt.Tensor) -> Any:

@@ -1,5 +1,6 @@
 """Captured functions: what they replay is what the functions themselves compute."""
 
+import copy
 import gc
 import os
 from array import array
@@ -148,6 +149,59 @@ def test_one_tensor_may_be_two_arguments(backend: str) -> None:
     x = wt.tensor([1.0, 2.0])
     assert captured(x, x).tolist() == [3.0, 6.0]
     assert captured(x, wt.tensor([10.0, 20.0])).tolist() == [12.0, 24.0]
+
+
+def test_a_constant_may_be_an_argument_of_the_first_call(backend: str) -> None:
+    x = wt.tensor([3.0]) * 1.0
+    captured = wt.function(lambda y: (y * x, wt.reshape(x, (1, 1)) - wt.reshape(y, (1, 1))))
+    assert [part.item() for part in captured(x)] == [9.0, 0.0]
+    assert [part.item() for part in captured(wt.tensor([5.0]))] == [15.0, -2.0]
+    both = wt.function(lambda y, z: y - 2.0 * z)
+    assert both(x, x).item() == -3.0
+    assert both(x, wt.tensor([5.0])).item() == -7.0
+
+
+@pytest.mark.parametrize(
+    "difference", [lambda w, first: w - first, lambda w, first: -(first - w)], ids=["w", "first"]
+)
+def test_a_constant_may_be_a_variable_s_first_value(
+    backend: str, difference: Callable[..., Any]
+) -> None:
+    w = wt.Variable([2.0])
+    first = w.value
+    captured = wt.function(lambda: difference(w, first))
+    assert captured().item() == 0.0
+    assert w.value is first
+    w.assign([5.0])
+    assert captured().item() == 3.0
+
+
+def test_variables_that_are_made_of_arguments(backend: str) -> None:
+    def counted(x: wt.Tensor) -> Any:
+        count, start = wt.Variable(0.0), wt.Variable(x)
+        count.assign_add(1.0)
+        start.assign_add(count)
+        return start * 1.0, count.value, copy.copy(x) + copy.deepcopy(x)
+
+    captured = wt.function(counted)
+    for x in (1.0, 2.0, 3.0, 4.0):
+        assert [part.item() for part in captured(wt.tensor(x))] == [x + 1.0, 1.0, 2.0 * x]
+
+
+def test_a_variable_that_another_is_set_to(backend: str) -> None:
+    source, target = wt.Variable([1.0]), wt.Variable([0.0])
+    captured = wt.function(lambda: target.assign(source))
+    for value in (1.0, 2.0, 3.0):
+        source.assign([value])
+        captured()
+        assert target.item() == value
+
+
+@pytest.mark.parametrize("read", [bool, int, float, np.asarray])
+def test_variables_must_not_be_read(backend: str, read: Callable[..., Any]) -> None:
+    flag = wt.Variable(1.0)
+    with pytest.raises(wt.CaptureError, match="are read"):
+        wt.function(lambda x: x * float(read(flag)))(wt.tensor(2.0))
 
 
 def test_tensors_from_elsewhere_are_constants(backend: str) -> None:

@@ -172,9 +172,7 @@ class Tensor(Operators):
         return self.storage is DISPOSED
 
     def __copy__(self) -> Tensor:
-        storage = self.storage
-        storage.size  # noqa: B018  (raises where the tensor is disposed)
-        return Tensor(storage, self.shape, self.dtype)
+        return self.clone()  # type: ignore[no-any-return]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         return self.__copy__()  # elements never change; ``copy`` itself fills the memo

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from webtensor.engine import Tensor, TensorLike, Variable
+from webtensor.engine import Tensor, TensorLike, Variable, state
 from webtensor.engine.tasks import TaskStack
-from webtensor.ops import tensor
+from webtensor.ops import clone, tensor
 
 __all__ = ["StatelessScope", "stateless_scopes"]
 
@@ -71,7 +71,8 @@ class StatelessScope:
     def set_value(self, variable: Variable, value: Tensor) -> None:
         """Give a variable another value until the scope is closed."""
         self._outer_values.setdefault(id(variable), (variable, variable._value))
-        variable._value = value
+        # A tensor that is recorded as another's copy is not taken for the variable's own.
+        variable._value = clone(value) if state.captures else value
 
     def add_loss(self, loss: Tensor) -> None:
         """Add a loss of a layer."""

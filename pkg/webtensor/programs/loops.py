@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from webtensor.engine import Tensor
 from webtensor.errors import CaptureError
-from webtensor.programs.recording import Argument, Recorder, View, on_device
+from webtensor.programs.recording import Argument, LateScalar, Recorder, View, on_device
 
 if TYPE_CHECKING:
     from webtensor.programs.recording import Recording
@@ -99,7 +99,7 @@ def _part(
     variables: Sequence[Tensor],
 ) -> Part:
     """Record the condition or the body for the first values of the loop variables."""
-    inner = Recorder()
+    inner = Recorder(around=recorder)
 
     def record() -> tuple[View, ...]:
         # The host may have one value of a variable and not the next: no device is asked here.
@@ -122,6 +122,8 @@ def _part(
         )
     outer: list[View] = []
     for value, tensor in inner.constants.items():
+        if isinstance(recording.sources[value], LateScalar):
+            continue  # each run of the part computes it
         recording.sources[value] = Argument(len(variables) + len(outer))
         outer.append(recorder.view(tensor))
     return Part(recording, results, tuple(outer))

@@ -1,9 +1,13 @@
 """Recording a function: the kernels that it runs, what it reads, assigns and returns.
 
 A ``Recording`` numbers the **values** of one run: elements, which several tensors may share.
-Arguments, variables and constants have values, and each kernel makes another one. Elements that
-follow from arguments or variables must not be read: what a function does next depends on them, and
-a recording does not. Python numbers that change from call to call are recorded as ``LateNumber``.
+Arguments, variables and constants have values, and each kernel makes another one. A storage may
+have two values: an argument's or a variable's, and that of a constant which happens to be the same
+in this run. Hence it is tensors, as objects, whose values are known.
+
+Elements that follow from arguments or variables must not be read: what a function does next depends
+on them, and a recording does not. Python numbers that change from call to call are recorded as
+``LateNumber``.
 """
 
 from __future__ import annotations
@@ -13,13 +17,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-from weakref import ReferenceType, ref
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from webtensor.dtypes import DType, string_
 from webtensor.engine import Primitive, Storage, Tensor, Variable, backend, state
 from webtensor.engine.convert import pack
 from webtensor.engine.late_numbers import LateNumber, NumberHolder, at_capture
 from webtensor.engine.operands import new_constant
+from webtensor.engine.scopes import outside_scopes
 from webtensor.engine.state import observing
 from webtensor.engine.storage import host_storage
 from webtensor.errors import CaptureError
@@ -120,20 +125,28 @@ class Recorder:
     Args:
         is_strict: whether what cannot be captured is an error; else it ends the recording, and the
             function runs on.
+        around: what records the function around this one, or None.
     """
 
-    def __init__(self, is_strict: bool = True) -> None:
+    def __init__(self, is_strict: bool = True, around: Recorder | None = None) -> None:
         self.is_strict = is_strict
+        self._around = around
         #: Whether the function did what cannot be captured.
         self.has_failed = False
         self.recording = Recording()
         #: The tensors of sources that are no arguments, by the numbers of their values.
         self.constants: dict[int, Tensor] = {}
         self._values = 0
-        #: What is known of tensors and storages, by their identity.
-        self._views: dict[int, tuple[ReferenceType[Any], View]] = {}
+        #: What is known of tensors, by their identity.
+        self._views: dict[int, tuple[ReferenceType[Tensor], View]] = {}
+        #: What is known of storages that the function made.
+        self._made: WeakKeyDictionary[Storage, View] = WeakKeyDictionary()
         self._unread = UnreadStorages()
         self._assigned: dict[int, tuple[Variable, Tensor]] = {}
+        #: Variables, with their values before and during the recording.
+        self._replaced: list[tuple[Variable, Tensor, Tensor]] = []
+        #: The variables that the function made.
+        self._own_variables: dict[int, Variable] = {}
         #: The tensors of Python numbers.
         self._scalars: dict[tuple[str, DType], Tensor] = {}
         #: What holds numbers, with the number that it holds by now.
@@ -149,7 +162,8 @@ class Recorder:
         captures = state.captures
         try:
             with observing(self):
-                state.variable_readers = (*readers, self)
+                # The first of the readers, as it may replace the tensor that others are to see.
+                state.variable_readers = (self, *readers)
                 state.variable_writers = (*writers, self)
                 state.captures = (*captures, self)
                 yield
@@ -157,6 +171,7 @@ class Recorder:
             state.variable_readers = readers
             state.variable_writers, state.captures = writers, captures
             self._unread.release()
+            self._restore_values()
 
     def argument(self, number: int, tensor: Tensor) -> None:
         """Note a tensor that stands for an argument."""
@@ -165,7 +180,7 @@ class Recorder:
 
     def view(self, tensor: Tensor) -> View:
         """Return what is recorded of a tensor; one that nothing recorded made is a constant."""
-        recorded = self._known(tensor) or self._known(tensor.storage)
+        recorded = self._known(tensor) or self._made.get(tensor.storage)
         if recorded is not None:
             return View(recorded.value, tensor.shape, tensor.dtype)
         if tensor.dtype is string_:
@@ -210,7 +225,7 @@ class Recorder:
             if operand.storage is output.storage:
                 self._note(output, view.value)
                 return
-        if self._known(output) or self._known(output.storage):
+        if self._known(output):
             return
         if output.storage.size == 0:  # no kernel runs for nothing
             self._begin(output, output.storage)
@@ -220,18 +235,52 @@ class Recorder:
         plain = tuple(map(at_capture, attributes))
         self.recording.calls.append(RecordedCall(primitive, views, result, plain, late))
 
+    def make_variable(self, variable: Variable, source: Tensor) -> None:
+        """Note a variable that the function makes, and the tensor that it begins with."""
+        self.recording.made_variables = True
+        if not self.has_failed:
+            self._own_variables[id(variable)] = variable
+            self._note(variable._value, self.view(source).value)
+
     def read_variable(self, variable: Variable, value: Tensor) -> None:
         """Note a variable that is read before the function assigned to it."""
-        if self._is_drawing or self.has_failed:
-            return
-        if id(variable) not in self._assigned and not self._known(value):
-            self._begin(value, variable)
-            self._unread.add(value.storage)
-
-    def write_variable(self, variable: Variable, value: Tensor) -> None:
-        """Note a value that is assigned to a variable."""
         if not (self._is_drawing or self.has_failed):
-            self.view(value)
+            self._begin_variable(variable)
+
+    def _begin_variable(self, variable: Variable) -> None:
+        """Note a variable's value as the variable's, unless the function has computed it."""
+        view = self._known(variable._value)
+        if id(variable) in self._own_variables or (
+            view is not None and not self._is_constant(variable._value, view)
+        ):
+            return
+        if self._around is None:
+            self._replace_value(variable)
+        else:
+            self._around._begin_variable(variable)
+        self._begin(variable._value, variable)
+        self._unread.add(variable._value.storage)
+
+    def _replace_value(self, variable: Variable) -> None:
+        """Let a variable hold another tensor with its elements while the function runs.
+
+        The function may know the tensor from before, as a constant.
+        """
+        value = variable._value
+        with outside_scopes():
+            variable._value = Tensor(value.storage, value.shape, value.dtype)
+        self._replaced.append((variable, value, variable._value))
+
+    def _restore_values(self) -> None:
+        """Let variables that were not assigned to hold the tensors that they held before."""
+        for variable, value, stand_in in self._replaced:
+            if variable._value is stand_in:
+                variable._value = value
+
+    def write_variable(self, variable: Variable, value: Tensor, source: Tensor) -> None:
+        """Note a value that is assigned to a variable, and the tensor that it comes from."""
+        if not (self._is_drawing or self.has_failed):
+            self._note(value, self.view(source).value)
             self._assigned[id(variable)] = (variable, value)
             self.assignments += 1
 
@@ -249,6 +298,8 @@ class Recorder:
         """Return a number that something holds."""
         if self.has_failed:
             return self.unrecorded(lambda: holder.number)
+        if self._around is not None:
+            return self._around.read_number(holder)
         if id(holder) not in self._held:
             read = partial(getattr, holder, "number")
             self._held[id(holder)] = holder, LateNumber(self.unrecorded(read), read)
@@ -304,17 +355,23 @@ class Recorder:
 
     # -- values -------------------------------------------------------------------------------
 
-    def _known(self, target: Tensor | Storage) -> View | None:
-        entry = self._views.get(id(target))
-        return entry[1] if entry is not None and entry[0]() is target else None
+    def _known(self, tensor: Tensor) -> View | None:
+        entry = self._views.get(id(tensor))
+        return entry[1] if entry is not None and entry[0]() is tensor else None
+
+    def _is_constant(self, tensor: Tensor, view: View) -> bool:
+        """Whether a known tensor is a constant itself, and not made of one."""
+        source = self.recording.sources.get(view.value)
+        return isinstance(source, Storage) and self.constants[view.value] is tensor
 
     def begin_result(self, tensor: Tensor) -> View:
         """Note a tensor that something recorded makes."""
-        view = self._note(tensor, self._next_value())
+        view = self._made[tensor.storage] = self._note(tensor, self.next_value())
         self._unread.add(tensor.storage)
         return view
 
-    def _next_value(self) -> int:
+    def next_value(self) -> int:
+        """Return the number of another value."""
         self._values += 1
         return self._values - 1
 
@@ -323,13 +380,11 @@ class Recorder:
         self.recording.sources[self._values] = source
         if not isinstance(source, Argument):
             self.constants[self._values] = tensor
-        return self._note(tensor, self._next_value())
+        return self._note(tensor, self.next_value())
 
     def _note(self, tensor: Tensor, value: int) -> View:
         view = View(value, tensor.shape, tensor.dtype)
         self._views[id(tensor)] = (ref(tensor), view)
-        if not self._known(tensor.storage):
-            self._views[id(tensor.storage)] = (ref(tensor.storage), view)
         return view
 
 

@@ -13,13 +13,12 @@ from webtensor.autodiff.functions import is_host_data, own_tensors
 from webtensor.autodiff.results import require_callable
 from webtensor.autodiff.tape import IDENTITY
 from webtensor.dtypes import complex64
-from webtensor.engine import Storage, Tensor, Variable, alias, as_operand, constant, run
+from webtensor.engine import Storage, Tensor, Variable, alias, as_operand, constant, run, state
 from webtensor.engine.late_numbers import again
 from webtensor.errors import CaptureError
 from webtensor.nest import map_structure
 from webtensor.ops import broadcast_to, moveaxis, reshape, stack
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
-from webtensor.programs.loops import RecordedLoop
 from webtensor.programs.recording import (
     Argument,
     RecordedCall,
@@ -149,7 +148,7 @@ def _recorded(
 
     Returns the recording, what the function returned, with places of tensors, and these.
     """
-    recorder = Recorder()
+    recorder = Recorder(around=state.captures[-1] if state.captures else None)
     with paused():
         examples = [
             operand.tensor[0] if operand.is_batched else operand.tensor for operand in operands
@@ -210,7 +209,7 @@ class _Batch:
             value: self._begun(value, source) for value, source in recording.sources.items()
         }
         for call in recording.calls:
-            if isinstance(call, RecordedLoop):
+            if not isinstance(call, RecordedCall):
                 raise CaptureError(
                     "vmap: how often while_loop runs differs from example to example; use scan"
                 )
