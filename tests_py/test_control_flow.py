@@ -201,10 +201,110 @@ def test_loops_that_cannot_be_captured(
         captured(wt.ones((2,)))
 
 
-def test_gradients_through_captured_loops_are_refused(backend: str) -> None:
-    captured = wt.function(wt.grad(lambda x: wt.while_loop(lambda y: y < 9.0, lambda y: y * x, x)))
-    with pytest.raises(wt.CaptureError, match="no gradients flow through a loop"):
-        captured(wt.tensor(3.0))
+def powers(x: wt.Tensor) -> Any:
+    """Return the first power of a number that is at least 90; the body takes ``x``, too."""
+    return wt.while_loop(lambda y: y < 90.0, lambda y: y * x, x)
+
+
+def decay(x: wt.Tensor) -> Any:
+    """A loop with several variables, one of which is an integer and one that nobody uses."""
+    _, total, _ = wt.while_loop(
+        lambda n, total, rest: wt.sum(rest) > 0.5,
+        lambda n, total, rest: (n + 1, total + rest * n.astype("float32"), 0.5 * rest * rest),
+        (wt.tensor(0), 0.5 * x, wt.tanh(x)),
+    )
+    return wt.sum(total * total)
+
+
+def limited(x: wt.Tensor) -> Any:
+    return wt.sum(wt.while_loop(lambda y: y[0] < 9.0, lambda y: y[::-1] * x, x, 3))
+
+
+def nested(x: wt.Tensor) -> Any:
+    """A loop in a loop, whose body takes what the outer one computes."""
+
+    def outer(total: wt.Tensor) -> Any:
+        scale = wt.mean(total) + x
+        return wt.while_loop(lambda y: y < 7.0, lambda y: y + scale * x, total) + scale
+
+    return wt.while_loop(lambda total: total < 30.0, outer, x * x)
+
+
+def in_scopes(x: wt.Tensor) -> Any:
+    """A loop that takes what is disposed after it."""
+    with wt.tidy() as scope:
+        scale, offset = x * 2.0, wt.sum(wt.ones((2,)))
+        return scope.keep(wt.while_loop(lambda y: y < 9.0, lambda y: y * scale + offset, x))
+
+
+@pytest.mark.parametrize(
+    "function, arguments",
+    [
+        (powers, [3.0, 2.0, 100.0, 5.0, 3.0]),
+        (nested, [1.5, 4.0, 1.1]),
+        (in_scopes, [1.0, 0.7, 9.5]),
+        (decay, [[0.5, 1.5, 0.7], [0.1, 0.0, 0.1], [2.0, 2.0, 9.0]]),
+        (limited, [[1.0, 2.0], [3.0, 9.0], [9.0, 1.0]]),
+    ],
+)
+def test_gradients_of_captured_loops(
+    backend: str, function: Callable[..., Any], arguments: list[Any], no_leak: None
+) -> None:
+    captured = wt.function(wt.value_and_grad(function))
+    for argument in (*arguments, arguments[0]):
+        actual, wanted = captured(wt.tensor(argument)), wt.value_and_grad(function)(argument)
+        for part, wanted_part in zip(actual, wanted, strict=True):
+            np.testing.assert_allclose(part.numpy(), wanted_part.numpy(), 1e-6)
+    captured.clear()
+
+
+def training(wrap: Callable[..., Any]) -> tuple[list[float], Any]:
+    """Return losses and weights of a few steps through a loop whose body reads variables."""
+    w = wt.Variable([[0.5, 0.1], [0.2, 0.4]], name="w")
+    b = wt.Variable([0.1, 0.2], name="b")
+    offset = wt.Variable(0.0, trainable=False)
+
+    @wrap
+    def step(x: wt.Tensor) -> wt.Tensor:
+        offset.assign(1.0)
+
+        def loss() -> wt.Tensor:
+            last = wt.while_loop(
+                lambda y: wt.max(y) < 2.0, lambda y: wt.relu(y @ w) + b + offset, x
+            )
+            offset.assign(100.0)  # which the loop has not seen
+            return wt.mean((last - 3.0) ** 2)
+
+        value, gradients = wt.variable_grads(loss)
+        for variable in (w, b):
+            variable.assign_sub(0.1 * gradients[variable.name])
+        return value
+
+    losses = [step(wt.tensor([[x, 1.0]])).item() for x in (1.0, 0.0, 0.5, 1.9, -1.0)]
+    return losses, w.numpy()
+
+
+def test_training_through_a_captured_loop(backend: str) -> None:
+    (losses, weights), (wanted, wanted_weights) = training(wt.function), training(lambda f: f)
+    np.testing.assert_allclose(losses, wanted, 1e-5)
+    np.testing.assert_allclose(weights, wanted_weights, 1e-5)
+
+
+def test_second_derivatives_of_captured_loops_are_refused(backend: str) -> None:
+    for function in (wt.grad(wt.grad(powers)), wt.hessian(powers)):
+        with pytest.raises(wt.CaptureError, match="only first derivatives flow through a loop"):
+            wt.function(function)(wt.tensor(3.0))
+
+
+def test_a_gradient_within_its_own_tape_is_refused(backend: str) -> None:
+    @wt.function
+    def second(x: wt.Tensor) -> Any:
+        with wt.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            return tape.gradient(powers(x), x)
+
+    with pytest.raises(wt.CaptureError, match="only first derivatives flow through a loop"):
+        second(wt.tensor(3.0))
 
 
 def test_loops_in_batches_are_refused(backend: str) -> None:

@@ -30,6 +30,7 @@ __all__ = [
     "is_recording",
     "note_constant",
     "paused",
+    "recording_tapes",
     "with_zeros",
     "zero_gradient",
 ]
@@ -138,6 +139,10 @@ class Tape:
     def watch(self, tensor: Tensor) -> None:
         """Record operations that depend on this tensor."""
         self._watched[id(tensor)] = tensor
+
+    def watches(self, tensor: Tensor) -> bool:
+        """Whether gradients may flow to this tensor."""
+        return id(tensor) in self._watched and id(tensor) not in self._constant
 
     def watch_variable(self, variable: Variable) -> None:
         """Watch a variable whenever it is read, even if the tape does not watch variables."""
@@ -308,9 +313,14 @@ class _TapesOfTask:
 _tapes_of_task = _TapesOfTask()
 
 
+def recording_tapes() -> list[Tape]:
+    """Return the tapes that record what this task computes."""
+    return [tape for tape in _tapes.get() if tape.is_recording]
+
+
 def is_recording() -> bool:
     """Whether a tape records what this task computes."""
-    return bool(state.variable_readers) and any(tape.is_recording for tape in _tapes.get())
+    return bool(state.variable_readers and recording_tapes())
 
 
 def note_constant(source: Tensor, output: Tensor) -> None:

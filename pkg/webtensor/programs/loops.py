@@ -1,37 +1,60 @@
 """Loops of captured functions, whose number of iterations each replay finds out.
 
 The condition and the body are recorded on their own. What they take from around them, besides the
-loop variables, becomes further arguments.
+loop variables, becomes further arguments. A way back runs a step for each iteration, the last one
+first, with what the loop variables were then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from webtensor.dtypes import bool_
 from webtensor.engine import Tensor
 from webtensor.errors import CaptureError
-from webtensor.programs.recording import Argument, LateScalar, Recorder, View, on_device
+from webtensor.programs.program import CapturedProgram, Located
+from webtensor.programs.recording import (
+    Argument,
+    LateScalar,
+    Recorder,
+    Recording,
+    View,
+    on_device,
+)
 
 if TYPE_CHECKING:
-    from webtensor.programs.recording import Recording
+    from webtensor.backends.api import Backend
+    from webtensor.engine import Storage
+    from webtensor.programs.stages import Stage
 
-__all__ = ["Part", "RecordedLoop", "record_loop"]
+__all__ = [
+    "Part",
+    "RecordedLoop",
+    "RecordedWayBack",
+    "record_loop",
+    "record_part",
+    "record_way_back",
+]
 
 
 class Part(NamedTuple):
-    """The condition or the body of a loop.
+    """The condition or the body of a loop, or a step of its way back.
 
     Attributes:
         recording: what it does.
         results: what it returns.
-        outer: the values around it that it takes, in the order of its arguments after the loop
-            variables.
+        outer: the values around it that it takes, in the order of its arguments after those that
+            differ from iteration to iteration.
     """
 
     recording: Recording
     results: tuple[View, ...]
     outer: tuple[View, ...]
+
+    def program(self, backend: Backend) -> CapturedProgram:
+        """Return a program of it."""
+        return CapturedProgram(backend, self.recording, self.results)
 
 
 class RecordedLoop(NamedTuple):
@@ -40,17 +63,61 @@ class RecordedLoop(NamedTuple):
     Attributes:
         inputs: the first values of the loop variables, then what the condition takes from around
             it, then what the body does.
-        outputs: the last values of the loop variables.
+        results: the last values of the loop variables.
+        history: their values before each iteration, which a replay keeps if something needs them;
+            its shape and dtype mean nothing.
         condition: whether there is another iteration.
         body: the next values of the loop variables.
         limit: the maximum number of iterations, or None.
     """
 
     inputs: tuple[View, ...]
-    outputs: tuple[View, ...]
+    results: tuple[View, ...]
+    history: View
     condition: Part
     body: Part
     limit: int | None
+
+    @property
+    def name(self) -> str:
+        """The name of what it computes."""
+        return "while_loop"
+
+    @property
+    def outputs(self) -> tuple[View, ...]:
+        """What it makes."""
+        return (*self.results, self.history)
+
+    def stage(self, backend: Backend, places: dict[int, int], needed: set[int]) -> Stage:
+        """Return what runs it in a program."""
+        return _Loop(backend, self, places, self.history.value in needed)
+
+
+class RecordedWayBack(NamedTuple):
+    """A way back through a loop of a recording.
+
+    Attributes:
+        inputs: the history of the loop, then the first values of what goes from step to step, then
+            what a step takes from around it.
+        outputs: the last values of what goes from step to step.
+        step: the next values of that, for the loop variables before an iteration and those values.
+    """
+
+    inputs: tuple[View, ...]
+    outputs: tuple[View, ...]
+    step: Part
+
+    @property
+    def name(self) -> str:
+        """The name of what it computes."""
+        return "gradients of while_loop"
+
+    def stage(self, backend: Backend, places: dict[int, int], needed: set[int]) -> Stage:
+        """Return what runs it in a program."""
+        return _WayBack(backend, self, places)
+
+
+# -- recording ------------------------------------------------------------------------------------
 
 
 def record_loop(
@@ -58,52 +125,75 @@ def record_loop(
     condition: Callable[..., Tensor],
     body: Callable[..., Sequence[Tensor]],
     variables: Sequence[Tensor],
-    run: Callable[[], Sequence[Tensor]],
+    run: Callable[[Sequence[Tensor]], Sequence[Tensor]],
     limit: int | None,
-) -> list[Tensor]:
-    """Record a loop, and return the last values of its variables.
+) -> tuple[list[Tensor], View | None]:
+    """Record a loop, and return the last values of its variables and its history.
 
     Args:
         recorder: what records the function around it.
         condition: returns a bool scalar for the loop variables.
         body: returns the next loop variables.
         variables: their first values.
-        run: runs the loop.
+        run: runs the loop from these values on.
         limit: the maximum number of iterations.
 
     Raises:
         CaptureError: the recorder is strict, and the loop assigns to variables, draws random
-            numbers or reads elements.
+            numbers or reads elements. If it is not strict, there is no history then.
     """
     try:
-        parts = [
-            _part(recorder, part, variables)
-            for part in (lambda *values: [condition(*values)], body)
-        ]
+        test = record_part(recorder, lambda *values: [condition(*values)], variables)
+        step = record_part(recorder, body, variables)
     except CaptureError as error:
         recorder.refuse(str(error))
-        return list(run())
-    results = [Tensor(x.storage, x.shape, x.dtype) for x in recorder.unrecorded(run)]
-    inputs = (
-        *map(recorder.view, variables),
-        *(view for part in parts for view in part.outer),
-    )
-    outputs = tuple(recorder.begin_result(tensor) for tensor in results)
-    recorder.recording.calls.append(RecordedLoop(inputs, outputs, parts[0], parts[1], limit))
+        return list(run(variables)), None
+    results = _as_new(recorder.unrecorded(lambda: run(variables)))
+    inputs = (*map(recorder.view, variables), *test.outer, *step.outer)
+    outputs = tuple(map(recorder.begin_result, results))
+    history = View(recorder.next_value(), (), bool_)
+    recorder.recording.calls.append(RecordedLoop(inputs, outputs, history, test, step, limit))
+    return results, history
+
+
+def record_way_back(
+    recorder: Recorder,
+    history: View,
+    step: Part,
+    values: Sequence[Tensor],
+    run: Callable[[], Sequence[Tensor]],
+) -> list[Tensor]:
+    """Record a way back through a loop, and return the last values of what goes from step to step.
+
+    Args:
+        recorder: what records the function around it.
+        history: that of the loop.
+        step: what each step does.
+        values: the first values of what goes from step to step.
+        run: goes back.
+    """
+    results = _as_new(recorder.unrecorded(run))
+    inputs = (history, *map(recorder.view, values), *step.outer)
+    outputs = tuple(map(recorder.begin_result, results))
+    recorder.recording.calls.append(RecordedWayBack(inputs, outputs, step))
     return results
 
 
-def _part(
+def record_part(
     recorder: Recorder,
     function: Callable[..., Sequence[Tensor]],
-    variables: Sequence[Tensor],
+    examples: Sequence[Tensor],
 ) -> Part:
-    """Record the condition or the body for the first values of the loop variables."""
+    """Record a part of a loop for tensors like those that it will take.
+
+    Raises:
+        CaptureError: the part cannot be recorded.
+    """
     inner = Recorder(around=recorder)
 
     def record() -> tuple[View, ...]:
         # The host may have one value of a variable and not the next: no device is asked here.
-        stand_ins = [on_device(tensor) for tensor in variables]
+        stand_ins = [on_device(tensor) for tensor in examples]
         for number, tensor in enumerate(stand_ins):
             inner.argument(number, tensor)
         with inner.active():
@@ -124,6 +214,103 @@ def _part(
     for value, tensor in inner.constants.items():
         if isinstance(recording.sources[value], LateScalar):
             continue  # each run of the part computes it
-        recording.sources[value] = Argument(len(variables) + len(outer))
+        recording.sources[value] = Argument(len(examples) + len(outer))
         outer.append(recorder.view(tensor))
     return Part(recording, results, tuple(outer))
+
+
+def _as_new(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Return tensors with the same elements, of which nothing is recorded."""
+    return [Tensor(tensor.storage, tensor.shape, tensor.dtype) for tensor in tensors]
+
+
+# -- replaying ------------------------------------------------------------------------------------
+
+
+class _Loop:
+    """A loop that runs as often as its condition says.
+
+    Args:
+        backend: the backend.
+        loop: the loop.
+        places: where the storages of values before it are.
+        keeps_history: whether its history is a result, too.
+    """
+
+    def __init__(
+        self, backend: Backend, loop: RecordedLoop, places: dict[int, int], keeps_history: bool
+    ) -> None:
+        self._limit = loop.limit
+        self._inputs = _located(loop.inputs, places)
+        self._count = len(loop.results)
+        #: Where the inputs of the body are, besides the loop variables.
+        self._middle = self._count + len(loop.condition.outer)
+        self._condition = loop.condition.program(backend)
+        self._body = loop.body.program(backend)
+        self._keeps_history = keeps_history
+        self.values = [view.value for view in (loop.outputs if keeps_history else loop.results)]
+
+    def results(self, storages: Sequence[Any], numbers: Sequence[Any]) -> list[Any]:
+        """Return the storages of the last loop variables, and the history."""
+        inputs = _tensors(self._inputs, storages)
+        variables = inputs[: self._count]
+        of_condition, of_body = inputs[self._count : self._middle], inputs[self._middle :]
+        history: list[list[Tensor]] = []
+        iteration = 0
+        while self._limit is None or iteration < self._limit:
+            (goes_on,) = self._condition([*variables, *of_condition])
+            if not goes_on.item():
+                break
+            if self._keeps_history:
+                history.append(variables)
+            variables = self._body([*variables, *of_body])
+            iteration += 1
+        last: list[Any] = _storages(variables)
+        return [*last, history] if self._keeps_history else last
+
+    def close(self) -> None:
+        """Free what the backend keeps."""
+        self._condition.close()
+        self._body.close()
+
+
+class _WayBack:
+    """A way back through a loop, for each iteration that its history has.
+
+    Args:
+        backend: the backend.
+        way_back: the way back.
+        places: where the storages of values before it are, and the history.
+    """
+
+    def __init__(self, backend: Backend, way_back: RecordedWayBack, places: dict[int, int]) -> None:
+        history, *inputs = way_back.inputs
+        self._history = places[history.value]
+        self._inputs = _located(inputs, places)
+        self._count = len(way_back.outputs)
+        self._step = way_back.step.program(backend)
+        self.values = [view.value for view in way_back.outputs]
+
+    def results(self, storages: Sequence[Any], numbers: Sequence[Any]) -> list[Any]:
+        """Return the storages of what the last step returns."""
+        inputs = _tensors(self._inputs, storages)
+        values, outer = inputs[: self._count], inputs[self._count :]
+        for variables in reversed(storages[self._history]):
+            values = self._step([*variables, *values, *outer])
+        return _storages(values)
+
+    def close(self) -> None:
+        """Free what the backend keeps."""
+        self._step.close()
+
+
+def _located(views: Sequence[View], places: dict[int, int]) -> list[Located]:
+    return [Located(places[view.value], view.shape, view.dtype) for view in views]
+
+
+def _tensors(located: Sequence[Located], storages: Sequence[Any]) -> list[Tensor]:
+    return [Tensor(storages[place], shape, dtype) for place, shape, dtype in located]
+
+
+def _storages(tensors: Sequence[Tensor]) -> list[Storage]:
+    return [tensor.storage for tensor in tensors]

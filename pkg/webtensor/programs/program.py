@@ -1,12 +1,13 @@
 """Programs of captured functions: what a recording needs for its results, compiled by a backend.
 
-A program is a list of stages: calls of kernels that a backend compiled together, and loops.
+A program is a list of stages: calls of kernels that a backend compiled together, loops, and ways
+back through these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from webtensor.backends.api import Backend, CompiledProgram
 from webtensor.backends.programs import KernelCall, Program
@@ -15,7 +16,6 @@ from webtensor.dtypes import DType
 from webtensor.engine import Storage, Tensor, Variable
 from webtensor.engine.dispatch import no_room
 from webtensor.engine.scopes import outside_scopes
-from webtensor.programs.loops import Part, RecordedLoop
 from webtensor.programs.numbers import Numbers
 from webtensor.programs.recording import (
     Argument,
@@ -29,7 +29,11 @@ from webtensor.programs.recording import (
 from webtensor.programs.simplification import divided, replaced, simplified
 from webtensor.shapes import Shape, prod
 
-__all__ = ["CapturedProgram"]
+if TYPE_CHECKING:
+    from webtensor.programs.loops import RecordedLoop, RecordedWayBack
+    from webtensor.programs.stages import Stage
+
+__all__ = ["CapturedProgram", "Located"]
 
 _Kind = TypeVar("_Kind")
 
@@ -55,8 +59,7 @@ class CapturedProgram:
         constant, calls = divided(calls, recording.sources, {view.value for view in wanted})
         #: The names of what it computes, in order.
         self.operations = [
-            call.primitive.name if isinstance(call, RecordedCall) else "while_loop"
-            for call in calls
+            call.primitive.name if isinstance(call, RecordedCall) else call.name for call in calls
         ]
         self._numbers = Numbers(recording.drawn)
         used = {view.value for call in calls for view in call.inputs}
@@ -81,7 +84,7 @@ class CapturedProgram:
         self._assigned_numbers = [
             (holder, self._numbers.place(number)) for holder, number in recording.assigned_numbers
         ]
-        located = [_Result(places[view.value], view.shape, view.dtype) for view in wanted]
+        located = [Located(places[view.value], view.shape, view.dtype) for view in wanted]
         self._results = located[: len(views)]
         self._assigned = [
             (variable, result)
@@ -92,7 +95,7 @@ class CapturedProgram:
         """Return the results for these arguments, and assign to variables."""
         backend = self._backend
         numbers = self._numbers()
-        storages = [*self._constants]
+        storages: list[Any] = [*self._constants]
         storages += [arguments[number].storage for number in self._arguments]
         # No tape watches a replay.
         storages += [variable._value.storage for variable in self._variables]
@@ -114,14 +117,14 @@ class CapturedProgram:
 
     def _staged(
         self,
-        calls: Sequence[RecordedCall | RecordedLoop],
+        calls: Sequence[RecordedCall | RecordedLoop | RecordedWayBack],
         places: dict[int, int],
         wanted: set[int],
-    ) -> list[_Kernels | _Loop]:
+    ) -> list[Stage]:
         """Return the stages, and add the places of their results to ``places``."""
-        groups: list[list[RecordedCall] | RecordedLoop] = []
+        groups: list[list[RecordedCall] | RecordedLoop | RecordedWayBack] = []
         for call in calls:
-            if isinstance(call, RecordedLoop):
+            if not isinstance(call, RecordedCall):
                 groups.append(call)
             elif groups and isinstance(groups[-1], list):
                 groups[-1].append(call)
@@ -132,15 +135,15 @@ class CapturedProgram:
         needed = set(wanted)
         for group in reversed(groups):
             needed_after.append(set(needed))
-            for call in [group] if isinstance(group, RecordedLoop) else group:
+            for call in group if isinstance(group, list) else [group]:
                 needed.update(view.value for view in call.inputs)
-        stages: list[_Kernels | _Loop] = []
+        stages: list[Stage] = []
         for group, needed in zip(groups, reversed(needed_after), strict=True):
-            stage: _Kernels | _Loop
-            if isinstance(group, RecordedLoop):
-                stage = _Loop(self._backend, group, places)
-            else:
+            stage: Stage
+            if isinstance(group, list):
                 stage = _Kernels(self._backend, group, places, needed, self._numbers)
+            else:
+                stage = group.stage(self._backend, places, needed)
             for value in stage.values:
                 places[value] = len(places)
             stages.append(stage)
@@ -218,51 +221,6 @@ class _Kernels:
         )
 
 
-class _Loop:
-    """A loop that runs as often as its condition says.
-
-    Args:
-        backend: the backend.
-        loop: the loop.
-        places: where the storages of values before it are.
-    """
-
-    def __init__(self, backend: Backend, loop: RecordedLoop, places: dict[int, int]) -> None:
-        count = len(loop.outputs)
-        self._limit = loop.limit
-        self._inputs = [_Result(places[view.value], view.shape, view.dtype) for view in loop.inputs]
-        #: Where the inputs of the condition and of the body are, besides the loop variables.
-        middle = count + len(loop.condition.outer)
-        self._count, self._middle = count, middle
-        self._condition = _program_of(backend, loop.condition)
-        self._body = _program_of(backend, loop.body)
-        #: The values that it makes.
-        self.values = [view.value for view in loop.outputs]
-
-    def results(self, storages: Sequence[Storage], numbers: Sequence[Any]) -> list[Storage]:
-        """Return the storages of the last loop variables."""
-        inputs = [Tensor(storages[place], shape, dtype) for place, shape, dtype in self._inputs]
-        variables = inputs[: self._count]
-        of_condition, of_body = inputs[self._count : self._middle], inputs[self._middle :]
-        iteration = 0
-        while self._limit is None or iteration < self._limit:
-            (goes_on,) = self._condition([*variables, *of_condition])
-            if not goes_on.item():
-                break
-            variables = self._body([*variables, *of_body])
-            iteration += 1
-        return [variable.storage for variable in variables]
-
-    def close(self) -> None:
-        """Free what the backend keeps."""
-        self._condition.close()
-        self._body.close()
-
-
-def _program_of(backend: Backend, part: Part) -> CapturedProgram:
-    return CapturedProgram(backend, part.recording, part.results)
-
-
 def _computed(
     backend: Backend,
     calls: Sequence[RecordedCall],
@@ -299,7 +257,7 @@ class _Made(NamedTuple):
     size: int
 
 
-class _Result(NamedTuple):
+class Located(NamedTuple):
     """A tensor: the place of its storage, its shape and its dtype."""
 
     place: int

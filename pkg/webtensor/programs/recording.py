@@ -32,7 +32,7 @@ from webtensor.programs.unread import UnreadStorages
 from webtensor.shapes import Shape
 
 if TYPE_CHECKING:
-    from webtensor.programs.loops import RecordedLoop
+    from webtensor.programs.loops import RecordedLoop, RecordedWayBack
 
 __all__ = [
     "Argument",
@@ -100,7 +100,7 @@ class Recording:
 
     Attributes:
         sources: what had a value at first, by the value's number.
-        calls: the calls of kernels, and loops, in order.
+        calls: the calls of kernels, loops, and ways back through these, in order.
         drawn: the numbers that each replay draws, in order.
         choices: what late numbers decided.
         assigned: variables, with what was assigned to them last.
@@ -110,7 +110,7 @@ class Recording:
     """
 
     sources: dict[int, Source] = field(default_factory=dict)
-    calls: list[RecordedCall | RecordedLoop] = field(default_factory=list)
+    calls: list[RecordedCall | RecordedLoop | RecordedWayBack] = field(default_factory=list)
     drawn: list[LateNumber] = field(default_factory=list)
     choices: list[tuple[LateNumber, bool]] = field(default_factory=list)
     assigned: list[tuple[Variable, View]] = field(default_factory=list)

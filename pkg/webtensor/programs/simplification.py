@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webtensor.engine import Storage
-from webtensor.programs.loops import RecordedLoop
 from webtensor.programs.recording import RecordedCall, Recording, Source, View
 from webtensor.shapes import prod
 
+if TYPE_CHECKING:
+    from webtensor.programs.loops import RecordedLoop, RecordedWayBack
+
 __all__ = ["divided", "replaced", "simplified"]
+
+_Call: TypeAlias = "RecordedCall | RecordedLoop | RecordedWayBack"
 
 #: The value of a constant call may take this many bytes, or as many as its operands.
 _FEW_BYTES = 1 << 16
 
 
-def simplified(
-    recording: Recording, wanted: Iterable[View]
-) -> tuple[list[RecordedCall | RecordedLoop], dict[int, int]]:
+def simplified(recording: Recording, wanted: Iterable[View]) -> tuple[list[_Call], dict[int, int]]:
     """Return the calls that are needed, each once, and what replaces the values of others."""
     same: dict[int, int] = {}
     first: dict[Any, int] = {}
-    calls: list[RecordedCall | RecordedLoop] = []
+    calls: list[_Call] = []
     for call in recording.calls:
         inputs = tuple(replaced(view, same) for view in call.inputs)
-        if isinstance(call, RecordedLoop):
+        if not isinstance(call, RecordedCall):
             calls.append(call._replace(inputs=inputs))
             continue
         _, shape, dtype = call.output
@@ -37,7 +39,7 @@ def simplified(
         else:
             same[value] = earlier
     needed = {replaced(view, same).value for view in wanted}
-    kept: list[RecordedCall | RecordedLoop] = []
+    kept: list[_Call] = []
     for call in reversed(calls):
         if not needed.isdisjoint(view.value for view in _outputs(call)):
             needed.update(view.value for view in call.inputs)
@@ -46,15 +48,15 @@ def simplified(
 
 
 def divided(
-    calls: Sequence[RecordedCall | RecordedLoop], sources: Mapping[int, Source], results: set[int]
-) -> tuple[list[RecordedCall], list[RecordedCall | RecordedLoop]]:
+    calls: Sequence[_Call], sources: Mapping[int, Source], results: set[int]
+) -> tuple[list[RecordedCall], list[_Call]]:
     """Return the calls that compute constants from constants, and the others.
 
     A call whose value is a result, or takes too much memory to be kept, is among the others.
     """
     constants = {value for value, source in sources.items() if isinstance(source, Storage)}
     constant: list[RecordedCall] = []
-    others: list[RecordedCall | RecordedLoop] = []
+    others: list[_Call] = []
     for call in calls:
         if (
             isinstance(call, RecordedCall)
@@ -74,8 +76,8 @@ def _bytes(view: View) -> int:
     return prod(view.shape) * view.dtype.itemsize
 
 
-def _outputs(call: RecordedCall | RecordedLoop) -> tuple[View, ...]:
-    return call.outputs if isinstance(call, RecordedLoop) else (call.output,)
+def _outputs(call: _Call) -> tuple[View, ...]:
+    return (call.output,) if isinstance(call, RecordedCall) else call.outputs
 
 
 def replaced(view: View, same: dict[int, int]) -> View:

@@ -98,8 +98,8 @@ def while_loop(
 ) -> Any:
     """Call a function as long as a condition holds.
 
-    In a captured function each replay finds out how often; gradients then don't flow through the
-    loop (see ``scan``).
+    In a captured function each replay finds out how often; then first derivatives flow through the
+    loop, which keeps the loop variables of each iteration, and no others (see ``scan``).
 
     Args:
         cond: takes the loop variables, and returns a bool scalar.
@@ -111,8 +111,8 @@ def while_loop(
         The last loop variables: a tuple, or a single one.
 
     Raises:
-        CaptureError: in a captured function the loop needs gradients, assigns to variables, or
-            draws random numbers.
+        CaptureError: in a captured function the loop needs second derivatives, assigns to
+            variables, or draws random numbers.
         TypeError: a function cannot be called, or a loop variable is neither a tensor nor a number.
         ValueError: in a captured function, ``body`` returns other shapes or dtypes.
 
@@ -160,11 +160,9 @@ def _captured_loop(
     limit: int | None,
 ) -> tuple[Any, ...]:
     """Record a loop, whose variables all become tensors."""
-    if is_recording():
-        state.captures[-1].refuse(
-            "while_loop: in a captured function, no gradients flow through a loop of which only "
-            "replays know how often it runs; use scan, whose number of iterations is known"
-        )
+    recorder = state.captures[-1]
+    if is_recording() and not recorder.is_strict:
+        recorder.refuse("while_loop: a loop within a tape is captured on request alone")
         return _loop(cond, body, variables, limit)
     first = [as_operand("while_loop", leaf) for leaf in flatten(variables)]
 
@@ -182,15 +180,19 @@ def _captured_loop(
             )
         return tensors
 
-    last = record_loop(
-        state.captures[-1],
+    loop = (
+        recorder,
         lambda *tensors: _scalar("while_loop", cond(*values(tensors))),
         lambda *tensors: tensors_of(body(*values(tensors))),
         first,
-        lambda: tensors_of(_loop(cond, body, values(first), limit)),
+        lambda tensors: tensors_of(_loop(cond, body, values(tensors), limit)),
         limit,
     )
-    return values(last)
+    if is_recording():
+        from webtensor.transforms.loop_gradients import record_differentiable_loop
+
+        return values(record_differentiable_loop(*loop))
+    return values(record_loop(*loop)[0])
 
 
 def scan(

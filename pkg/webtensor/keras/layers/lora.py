@@ -82,14 +82,9 @@ class Adaptable(Layer):
 
     def _own_variables(self) -> list[EngineVariable]:
         """This layer's own variables, as files have them: without those of the product."""
-        if not self.lora_enabled:
-            return super()._own_variables()
-        a, b = self._lora_weights()
-        return [
-            variable
-            for variable in super()._own_variables()
-            if variable is not a and variable is not b
-        ]
+        variables = super()._own_variables()
+        hidden = set(map(id, self._lora_weights())) if self.lora_enabled else ()
+        return [variable for variable in variables if id(variable) not in hidden]
 
     def save_own_variables(self, store: MutableMapping[str, Any]) -> None:
         """Put the values of this layer's own variables into a mapping, the sum as the kernel."""
