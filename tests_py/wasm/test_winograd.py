@@ -122,23 +122,43 @@ def test_a_flag_says_that_all_are_computed_directly(without_winograd: None) -> N
     assert WINOGRAD["conv2d_input_gradient"](of, WINDOWS[0]) is None
 
 
-@pytest.mark.parametrize("parts", [2, 3, 7])
-def test_parts_make_up_the_whole(wasm: WasmBackend, parts: int) -> None:
-    window = WINDOWS[1]
-    x_shape, filter_shape, y_shape = shapes(window)
-    x, filter = normal(x_shape, 1), normal(filter_shape, 2)
-    want = call(wasm, "conv2d", [x, filter], y_shape, "float32", window)
-    description = WINOGRAD["conv2d"](signature(x_shape, filter_shape, y_shape), window)
+def in_parts(
+    wasm: WasmBackend,
+    name: str,
+    arrays: list[Array],
+    shape: tuple[int, ...],
+    window: Window,
+    parts: int,
+) -> Array:
+    """Run a kernel that threads share part by part, the last part first."""
+    description = WINOGRAD[name](signature(*(array.shape for array in arrays), shape), window)
     assert description is not None
-    blocks = [wasm.upload(array.reshape(-1).data, float32) for array in (x, filter)]
-    blocks += [wasm.allocate(size) for size in (*description.scratch, description.bytes)]
-    _, _, transformed, out = blocks
-    channels = (window.in_channels, window.out_channels)
-    wasm.functions["winograd_filter",](blocks[1], transformed, 0, *channels, 0)
-    arguments = (blocks[0], transformed, out, wasm.geometries.address(window), *[0] * 5)
-    for part in range(parts):
-        wasm.functions["winograd_conv2d",](*arguments, part, parts)
-    got = np.array(wasm.read(out, float32, want.size)).reshape(y_shape)
-    for block in blocks:
+    operands = [wasm.upload(array.reshape(-1).data, float32) for array in arrays]
+    scratch, out = (wasm.allocate(size) for size in (*description.scratch, description.bytes))
+    geometry = wasm.geometries.address(window)
+    if name == "conv2d":
+        channels = (window.in_channels, window.out_channels)
+        wasm.functions["winograd_filter",](operands[1], scratch, 0, *channels, 0)
+        arguments = (operands[0], scratch, out, geometry, *[0] * 5)
+    else:
+        arguments = (*operands, out, scratch, geometry)
+    export = f"winograd_{name.removeprefix('conv2d_')}"
+    for part in reversed(range(parts)):
+        wasm.functions[export,](*arguments, part, parts)
+    result = np.array(wasm.read(out, float32, prod(shape))).reshape(shape)
+    for block in (*operands, scratch, out):
         wasm.release(block)
-    np.testing.assert_array_equal(got, want)
+    return result
+
+
+@pytest.mark.parametrize("parts", [2, 3, 7])
+@pytest.mark.parametrize("window", [WINDOWS[1], WINDOWS[5]], ids=str)
+@pytest.mark.parametrize("name", ["conv2d", "conv2d_filter_gradient"])
+def test_parts_make_up_the_whole(wasm: WasmBackend, name: str, window: Window, parts: int) -> None:
+    x_shape, filter_shape, y_shape = shapes(window)
+    if name == "conv2d":
+        arrays, shape = [normal(x_shape, 1), normal(filter_shape, 2)], y_shape
+    else:
+        arrays, shape = [normal(x_shape, 1), normal(y_shape, 3)], filter_shape
+    want = call(wasm, name, arrays, shape, "float32", window)
+    np.testing.assert_array_equal(in_parts(wasm, name, arrays, shape, window, parts), want)
