@@ -56,7 +56,7 @@ export default function device(gl, module, vertexSource, readsWait) {
   let currentProgram = null;
   let currentTarget = null;
   let canvasId = -1;
-  const framebuffers = []; // for several targets, by their number, and what is attached to them
+  const groups = new Set(); // textures that were drawn on at once, with their framebuffers
   let activeUnit = -1;
   const boundTextures = [];
 
@@ -115,22 +115,38 @@ export default function device(gl, module, vertexSource, readsWait) {
   }
 
   // Render to several textures of one size at once; their numbers are at an offset of the queue.
+  // Attaching textures takes long: the first of them keeps the framebuffer with those beside it.
   function targets(ints, at, count) {
-    const isNew = framebuffers[count] === undefined;
-    const { framebuffer, attached } =
-      (framebuffers[count] ??= { framebuffer: gl.createFramebuffer(), attached: [] });
+    const first = textures[ints[at]];
+    if (first.group?.attached.length !== count) {
+      if (first.group !== undefined) ungroup(first.group);
+      first.group = group(first, count);
+    }
+    const { framebuffer, attached } = first.group;
     gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
     for (let index = 0; index < count; index++) {
-      const { texture } = textures[ints[at + index]];
-      if (attached[index] === texture) continue;
-      attached[index] = texture;
+      const entry = textures[ints[at + index]];
+      if (attached[index] === entry) continue;
+      attached[index] = entry;
       gl.framebufferTexture2D(
-        gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0 + index, gl.TEXTURE_2D, texture, 0);
+        gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0 + index, gl.TEXTURE_2D, entry.texture, 0);
     }
-    if (isNew) gl.drawBuffers(attached.map((_, index) => gl.COLOR_ATTACHMENT0 + index));
-    const { width, height } = textures[ints[at]];
-    gl.viewport(0, 0, width, height);
+    gl.viewport(0, 0, first.width, first.height);
     currentTarget = null;
+  }
+
+  function group(first, count) {
+    const made = { first, framebuffer: gl.createFramebuffer(), attached: new Array(count).fill(null) };
+    gl.bindFramebuffer(gl.FRAMEBUFFER, made.framebuffer);
+    gl.drawBuffers(made.attached.map((_, index) => gl.COLOR_ATTACHMENT0 + index));
+    groups.add(made);
+    return made;
+  }
+
+  function ungroup(one) {
+    gl.deleteFramebuffer(one.framebuffer);
+    one.first.group = undefined;
+    groups.delete(one);
   }
 
   // Copy the texels of textures one after the other into one that is as wide, from their numbers at a
@@ -290,7 +306,7 @@ export default function device(gl, module, vertexSource, readsWait) {
         gl.deleteTexture(texture);
         return -1;
       }
-      return enter({ texture, framebuffer: undefined, width, height, kind });
+      return enter({ texture, framebuffer: undefined, group: undefined, width, height, kind });
     },
 
     // For the page to draw with.
@@ -306,6 +322,7 @@ export default function device(gl, module, vertexSource, readsWait) {
       if (unit >= 0) boundTextures[unit] = null;
       if (currentTarget === entry) currentTarget = null;
       if (entry.framebuffer !== undefined) gl.deleteFramebuffer(entry.framebuffer);
+      for (const one of groups) if (one.attached.includes(entry)) ungroup(one);
       gl.deleteTexture(entry.texture);
     },
 
@@ -568,7 +585,7 @@ export default function device(gl, module, vertexSource, readsWait) {
       for (const { program } of programs.slice(1)) gl.deleteProgram(program);
       for (const ticket of [...reads.keys()]) finishRead(ticket);
       gl.deleteShader(vertex);
-      for (const one of framebuffers) gl.deleteFramebuffer(one?.framebuffer ?? null);
+      groups.forEach(ungroup);
       gl.deleteVertexArray(vertices);
     },
 
