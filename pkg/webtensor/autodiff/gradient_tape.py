@@ -13,7 +13,7 @@ from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, Variable, alias, as_operand
 from webtensor.nest import flatten, is_nested, pack
 
-__all__ = ["GradientTape"]
+__all__ = ["GradientTape", "is_differentiable"]
 
 _UNCONNECTED = ("none", "zero")
 
@@ -79,7 +79,7 @@ class GradientTape:
                     f"watch: tensor must be a Tensor or a Variable, but got {operand!r} of type "
                     f"{type(operand).__name__}"
                 )
-            if not _is_differentiable(operand):
+            if not is_differentiable(operand):
                 warn(
                     f"watch: gradients are of floating point tensors, not of {operand.dtype}",
                     stacklevel=2,
@@ -162,7 +162,7 @@ class GradientTape:
         pairs = [
             (_value(tape, output), dy)
             for output, dy in zip(targets, starts, strict=True)
-            if _is_differentiable(output)
+            if is_differentiable(output)
         ]
         outputs, dys = [output for output, _ in pairs], [dy for _, dy in pairs]
         gradients = _gradients(tape, outputs, operands, dys, keep=self._persistent)
@@ -280,7 +280,8 @@ class GradientTape:
 # -- arguments ------------------------------------------------------------------------------------
 
 
-def _is_differentiable(operand: Tensor | Variable) -> bool:
+def is_differentiable(operand: Tensor | Variable) -> bool:
+    """Whether an operand's dtype has gradients."""
     return operand.dtype in (float32, complex64)
 
 

@@ -71,7 +71,7 @@ class StatelessScope:
     def set_value(self, variable: Variable, value: Tensor) -> None:
         """Give a variable another value until the scope is closed."""
         self._outer_values.setdefault(id(variable), (variable, variable._value))
-        # A tensor that is recorded as another's copy is not taken for the variable's own.
+        # A recorder would take a constant tensor for the variable's own value.
         variable._value = clone(value) if state.captures else value
 
     def add_loss(self, loss: Tensor) -> None:

@@ -143,16 +143,17 @@ def record_loop(
             numbers or reads elements. If it is not strict, there is no history then.
     """
     try:
-        test = record_part(recorder, lambda *values: [condition(*values)], variables)
-        step = record_part(recorder, body, variables)
+        condition_part = record_part(recorder, lambda *values: [condition(*values)], variables)
+        body_part = record_part(recorder, body, variables)
     except CaptureError as error:
         recorder.refuse(str(error))
         return list(run(variables)), None
     results = _as_new(recorder.unrecorded(lambda: run(variables)))
-    inputs = (*map(recorder.view, variables), *test.outer, *step.outer)
+    inputs = (*map(recorder.view, variables), *condition_part.outer, *body_part.outer)
     outputs = tuple(map(recorder.begin_result, results))
     history = View(recorder.next_value(), (), bool_)
-    recorder.recording.calls.append(RecordedLoop(inputs, outputs, history, test, step, limit))
+    loop = RecordedLoop(inputs, outputs, history, condition_part, body_part, limit)
+    recorder.recording.calls.append(loop)
     return results, history
 
 

@@ -98,8 +98,8 @@ def while_loop(
 ) -> Any:
     """Call a function as long as a condition holds.
 
-    In a captured function each replay finds out how often; then first derivatives flow through the
-    loop, which keeps the loop variables of each iteration, and no others (see ``scan``).
+    In a captured function, each replay finds out how often. Only first derivatives flow through
+    the loop there, and the loop variables of each iteration are kept for them (see ``scan``).
 
     Args:
         cond: takes the loop variables, and returns a bool scalar.
@@ -162,7 +162,9 @@ def _captured_loop(
     """Record a loop, whose variables all become tensors."""
     recorder = state.captures[-1]
     if is_recording() and not recorder.is_strict:
-        recorder.refuse("while_loop: a loop within a tape is captured on request alone")
+        recorder.refuse(
+            "while_loop: only wt.function and jit_compile=True capture loops with gradients"
+        )
         return _loop(cond, body, variables, limit)
     first = [as_operand("while_loop", leaf) for leaf in flatten(variables)]
 

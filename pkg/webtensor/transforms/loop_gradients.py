@@ -1,9 +1,8 @@
 """Gradients through the loops of captured functions.
 
-How often such a loop runs differs from replay to replay, so that no tape can record its
-iterations. The tape sees the loop as one operation instead, whose gradients a way back computes:
-each of its steps runs the body once more, for what the loop variables were before an iteration, and
-its gradients.
+The number of iterations differs from replay to replay, so a tape cannot record each iteration. It
+records the loop as one operation instead. A second loop, the way back, computes its gradients: for
+each iteration, the last one first, it runs the body once more and differentiates it.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from webtensor.autodiff import Gathered, Tape, is_recording, paused
+from webtensor.autodiff.gradient_tape import is_differentiable
 from webtensor.autodiff.tape import IDENTITY, recording_tapes, with_zeros
-from webtensor.dtypes import complex64, float32
 from webtensor.engine import Primitive, Tensor, alias, state
 from webtensor.engine.scopes import outside_scopes
 from webtensor.engine.state import observing
@@ -58,8 +57,8 @@ def record_differentiable_loop(
     surroundings = _Surroundings(tape)
     # New tensors: the body may take the first values from around it, too.
     first = [alias(IDENTITY, x, x.shape) for x in first]
-    places = [place for place, x in enumerate(first) if _is_differentiable(x)]
-    variables = [first[place] for place in places]
+    indices = [index for index, x in enumerate(first) if is_differentiable(x)]
+    variables = [first[index] for index in indices]
     # The first call has its gradients from a tape of its own, as any other function.
     own_tape = Tape(watches_variables=False)
     lasts: Sequence[Tensor] = ()
@@ -83,65 +82,60 @@ def record_differentiable_loop(
             recorder, condition, observed_body, first, recorded_run, limit
         )
         assert history is not None  # the recorder is strict
-        sources = surroundings.watched()
+        outer = surroundings.watched()
+        sources = [*variables, *outer]
         step = record_part(
             recorder,
-            _step(body, places, len(first), sources),
-            [*first, *(results[place] for place in places), *sources],
+            _step(body, indices, len(first), outer),
+            [*first, *(results[index] for index in indices), *outer],
         )
 
     def way_back(adjoints: dict[int, Tensor]) -> list[Tensor]:
         if is_recording():
             recorder.refuse(FIRST_DERIVATIVES)
         gradients = [
-            adjoints[place] if place in adjoints else zeros_like(results[place]) for place in places
+            adjoints[index] if index in adjoints else zeros_like(results[index])
+            for index in indices
         ]
 
         def run_back() -> list[Tensor]:
-            outputs = [lasts[place] for place in places]
-            return _gradients(own_tape, outputs, [*variables, *sources], gradients)
+            outputs = [lasts[index] for index in indices]
+            return _gradients(own_tape, outputs, sources, gradients)
 
-        totals = [zeros_like(source) for source in sources]
+        totals = [zeros_like(tensor) for tensor in outer]
         return record_way_back(recorder, history, step, [*gradients, *totals], run_back)
 
     with paused():
         # New tensors, in the scopes of the caller.
         results = [alias(IDENTITY, result, result.shape) for result in results]
-    _put_on_tape(
-        tape, way_back, [*variables, *sources], {place: results[place] for place in places}
-    )
+    _put_on_tape(tape, way_back, sources, {index: results[index] for index in indices})
     return results
 
 
 def _step(
-    body: Callable[..., Sequence[Tensor]], places: list[int], count: int, sources: list[Tensor]
+    body: Callable[..., Sequence[Tensor]], indices: list[int], count: int, outer: list[Tensor]
 ) -> Callable[..., list[Tensor]]:
     """Return a step of the way back.
 
-    It takes the loop variables before an iteration, the gradients of those after it that have any,
-    and the sums of the sources' gradients so far; it returns the gradients of those before it, and
-    the next sums.
+    Its arguments are the ``count`` loop variables before an iteration, the gradients of the
+    differentiable ones (at ``indices``) after it, and the sums of the gradients of ``outer`` so
+    far. It returns the gradients before the iteration, and the next sums.
     """
 
     def step(*arguments: Tensor) -> list[Tensor]:
-        values, gradients = arguments[:count], arguments[count : count + len(places)]
-        totals = arguments[count + len(places) :]
-        variables = [values[place] for place in places]
+        values, gradients = arguments[:count], arguments[count : count + len(indices)]
+        totals = arguments[count + len(indices) :]
+        sources = [*(values[index] for index in indices), *outer]
         tape = Tape(watches_variables=False)
-        for source in (*variables, *sources):
+        for source in sources:
             tape.watch(source)
         with tape:
             results = body(*values)
-        outputs = [results[place] for place in places]
-        parts = _gradients(tape, outputs, [*variables, *sources], gradients)
-        sums = (total + part for total, part in zip(totals, parts[len(places) :], strict=True))
-        return [*parts[: len(places)], *sums]
+        parts = _gradients(tape, [results[index] for index in indices], sources, gradients)
+        sums = (total + part for total, part in zip(totals, parts[len(indices) :], strict=True))
+        return [*parts[: len(indices)], *sums]
 
     return step
-
-
-def _is_differentiable(tensor: Tensor) -> bool:
-    return tensor.dtype in (float32, complex64)
 
 
 def _gradients(
@@ -194,7 +188,7 @@ class _Surroundings:
     def note(self, tensors: Sequence[Tensor]) -> None:
         """Note tensors that the body takes, or returns."""
         for tensor in tensors:
-            if self._tape.watches(tensor) and _is_differentiable(tensor):
+            if self._tape.watches(tensor) and is_differentiable(tensor):
                 self._watched[id(tensor)] = tensor
 
     def read_variable(self, variable: Any, value: Tensor) -> None:
@@ -203,7 +197,7 @@ class _Surroundings:
 
 
 class _Parts(Gathered):
-    """The gradients of an operation's results, by their places."""
+    """The gradients of an operation's results, by their indices."""
 
     def __init__(self, parts: dict[int, Tensor]) -> None:
         self.parts = parts
@@ -223,7 +217,7 @@ def _put_on_tape(
     sources: Sequence[Tensor],
     results: dict[int, Tensor],
 ) -> None:
-    """Record an operation with several results, by their places."""
+    """Record an operation with several results, by their indices."""
     if not results:
         return
     last: tuple[_Parts, list[Tensor]] | None = None
@@ -240,6 +234,6 @@ def _put_on_tape(
     any_result = next(iter(results.values()))
     whole = Tensor(any_result.storage, any_result.shape, any_result.dtype)
     tape.record(Primitive("while_loop", gradients=rule), tuple(sources), whole, ())
-    for place, result in results.items():
-        one = Primitive("result", gradients=(lambda dy, *_, at=place: _Parts({at: dy}),))
-        tape.record(one, (whole,), result, ())
+    for index, result in results.items():
+        selection = Primitive("result", gradients=(lambda dy, *_, at=index: _Parts({at: dy}),))
+        tape.record(selection, (whole,), result, ())

@@ -56,7 +56,7 @@ export default function device(gl, module, vertexSource, readsWait) {
   let currentProgram = null;
   let currentTarget = null;
   let canvasId = -1;
-  const groups = new Set(); // textures that were drawn on at once, with their framebuffers
+  const groups = new Set(); // framebuffers with several targets, and the textures attached to them
   let activeUnit = -1;
   const boundTextures = [];
 
@@ -115,12 +115,12 @@ export default function device(gl, module, vertexSource, readsWait) {
   }
 
   // Render to several textures of one size at once; their numbers are at an offset of the queue.
-  // Attaching textures takes long: the first of them keeps the framebuffer with those beside it.
+  // Attaching textures is slow, so the first texture keeps the framebuffer.
   function targets(ints, at, count) {
     const first = textures[ints[at]];
     if (first.group?.attached.length !== count) {
-      if (first.group !== undefined) ungroup(first.group);
-      first.group = group(first, count);
+      if (first.group !== undefined) deleteGroup(first.group);
+      first.group = newGroup(first, count);
     }
     const { framebuffer, attached } = first.group;
     gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
@@ -135,18 +135,20 @@ export default function device(gl, module, vertexSource, readsWait) {
     currentTarget = null;
   }
 
-  function group(first, count) {
-    const made = { first, framebuffer: gl.createFramebuffer(), attached: new Array(count).fill(null) };
-    gl.bindFramebuffer(gl.FRAMEBUFFER, made.framebuffer);
-    gl.drawBuffers(made.attached.map((_, index) => gl.COLOR_ATTACHMENT0 + index));
-    groups.add(made);
-    return made;
+  function newGroup(first, count) {
+    const framebuffer = gl.createFramebuffer();
+    const attached = new Array(count).fill(null);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
+    gl.drawBuffers(attached.map((_, index) => gl.COLOR_ATTACHMENT0 + index));
+    const group = { first, framebuffer, attached };
+    groups.add(group);
+    return group;
   }
 
-  function ungroup(one) {
-    gl.deleteFramebuffer(one.framebuffer);
-    one.first.group = undefined;
-    groups.delete(one);
+  function deleteGroup(group) {
+    gl.deleteFramebuffer(group.framebuffer);
+    group.first.group = undefined;
+    groups.delete(group);
   }
 
   // Copy the texels of textures one after the other into one that is as wide, from their numbers at a
@@ -322,7 +324,7 @@ export default function device(gl, module, vertexSource, readsWait) {
       if (unit >= 0) boundTextures[unit] = null;
       if (currentTarget === entry) currentTarget = null;
       if (entry.framebuffer !== undefined) gl.deleteFramebuffer(entry.framebuffer);
-      for (const one of groups) if (one.attached.includes(entry)) ungroup(one);
+      for (const group of groups) if (group.attached.includes(entry)) deleteGroup(group);
       gl.deleteTexture(entry.texture);
     },
 
@@ -585,7 +587,7 @@ export default function device(gl, module, vertexSource, readsWait) {
       for (const { program } of programs.slice(1)) gl.deleteProgram(program);
       for (const ticket of [...reads.keys()]) finishRead(ticket);
       gl.deleteShader(vertex);
-      groups.forEach(ungroup);
+      groups.forEach(deleteGroup);
       gl.deleteVertexArray(vertices);
     },
 
