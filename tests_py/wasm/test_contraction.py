@@ -90,6 +90,28 @@ def test_matmul_across_cache_blocks(
     multiply(wasm, sizes, times=times)
 
 
+@pytest.mark.parametrize("columns", [2, 3, 4, 9, 10, 11, 12])
+@pytest.mark.parametrize("transpose_b", [False, True])
+@pytest.mark.parametrize("times", [1, PACKED])
+def test_matmul_with_a_narrow_rest(
+    wasm: WasmBackend, columns: int, transpose_b: bool, times: int
+) -> None:
+    for rows in (15, 16, 17, 18, 98):
+        for depth in (31, 32, 33, 34, 255, 256, 257, 1030):
+            sizes = MatmulSizes(1, rows, depth, columns, False, transpose_b, False, False)
+            multiply(wasm, sizes, times=times)
+
+
+def test_matmul_with_a_narrow_rest_reads_no_other_row(wasm: WasmBackend) -> None:
+    a, b = normal((20, 33), 1), normal((33, 3), 2)
+    a[::2] = np.nan
+    got = call(
+        wasm, "matmul", [a, b], (20, 3), "float32", MatmulSizes(1, 20, 33, 3, *[False] * 4)
+    )
+    assert np.isnan(got[::2]).all()
+    np.testing.assert_allclose(got[1::2], a[1::2] @ b, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("a_batched", [False, True])
 @pytest.mark.parametrize("b_batched", [False, True])
 @pytest.mark.parametrize("dtype", ["float32", "int32"])

@@ -66,11 +66,17 @@ def floats(*shape: int) -> Any:
     return np.random.default_rng(shape).uniform(-1, 1, shape).astype(np.float32)
 
 
-@pytest.mark.parametrize("m, k, n", [(2, 3, 2), (5, 7, 61), (61, 7, 5), (67, 300, 33), (13, 2, 99)])
+@pytest.mark.parametrize(
+    "m, k, n",
+    [(2, 3, 2), (5, 7, 61), (61, 7, 5), (67, 300, 33), (13, 2, 99), (20, 300, 3), (98, 600, 12)],
+)
 def test_matmul(in_parts: InParts, m: int, k: int, n: int) -> None:
     a, b = floats(m, k), floats(k, n)
-    assert np.allclose(wt.matmul(wt.tensor(a), wt.tensor(b)).numpy(), a @ b, atol=1e-4)
+    shared = wt.matmul(wt.tensor(a), wt.tensor(b)).numpy()
+    assert np.allclose(shared, a @ b, atol=1e-4)
     assert in_parts.runs == 1
+    in_parts.least_work = 10**9
+    assert np.array_equal(shared, wt.matmul(wt.tensor(a), wt.tensor(b)).numpy())
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3, 8])

@@ -199,6 +199,82 @@ static void NOINLINE panels_strip(const Strip *strip) {
   }
 }
 
+/* -- narrow panels --------------------------------------------------------------------------- */
+
+/* The columns of a panel with few of them, one after the other: rows of A, in place or packed, are
+ * multiplied with these as dot products, because most of a tile would be computed for nothing. */
+#define NARROW 4
+#define DOT_ROWS 3
+/* The minimum rows and depth: taking the columns out, and adding up lanes, take their time, too. */
+#define DOT_MIN_ROWS 16
+#define DOT_MIN_DEPTH 32
+
+typedef struct {
+  int count;
+  int size;  /* from one column to the next */
+  float data[NARROW * BLOCK_DEPTH_IN_PLACE];
+} Columns;
+
+/* Takes columns out of a panel, with zeros up to whole vectors. */
+static void NOINLINE take_columns(const float *panel, int count, int depth, Columns *to) {
+  to->count = count;
+  to->size = (depth + 3) & -4;
+  for (int column = 0; column < count; column++) {
+    float *data = to->data + column * to->size;
+#pragma clang loop unroll(disable)
+    for (int k = 0; k < depth; k++) data[k] = panel[k * TILE_COLUMNS + column];
+    for (int k = depth; k < to->size; k++) data[k] = 0;
+  }
+}
+
+/* The sums of the lanes of each of four vectors. */
+INLINE vf sums_of_lanes(const vf x[NARROW]) {
+  v128_t a = (v128_t)x[0], b = (v128_t)x[1], c = (v128_t)x[2], d = (v128_t)x[3];
+  vf ab = (vf)wasm_i32x4_shuffle(a, b, 0, 4, 1, 5) + (vf)wasm_i32x4_shuffle(a, b, 2, 6, 3, 7);
+  vf cd = (vf)wasm_i32x4_shuffle(c, d, 0, 4, 1, 5) + (vf)wasm_i32x4_shuffle(c, d, 2, 6, 3, 7);
+  return (vf)wasm_i64x2_shuffle((v128_t)ab, (v128_t)cd, 0, 2) +
+         (vf)wasm_i64x2_shuffle((v128_t)ab, (v128_t)cd, 1, 3);
+}
+
+/* Adds `terms` products, up to four, of each row with each column. */
+INLINE void add_products(const float *const rows[DOT_ROWS], const Columns *columns, int count, int k,
+                         int terms, vf sums[DOT_ROWS][NARROW]) {
+  vf column[NARROW];
+  for (int i = 0; i < count; i++) column[i] = load(columns->data + i * columns->size + k);
+  for (int row = 0; row < DOT_ROWS; row++) {
+    vf x = load(rows[row] + k);
+    if (terms < 4) x = vsel(first_lanes(terms), x, vset(0));
+    for (int i = 0; i < count; i++) sums[row][i] = vmadd(x, column[i], sums[row][i]);
+  }
+}
+
+/* Adds the products of rows with all columns to `sums`, a vector for each row. Chains of terms are
+ * sums of their own (see ADD_ROW), here in four lanes. */
+INLINE void add_dot_products(const float *const rows[DOT_ROWS], const Columns *columns, int count,
+                             int depth, vf sums[DOT_ROWS]) {
+  for (int first = 0, end; first < depth; first = end) {
+    vf lanes[DOT_ROWS][NARROW];
+    for (int row = 0; row < DOT_ROWS; row++)
+      for (int i = 0; i < NARROW; i++) lanes[row][i] = vset(0);
+    int k = first;
+    end = smaller(depth, first + 2 * CHAIN);
+    for (; k + 4 <= end; k += 4) add_products(rows, columns, count, k, 4, lanes);
+    if (k < end) add_products(rows, columns, count, k, end - k, lanes);
+    for (int row = 0; row < DOT_ROWS; row++) sums[row] = sums[row] + sums_of_lanes(lanes[row]);
+  }
+}
+
+#define DEFINE_DOT_PRODUCTS(COUNT)                                                                 \
+  static void NOINLINE add_dot_products_##COUNT(const float *const rows[DOT_ROWS],                 \
+                                                const Columns *columns, int depth,                 \
+                                                vf sums[DOT_ROWS]) {                               \
+    add_dot_products(rows, columns, COUNT, depth, sums);                                           \
+  }
+
+DEFINE_DOT_PRODUCTS(2)
+DEFINE_DOT_PRODUCTS(3)
+DEFINE_DOT_PRODUCTS(4)
+
 /* -- the loops around them ------------------------------------------------------------------- */
 
 /* A block of the result: rows that share columns of B. */
@@ -212,6 +288,7 @@ typedef struct {
   int stride;
   const Epilogue *epilogue;
   Clipping clipping;
+  const Columns *narrow; /* the columns of the last panel; 0: panels are multiplied as tiles */
 } Block;
 
 /* A panel of B, and where the block's first row has its columns in the result. */
@@ -295,8 +372,42 @@ static void multiply_tiles(const Block *block, const Panel *panel, int row, int 
   }
 }
 
+static void NOINLINE multiply_narrow(const Block *block, const Panel *panel) {
+  const Columns *columns = block->narrow;
+  vf low = vset(block->ends ? block->clipping.low : -VINF);
+  vf high = vset(block->ends ? block->clipping.high : VINF), bias = vset(0);
+  if (block->clipping.bias && block->ends) bias = load(block->clipping.bias + panel->column);
+  for (int first = 0; first < block->rows; first += DOT_ROWS) {
+    int count = smaller(block->rows - first, DOT_ROWS);
+    const float *rows[DOT_ROWS];
+    float *to[DOT_ROWS];
+    vf sums[DOT_ROWS];
+#pragma clang loop unroll(disable)
+    for (int i = 0; i < DOT_ROWS; i++) { /* the last row stands in for those beyond */
+      int row = first + smaller(i, count - 1);
+      rows[i] = block->a + row * block->a_stride;
+      to[i] = row_of(block, panel, row);
+      sums[i] = block->accumulates ? load((const float *)to[i]) : vset(0);
+    }
+    switch (columns->count) {
+      case 1: /* as two, the other of which is not stored */
+      case 2: add_dot_products_2(rows, columns, block->depth, sums); break;
+      case 3: add_dot_products_3(rows, columns, block->depth, sums); break;
+      case 4: add_dot_products_4(rows, columns, block->depth, sums); break;
+    }
+#pragma clang loop unroll(disable)
+    for (int i = 0; i < count; i++) {
+      store_up_to(to[i], LIMITED(sums[i] + bias), columns->count);
+      if (block->ends && needs_epilogue(block->epilogue))
+        apply_epilogue(block->epilogue, to[i], 1, 0, panel->column, columns->count);
+    }
+  }
+}
+
 static void NOINLINE multiply_panel(const Block *block, const Panel *panel) {
-  if (block->a_stride) { /* rows are spread evenly over tiles */
+  if (block->narrow && panel->columns <= NARROW) {
+    multiply_narrow(block, panel);
+  } else if (block->a_stride) { /* rows are spread evenly over tiles */
     int tiles = (block->rows + TALLEST - 1) / TALLEST, height = block->rows / tiles;
     int taller = block->rows - tiles * height;
     if (taller) multiply_tiles(block, panel, 0, taller, height + 1);
@@ -325,6 +436,9 @@ void gemm(int m, int n, int k, Left a, Right b, float *out, const Epilogue *epil
   block.segments = a.segments ? a.segments : 1;
   block.skip = a.skip;
   if (a.place) block.offsets = offsets;
+  Columns narrow;
+  int has_dots = a.form != PACKED_PANELS && block.segments == 1 && m >= DOT_MIN_ROWS &&
+                 k >= DOT_MIN_DEPTH;
   int widest = b.packed ? n : BLOCK_COLUMNS;
   int deepest = b.packed && a.form == ROWS_IN_PLACE ? BLOCK_DEPTH_IN_PLACE : BLOCK_DEPTH;
   for (int column = first_column; column < end_column; column += widest) {
@@ -334,6 +448,13 @@ void gemm(int m, int n, int k, Left a, Right b, float *out, const Epilogue *epil
       block.accumulates = k_first > 0;
       block.ends = k_first + depth == k;
       if (!b.packed) b.pack(b.source, packed_b, column, columns, k_first, depth);
+      const float *panels = b.packed ? b.packed + column * k + k_first * TILE_COLUMNS : packed_b;
+      int panel_depth = b.packed ? k : depth, last = (columns - 1) / TILE_COLUMNS * TILE_COLUMNS;
+      block.narrow = 0;
+      if (has_dots && columns - last <= NARROW) {
+        take_columns(panels + last * panel_depth, columns - last, depth, &narrow);
+        block.narrow = &narrow;
+      }
       int most_rows = smaller(BLOCK_A / depth / TILE_ROWS * TILE_ROWS, BLOCK_ROWS);
       for (int row = first_row; row < end_row; row += block.rows) {
         block.rows = end_row - row;
@@ -350,9 +471,8 @@ void gemm(int m, int n, int k, Left a, Right b, float *out, const Epilogue *epil
         if (a.place) a.place(a.source, offsets, row, block.rows);
         float *corner = out + column + (a.place ? 0 : row * n);
         for (int j = 0; j < columns; j += TILE_COLUMNS) {
-          Panel panel = {packed_b + j * depth, corner + j, column + j,
+          Panel panel = {panels + j * panel_depth, corner + j, column + j,
                          smaller(columns - j, TILE_COLUMNS)};
-          if (b.packed) panel.b = b.packed + (column + j) * k + k_first * TILE_COLUMNS;
           multiply_panel(&block, &panel);
         }
       }
