@@ -105,9 +105,7 @@ def test_matmul_with_a_narrow_rest(
 def test_matmul_with_a_narrow_rest_reads_no_other_row(wasm: WasmBackend) -> None:
     a, b = normal((20, 33), 1), normal((33, 3), 2)
     a[::2] = np.nan
-    got = call(
-        wasm, "matmul", [a, b], (20, 3), "float32", MatmulSizes(1, 20, 33, 3, *[False] * 4)
-    )
+    got = call(wasm, "matmul", [a, b], (20, 3), "float32", MatmulSizes(1, 20, 33, 3, *[False] * 4))
     assert np.isnan(got[::2]).all()
     np.testing.assert_allclose(got[1::2], a[1::2] @ b, rtol=1e-4, atol=1e-5)
 

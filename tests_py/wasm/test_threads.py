@@ -66,17 +66,31 @@ def floats(*shape: int) -> Any:
     return np.random.default_rng(shape).uniform(-1, 1, shape).astype(np.float32)
 
 
-@pytest.mark.parametrize(
-    "m, k, n",
-    [(2, 3, 2), (5, 7, 61), (61, 7, 5), (67, 300, 33), (13, 2, 99), (20, 300, 3), (98, 600, 12)],
-)
-def test_matmul(in_parts: InParts, m: int, k: int, n: int) -> None:
-    a, b = floats(m, k), floats(k, n)
-    shared = wt.matmul(wt.tensor(a), wt.tensor(b)).numpy()
-    assert np.allclose(shared, a @ b, atol=1e-4)
+MATRICES = [(2, 3, 2), (5, 7, 61), (61, 7, 5), (67, 300, 33), (13, 2, 99)]
+NARROW = [(20, 300, 3), (98, 600, 12)]
+VECTORS = [(1, 20, 7), (1, 33, 100), (7, 20, 1), (100, 33, 1), (1, 9, 1)]
+
+
+@pytest.mark.parametrize("m, k, n", [*MATRICES, *NARROW, *VECTORS])
+@pytest.mark.parametrize("transpose_a", [False, True])
+@pytest.mark.parametrize("transpose_b", [False, True])
+def test_matmul(
+    in_parts: InParts, m: int, k: int, n: int, transpose_a: bool, transpose_b: bool
+) -> None:
+    a, b, bias = floats(m, k), floats(k, n), floats(n)
+    left = wt.tensor(a.T.copy() if transpose_a else a)
+    right = wt.tensor(b.T.copy() if transpose_b else b)
+
+    def product() -> Any:
+        return wt.fused.mat_mul(
+            left, right, transpose_a, transpose_b, bias=wt.tensor(bias), activation="elu"
+        ).numpy()
+
+    shared, want = product(), a @ b + bias
+    assert np.allclose(shared, np.where(want > 0, want, np.expm1(want)), atol=1e-4)
     assert in_parts.runs == 1
     in_parts.least_work = 10**9
-    assert np.array_equal(shared, wt.matmul(wt.tensor(a), wt.tensor(b)).numpy())
+    assert np.array_equal(shared, product())
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3, 8])

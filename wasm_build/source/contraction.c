@@ -48,11 +48,6 @@ static void NOINLINE add_row_times_matrix(const float *x, const float *matrix, f
   }
 }
 
-static void row_times_matrix(const float *x, const float *matrix, float *out, int k, int n) {
-  __builtin_memset(out, 0, n * sizeof(float));
-  add_row_times_matrix(x, matrix, out, k, n, n);
-}
-
 /* out (n) = M (n, k) x (k): dot products. */
 static void NOINLINE matrix_times_column(const float *matrix, const float *x, float *out, int k,
                                          int n) {
@@ -71,6 +66,26 @@ static void NOINLINE matrix_times_column(const float *matrix, const float *x, fl
   }
 }
 
+/* A part of a product with a single row or column. */
+static void multiply_vector(const MatmulSizes *sizes, const float *a, const float *b, float *out,
+                            const Epilogue *epilogue, int part, int parts) {
+  int is_row = sizes->m == 1, size = is_row ? sizes->n : sizes->m, k = sizes->k, first, end;
+  const float *vector = is_row ? a : b, *matrix = is_row ? b : a;
+  find_piece(size, 16, part, parts, &first, &end);
+  out += first;
+  if (is_row ? sizes->transpose_b : !sizes->transpose_a) {
+    matrix_times_column(matrix + first * k, vector, out, k, end - first);
+  } else {
+    __builtin_memset(out, 0, (end - first) * sizeof(float));
+    add_row_times_matrix(vector, matrix + first, out, k, end - first, size);
+  }
+  if (!epilogue->bias) return;
+  if (is_row)
+    apply_epilogue(epilogue, out, 1, 0, first, end - first);
+  else
+    apply_epilogue(epilogue, out, end - first, 1, 0, 1);
+}
+
 EXPORT(matmul_float32)
 void matmul_float32(const float *a, const float *b, float *out, const MatmulSizes *sizes,
                     const float *packed_b, const float *bias, int activation, float alpha,
@@ -85,16 +100,8 @@ void matmul_float32(const float *a, const float *b, float *out, const MatmulSize
   if (sizes->b_batched) b += first * k * n;
   out += first * m * n;
   for (int i = first; i < end; i++) {
-    if (m == 1) {
-      if (sizes->transpose_b)
-        matrix_times_column(b, a, out, k, n);
-      else
-        row_times_matrix(a, b, out, k, n);
-    } else if (n == 1) {
-      if (sizes->transpose_a)
-        row_times_matrix(b, a, out, k, m);
-      else
-        matrix_times_column(a, b, out, k, m);
+    if (m == 1 || n == 1) {
+      multiply_vector(sizes, a, b, out, &epilogue, part, parts);
     } else {
       Matrix left = {a, 1, m};
       Matrix right = {b, sizes->transpose_b ? 1 : n, sizes->transpose_b ? k : 1};
@@ -103,7 +110,6 @@ void matmul_float32(const float *a, const float *b, float *out, const MatmulSize
       gemm(m, n, k, sizes->transpose_a ? columns : rows, (Right){packed_b, pack_panels_b, &right},
            out, &epilogue, part, parts);
     }
-    if (bias && (m == 1 || n == 1)) apply_epilogue(&epilogue, out, m, n, 0, n);
     if (sizes->a_batched) a += m * k;
     if (sizes->b_batched) b += k * n;
     out += m * n;

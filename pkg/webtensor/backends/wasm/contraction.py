@@ -49,5 +49,5 @@ def matmul(of: Signature, sizes: MatmulSizes, *epilogue: Any) -> Description:
     packs = is_matrix and not sizes.b_batched and is_worth_packing(of.inputs[1])
     packed = Packed(1, sizes.n, COLUMNS if sizes.transpose_b else ROWS) if packs else 0
     arguments += (packed, *epilogue_arguments(of, *epilogue))
-    work = of.size * sizes.k / PRODUCTS_AT_ONCE if is_matrix else 0.0
+    work = of.size * sizes.k / PRODUCTS_AT_ONCE
     return Description(of.bytes, (Call(("matmul", float32), arguments, work, True),))
