@@ -61,8 +61,6 @@ if _typing.TYPE_CHECKING:
         split as split,
         squeeze as squeeze,
         stack as stack,
-        take as take,
-        tile as tile,
         transpose as transpose,
         unstack as unstack,
     )

@@ -1,4 +1,4 @@
-"""Arrangements made of slices, joins and permutations: roll, repeat, blocks, mirrors."""
+"""Arrangements made of slices, joins, views and permutations: roll, tile, blocks, mirrors."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ __all__ = [
     "roll",
     "space_to_batch_nd",
     "strided_slice",
+    "take",
+    "tile",
     "tril",
     "triu",
 ]
@@ -140,6 +142,54 @@ def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tenso
         spread = broadcast_to(expand_dims(operand, axis + 1), (*before, length, counts[0], *after))
         return reshape(spread, (*before, length * counts[0], *after))
     return gather(operand, row_numbers("repeat", counts), axis)
+
+
+def take(x: TensorLike, indices: TensorLike, axis: int | None = None) -> Tensor:
+    """Pick elements along an axis, or of the flat tensor (array API standard). See ``gather``.
+
+    The shape of ``indices`` takes the place of the axis.
+
+    Raises:
+        IndexError: an index is out of range.
+        TypeError: ``indices`` are not int32.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.take([[1, 2], [3, 4]], [1, 1], axis=1).tolist()
+        [[2, 2], [4, 4]]
+    """
+    x, indices = as_operand("take", x), as_indices("take", indices)
+    if axis is None:
+        return gather(flatten(x), indices, 0)
+    return gather(x, indices, normalize_axis("take", axis, len(x.shape)))
+
+
+def tile(x: TensorLike, repetitions: Sequence[int]) -> Tensor:
+    """Repeat a tensor ``repetitions[i]`` times along axis ``i``.
+
+    Fewer repetitions than axes apply to the last axes, more add axes in front, as in NumPy.
+
+    The result has the dtype of ``x``.
+
+    Raises:
+        ValueError: a number of repetitions is negative.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.tile([[1, 2]], (2, 2)).tolist()
+        [[1, 2, 1, 2], [1, 2, 1, 2]]
+    """
+    x = as_operand("tile", x)
+    times = as_integers("tile", "repetitions", repetitions)
+    if any(count < 0 for count in times):
+        raise ValueError(f"tile: repetitions must not be negative, but got {repetitions}")
+    rank = max(len(x.shape), len(times))
+    times = [1] * (rank - len(times)) + times
+    shape = (1,) * (rank - len(x.shape)) + x.shape
+    spread = [part for length in shape for part in (1, length)]
+    repeated = [part for pair in zip(times, shape, strict=True) for part in pair]
+    whole = tuple(count * length for count, length in zip(times, shape, strict=True))
+    return reshape(reshape(x, spread).broadcast_to(repeated), whole)
 
 
 def moveaxis(

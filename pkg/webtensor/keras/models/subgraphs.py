@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from webtensor.keras import models
@@ -15,6 +16,12 @@ __all__ = ["connected"]
 
 #: A call: its arguments in the format of Keras 3, or entries in that of Keras 2.
 _CallConfig: TypeAlias = Mapping[str, Any] | Sequence[Any]
+
+
+#: The layers of a model by the names that its configuration has for them.
+_Operations: TypeAlias = dict[str, Operation]
+#: What the model's configuration says of a layer, and not the layer's own.
+_OF_THE_MODEL = ("name", "inbound_nodes")
 
 
 class _NotYetError(ValueError):
@@ -32,73 +39,77 @@ def connected(config: Config) -> tuple[Tensors, Tensors]:
         isinstance(layer_config, Mapping) for layer_config in layer_configs
     ):
         raise ValueError("the configuration of a functional model has no list of layers")
-    operations: dict[str, Operation] = {}
-    pending_calls: list[tuple[Operation, list[_CallConfig]]] = []
+    operations: _Operations = {}
+    calls: dict[str, list[_CallConfig]] = {}
     for layer_config in layer_configs:
-        operation = deserialize_keras_object(
-            {
-                key: value
-                for key, value in layer_config.items()
-                if key not in ("name", "inbound_nodes")
-            }
-        )
-        name = layer_config.get("name", getattr(operation, "name", None))
-        if not isinstance(operation, Operation) or not isinstance(name, str):
-            raise ValueError(f"{layer_config.get('class_name')!r} is no layer")
+        name, operation = _operation(layer_config)
         if name in operations:
             raise ValueError(f"the configuration has two layers with the name {name!r}")
         operations[name] = operation
-        calls = layer_config.get("inbound_nodes") or []
-        pending_calls.append((operation, list(calls)))
+        calls[name] = list(layer_config.get("inbound_nodes") or [])
+    _make_calls(operations, calls)
+    inputs, outputs = config.get("input_layers", []), config.get("output_layers", [])
+    return _symbols_of(inputs, operations), _symbols_of(outputs, operations)
 
-    def symbol_at(history: object) -> KerasTensor:
-        if not (
-            isinstance(history, (list, tuple)) and len(history) >= 3 and history[0] in operations
-        ):
-            raise ValueError(f"the configuration refers to {history!r}, which is no layer's output")
-        operation = operations[history[0]]
-        node_index, tensor_index = int(history[1]), int(history[2])
-        if node_index >= len(operation._inbound_nodes):
-            raise _NotYetError(
-                f"the configuration refers to {history!r}, but there is no such call"
-            )
-        outputs = operation._inbound_nodes[node_index].outputs
-        if node_index < 0 or not 0 <= tensor_index < len(outputs):
-            raise ValueError(f"the configuration refers to {history!r}, which is no layer's output")
-        return outputs[tensor_index]
 
-    while any(calls for _, calls in pending_calls):
+def _operation(layer_config: Mapping[str, Any]) -> tuple[str, Operation]:
+    """Return the name that calls have for a layer, and the layer."""
+    own = {key: value for key, value in layer_config.items() if key not in _OF_THE_MODEL}
+    operation = deserialize_keras_object(own)
+    name = layer_config.get("name", getattr(operation, "name", None))
+    if not isinstance(operation, Operation) or not isinstance(name, str):
+        raise ValueError(f"{layer_config.get('class_name')!r} is no layer")
+    return name, operation
+
+
+def _make_calls(operations: _Operations, calls: dict[str, list[_CallConfig]]) -> None:
+    """Call layers by name, each call as soon as its arguments exist."""
+    while any(calls.values()):
         is_stuck = True
-        for operation, calls in pending_calls:
-            while calls:
+        for name, pending in calls.items():
+            while pending:
                 try:
-                    args, kwargs = _arguments(calls[0], symbol_at)
+                    args, kwargs = _arguments(pending[0], partial(_symbol_at, operations))
                 except _NotYetError:
                     break
-                operation(*args, **kwargs)
-                calls.pop(0)
+                operations[name](*args, **kwargs)
+                pending.pop(0)
                 is_stuck = False
         if is_stuck:
-            names = [operation.name for operation, calls in pending_calls if calls]
+            names = [name for name, pending in calls.items() if pending]
             raise ValueError(f"the layers {names} wait for each other's outputs")
 
-    def ends(histories: Any) -> Any:
-        """Return the symbolic tensors in a structure of histories."""
-        if isinstance(histories, Mapping):
-            return {key: ends(value) for key, value in histories.items()}
-        is_history = (
-            isinstance(histories, (list, tuple))
-            and len(histories) == 3
-            and isinstance(histories[0], str)
-        )
-        if not is_history:
-            return type(histories)(ends(history) for history in histories)
-        # Keras counts the first call of a nested model from 1 here.
-        name, node_index, tensor_index = histories
-        is_nested_model = isinstance(operations.get(name), models.Functional)
-        return symbol_at([name, node_index - is_nested_model, tensor_index])
 
-    return ends(config.get("input_layers", [])), ends(config.get("output_layers", []))
+def _symbol_at(operations: _Operations, history: object) -> KerasTensor:
+    """Return the symbolic tensor of a history: a layer's name, a call's number, an output's."""
+    no_output = ValueError(f"the configuration refers to {history!r}, which is no layer's output")
+    if not (isinstance(history, (list, tuple)) and len(history) >= 3 and history[0] in operations):
+        raise no_output
+    nodes = operations[history[0]]._inbound_nodes
+    node_index, tensor_index = int(history[1]), int(history[2])
+    if node_index >= len(nodes):
+        raise _NotYetError(f"the configuration refers to {history!r}, but there is no such call")
+    outputs = nodes[node_index].outputs
+    if node_index < 0 or not 0 <= tensor_index < len(outputs):
+        raise no_output
+    return outputs[tensor_index]
+
+
+def _symbols_of(histories: Any, operations: _Operations) -> Any:
+    """Return the symbolic tensors in a structure of histories."""
+    if isinstance(histories, Mapping):
+        return {key: _symbols_of(value, operations) for key, value in histories.items()}
+    is_history = (
+        isinstance(histories, (list, tuple))
+        and len(histories) == 3
+        and isinstance(histories[0], str)
+    )
+    if not is_history:
+        return type(histories)(_symbols_of(history, operations) for history in histories)
+    # Keras counts the first call of a nested model from 1 here.
+    name, node_index, tensor_index = histories
+    is_nested_model = isinstance(operations.get(name), models.Functional)
+    return _symbol_at(operations, [name, node_index - is_nested_model, tensor_index])
 
 
 def _arguments(

@@ -18,6 +18,7 @@ from webtensor.keras.layers import Layer
 from webtensor.keras.logging import is_interactive_logging_enabled
 from webtensor.keras.models.awaitables import Breather, Loop, forms_of
 from webtensor.keras.models.batches import (
+    AsyncBatches,
     Batch,
     Batches,
     ClassWeight,
@@ -482,7 +483,6 @@ class Trainer(Layer):
         steps = steps_per_epoch or data.steps
         callback_list = self._callback_list(callbacks, verbose, epochs, steps, add_history=True)
         self.stop_training = False
-        size = self.steps_per_execution
         train = self.make_train_function()
         breather = Breather()
         self._initial_epoch = None
@@ -493,27 +493,8 @@ class Trainer(Layer):
             for epoch in range(first_epoch, epochs):
                 self.reset_metrics()
                 callback_list.on_epoch_begin(epoch)
-                results: Results = {}
-                count = 0
-                source = data.epoch(round_up(steps_per_epoch, size))
-                while batches := (yield from next_batches(source, size)):
-                    callback_list.on_train_batch_begin(count)
-                    while batches:
-                        batch = batches.pop(0)
-                        if not count:
-                            self._build_for(batch)
-                        results = train(iter((batch,)))
-                        del batch
-                        yield from breather.after(self._last_result())
-                    count += size
-                    if callback_list.needs_batch_logs(count - 1):
-                        yield from wait_for_results(results)
-                        callback_list.on_train_batch_end(count - 1, as_logs(results))
-                    else:
-                        callback_list.on_train_batch_end(count - 1, None)
-                    yield from wait_for_callbacks(callback_list)
-                    if self.stop_training:
-                        break
+                source = data.epoch(round_up(steps_per_epoch, self.steps_per_execution))
+                count, results = yield from self._train_on(source, train, callback_list, breather)
                 if not count and epoch == first_epoch:
                     raise ValueError("fit: x made no batches")
                 if not count:
@@ -545,6 +526,36 @@ class Trainer(Layer):
         return history
 
     fit, fit_async = forms_of(_fit)
+
+    def _train_on(
+        self,
+        source: Iterator[Batch] | AsyncBatches,
+        train: StepsFunction,
+        callbacks: CallbackList,
+        breather: Breather,
+    ) -> Loop[tuple[int, Results]]:
+        """Train on batches; return how many there were, and the last results."""
+        count, size = 0, self.steps_per_execution
+        results: Results = {}
+        while batches := (yield from next_batches(source, size)):
+            callbacks.on_train_batch_begin(count)
+            while batches:
+                batch = batches.pop(0)
+                if not count:
+                    self._build_for(batch)
+                results = train(iter((batch,)))
+                del batch
+                yield from breather.after(self._last_result())
+            count += size
+            if callbacks.needs_batch_logs(count - 1):
+                yield from wait_for_results(results)
+                callbacks.on_train_batch_end(count - 1, as_logs(results))
+            else:
+                callbacks.on_train_batch_end(count - 1, None)
+            yield from wait_for_callbacks(callbacks)
+            if self.stop_training:
+                break
+        return count, results
 
     def _callback_list(
         self,
