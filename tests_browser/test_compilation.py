@@ -120,7 +120,10 @@ y = wt.tanh(wt.exp(x)) + 1
 pending = len(wt.backend().programs.pending)
 reads = await asyncio.gather(y.data(), wt.sin(y).data())
 z = wt.cosh(y)
-await asyncio.sleep(0.2)  # drawn without anybody asking for it
+for _ in range(500):  # drawn without anybody asking for it
+    if not wt.backend().programs.pending:
+        break
+    await asyncio.sleep(0.02)
 [pending, len(wt.backend().programs.pending), [read[0] for read in reads], z.tolist()[0][0]]
 """
 

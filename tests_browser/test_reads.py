@@ -65,7 +65,10 @@ async def cancel(times):
         except TimeoutError:
             cancelled += 1
         gc.collect()  # Pyodide's event loop leaves a cancelled task, with its frames, in a cycle
-    await asyncio.sleep(0.1)  # what polls notices that nobody waits any more
+    for _ in range(500):  # what polls notices that nobody waits any more
+        await asyncio.sleep(0.02)
+        if not wt.memory()["backends"]["webgl"]["pending_reads"]:
+            break
     return cancelled, most
 
 try:

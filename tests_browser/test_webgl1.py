@@ -106,7 +106,10 @@ del others, readings
 def test_a_cancelled_read_leaves_nothing(page: PythonPage):
     code = """
 async def rest():
-    await asyncio.sleep(0.1)  # what polls notices that nobody waits any more
+    for _ in range(500):  # what polls notices that nobody waits any more
+        await asyncio.sleep(0.02)
+        if not held()["pending_reads"]:
+            break
     gc.collect()
     return held()["textures"]
 x = wt.ones((40,)) * 3

@@ -457,8 +457,8 @@ def test_a_server_that_is_too_slow(path: str) -> None:
     with serving(stalled(path)) as server:
         start = time.perf_counter()
         with pytest.raises(OSError, match=rf"{path}: the server cannot be reached.*timed out"):
-            wt.io.load_artifacts(f"{server.url}/m/model.json", timeout=0.2)
-        assert time.perf_counter() - start < 5
+            wt.io.load_artifacts(f"{server.url}/m/model.json", timeout=2)
+        assert time.perf_counter() - start < 30
 
 
 @pytest.mark.parametrize("path", ["/m/model.json", SHARDS[1]])
