@@ -5,6 +5,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from types import ModuleType
 
 import pytest
@@ -56,13 +57,15 @@ def test_modules_of_ops_have_what_the_table_says(module: str) -> None:
         assert hasattr(wt.ops, name)
 
 
-def shown_to_type_checkers(package: ModuleType) -> set[str]:
-    """Names that a package imports under ``TYPE_CHECKING``."""
+def shown_to_type_checkers(package: ModuleType, modules: bool = True) -> set[str]:
+    """Names that a package imports under ``TYPE_CHECKING``, with or without its own modules."""
     names: set[str] = set()
     for statement in ast.parse(Path(package.__file__ or "").read_text()).body:
         if isinstance(statement, ast.If) and "TYPE_CHECKING" in ast.unparse(statement.test):
             for line in statement.body:
                 assert isinstance(line, ast.ImportFrom)
+                if not modules and line.module == package.__name__:
+                    continue
                 for alias in line.names:
                     if alias.name == "*":
                         names |= set(import_module(str(line.module)).__all__)
@@ -97,6 +100,14 @@ PACKAGES = [
     "webtensor.vision",
     "webtensor.visor",
 ]
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_no_name_is_that_of_a_module(name: str) -> None:
+    """Importing the module would put it in the place of what has its name."""
+    package = import_module(name)
+    modules = {module.name for module in iter_modules(getattr(package, "__path__", ()))}
+    assert not shown_to_type_checkers(package, modules=False) & modules
 
 
 @pytest.mark.parametrize("name", PACKAGES)

@@ -11,7 +11,7 @@ import numpy as np
 
 import webtensor as wt
 from webtensor import keras as ours
-from webtensor.autodiff import variable_gradients
+from webtensor.autodiff import loss_and_gradients
 from webtensor.keras.names import forget_names
 from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
@@ -197,7 +197,7 @@ def check_computed(
         return sum(sums[1:], sums[0]) if sums else None
 
     if gradients:
-        pairs = variable_gradients("check", total, None)[1]
+        pairs = loss_and_gradients("check", total, None)[1]
         by_variable = {id(variable): gradient for variable, gradient in pairs}
         sources = [*layer.trainable_variables, *(one for one in flatten(held) if is_float(one))]
         for source, gradient in zip(sources, gradients, strict=True):

@@ -21,7 +21,7 @@ _CONTENTS = contents(
     custom_gradients: custom_grad
     functions: grad grads value_and_grad value_and_grads
     gradient_tape: GradientTape
-    variable_gradients: variable_gradients variable_grads
+    variable_gradients: loss_and_gradients variable_grads
     """
 )
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     )
     from webtensor.autodiff.gradient_tape import GradientTape as GradientTape
     from webtensor.autodiff.variable_gradients import (
-        variable_gradients as variable_gradients,
+        loss_and_gradients as loss_and_gradients,
         variable_grads as variable_grads,
     )
 else:

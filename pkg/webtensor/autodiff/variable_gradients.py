@@ -9,7 +9,7 @@ from webtensor.autodiff.tape import Tape, with_zeros
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, Variable
 
-__all__ = ["variable_gradients", "variable_grads"]
+__all__ = ["loss_and_gradients", "variable_grads"]
 
 
 def variable_grads(
@@ -31,7 +31,7 @@ def variable_grads(
         >>> loss.tolist(), gradients["w"].tolist()
         (9.0, 6.0)
     """
-    loss, gradients = variable_gradients("variable_grads", function, variables)
+    loss, gradients = loss_and_gradients("variable_grads", function, variables)
     named: dict[str, Tensor] = {}
     for variable, gradient in gradients:
         if variable.name in named:
@@ -40,7 +40,7 @@ def variable_grads(
     return loss, named
 
 
-def variable_gradients(
+def loss_and_gradients(
     name: str, function: Callable[[], Tensor | Variable], variables: Iterable[Variable] | None
 ) -> tuple[Tensor, list[tuple[Variable, Tensor]]]:
     """Compute a scalar loss and its gradient for each trainable variable that it depends on.

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
-from webtensor.autodiff import variable_gradients
+from webtensor.autodiff import loss_and_gradients
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.late_numbers import late_number
@@ -305,9 +305,9 @@ class Optimizer(OptimizerVariables):
         """
         scale = self._loss_scale()
         if scale is None:
-            loss, pairs = variable_gradients("minimize", function, variables)
+            loss, pairs = loss_and_gradients("minimize", function, variables)
         else:
-            scaled, pairs = variable_gradients("minimize", lambda: function() * scale, variables)
+            scaled, pairs = loss_and_gradients("minimize", lambda: function() * scale, variables)
             loss = scaled / scale
         used = [variable for variable, _ in pairs]
         if self.built and type(self).build is Optimizer.build:
