@@ -161,10 +161,19 @@ class Tape:
         """Whether something recorded has no elements: there the way back may end."""
         return any(0 in node.output.shape for node in self._nodes)
 
+    def follows(self, tensor: Tensor) -> bool:
+        """Whether a tensor depends on what is watched, if only through step functions."""
+        return id(tensor) in self._watched
+
+    def misses(self, variable: Variable, value: Tensor) -> bool:
+        """Whether a variable is to be watched, but not known by this value."""
+        is_watched = self._watches_variables and variable.trainable
+        is_watched = is_watched or id(variable) in self._chosen_variables
+        return is_watched and id(value) not in self.variables
+
     def read_variable(self, variable: Variable, value: Tensor) -> None:
         """Note that a variable was read; a trainable one is watched."""
-        is_watched = self._watches_variables and variable.trainable
-        if is_watched or id(variable) in self._chosen_variables:
+        if self.misses(variable, value):
             self.variables[id(value)] = (variable, value)
             self._watched[id(value)] = value
 
@@ -304,10 +313,18 @@ class _TapesOfTask:
                 tape.record(primitive, inputs, output, attributes)
 
     def read_variable(self, variable: Variable, value: Tensor) -> None:
-        """Notify the tapes that a variable was read."""
-        for tape in _tapes.get():
-            if tape.is_recording:
-                tape.read_variable(variable, value)
+        """Notify the tapes that a variable was read.
+
+        What was taken from it before they began is a constant. But what one of them watches
+        stays, as the value that a stateless call is given.
+        """
+        tapes = recording_tapes()
+        if not [tape for tape in tapes if tape.misses(variable, value)]:
+            return
+        if not [tape for tape in tapes if tape.follows(value)]:
+            value = variable.renew()
+        for tape in tapes:
+            tape.read_variable(variable, value)
 
 
 _tapes_of_task = _TapesOfTask()

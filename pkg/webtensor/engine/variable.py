@@ -9,13 +9,21 @@ from webtensor.dtypes import DType, as_dtype
 from webtensor.engine.convert import host_buffer
 from webtensor.engine.scopes import outside_scopes
 from webtensor.engine.state import state
-from webtensor.engine.storage import host_storage
+from webtensor.engine.storage import Storage, host_storage
 from webtensor.engine.tensor import Operators, Tensor
 from webtensor.shapes import Shape
 
 __all__ = ["Variable"]
 
 _numbers = count()
+
+
+def _outside_scopes(storage: Storage, like: Tensor) -> Tensor:
+    """Return a tensor that no scope disposes, in a fifth of ``outside_scopes``'s time."""
+    scopes, state.scopes = state.scopes, None
+    tensor = Tensor(storage, like.shape, like.dtype)
+    state.scopes = scopes
+    return tensor
 
 
 class Variable(Operators):
@@ -58,9 +66,20 @@ class Variable(Operators):
 
     @property
     def value(self) -> Tensor:
-        """The current tensor. Tapes that are recording note that it was read."""
+        """The current tensor. Tapes note that it was read; what was taken before is a constant."""
         for reader in state.variable_readers:
             reader.read_variable(self, self._value)
+        return self._value
+
+    def renew(self) -> Tensor:
+        """Hold another tensor with the same elements, and return it.
+
+        The tensor before it is then a constant to whoever has taken it.
+        """
+        value = self._value
+        self._value = _outside_scopes(value.storage, value)
+        for recorder in state.captures:
+            recorder.note_same(value, self._value)
         return self._value
 
     @property
@@ -99,10 +118,7 @@ class Variable(Operators):
             )
         storage = value.storage
         storage.size  # noqa: B018  (raises where the tensor is disposed)
-        # No scope disposes it; a fifth of the time that ``outside_scopes`` takes.
-        scopes, state.scopes = state.scopes, None
-        self._value = assigned = Tensor(storage, now.shape, now.dtype)
-        state.scopes = scopes
+        self._value = assigned = _outside_scopes(storage, now)
         for writer in state.variable_writers:
             writer.write_variable(self, assigned, value)
 

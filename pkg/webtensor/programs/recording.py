@@ -24,7 +24,6 @@ from webtensor.engine import Primitive, Storage, Tensor, Variable, backend, stat
 from webtensor.engine.convert import pack
 from webtensor.engine.late_numbers import LateNumber, NumberHolder, at_capture
 from webtensor.engine.operands import new_constant
-from webtensor.engine.scopes import outside_scopes
 from webtensor.engine.state import observing
 from webtensor.engine.storage import host_storage
 from webtensor.errors import CaptureError
@@ -267,9 +266,15 @@ class Recorder:
         The function may know the tensor from before, as a constant.
         """
         value = variable._value
-        with outside_scopes():
-            variable._value = Tensor(value.storage, value.shape, value.dtype)
-        self._replaced.append((variable, value, variable._value))
+        self._replaced.append((variable, value, variable.renew()))
+
+    def note_same(self, tensor: Tensor, other: Tensor) -> None:
+        """Note that another tensor has a known one's value."""
+        view = self._known(tensor)
+        if view is not None:
+            self._note(other, view.value)
+        if self._around is not None:
+            self._around.note_same(tensor, other)
 
     def _restore_values(self) -> None:
         """Let variables that were not assigned to hold the tensors that they held before."""
