@@ -61,8 +61,8 @@ if _typing.TYPE_CHECKING:
         split as split,
         squeeze as squeeze,
         stack as stack,
+        take as take,
         transpose as transpose,
-        unstack as unstack,
     )
     from webtensor.ops.nn import *
     from webtensor.ops.normal_distribution import *

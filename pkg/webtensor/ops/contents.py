@@ -45,7 +45,7 @@ CONTENTS = contents(
     losses: Reduction
     morphology: dilation2d
     movement: clone concat expand_dims flatten flip gather pad permute_dims reshape slice split
-        squeeze stack transpose unstack
+        squeeze stack take transpose
     nn: clip log_softmax one_hot softmax softmax_cross_entropy
     normal_distribution: random_normal truncated_normal
     normalization: batch_norm batch_norm2d batch_norm3d batch_norm4d dropout
@@ -55,7 +55,7 @@ CONTENTS = contents(
     random: random_uniform
     random_bits: set_random_seed
     rearrangement: batch_to_space_nd broadcast_args depth_to_space diag ensure_shape meshgrid
-        mirror_pad moveaxis repeat roll space_to_batch_nd strided_slice take tile tril triu
+        mirror_pad moveaxis repeat roll space_to_batch_nd strided_slice tile tril triu unstack
     recurrent: basic_lstm_cell multi_rnn_cell
     reduction: all any argmax argmin max mean min prod sum
     scan: cumprod cumsum cumulative_prod cumulative_sum

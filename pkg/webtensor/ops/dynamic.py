@@ -27,7 +27,8 @@ from webtensor.ops.compaction import count_true, count_true_async, true_indices
 from webtensor.ops.coordinates import to_coordinates
 from webtensor.ops.creation import full, zeros
 from webtensor.ops.indexing import check_mask, masked
-from webtensor.ops.movement import concat, flatten, gather, permute_dims, reshape, unstack
+from webtensor.ops.movement import concat, flatten, gather, permute_dims, reshape
+from webtensor.ops.rearrangement import unstack
 from webtensor.ops.scan import cumsum
 from webtensor.ops.scatter import put
 from webtensor.ops.sorting import argsort, isin

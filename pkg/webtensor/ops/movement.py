@@ -47,8 +47,8 @@ __all__ = [
     "stack",
     "stepped_slice",
     "strided_view",
+    "take",
     "transpose",
-    "unstack",
 ]
 
 # -- same elements, other shape -----------------------------------------------------------------
@@ -613,24 +613,6 @@ def _stack_gradient(index: int) -> Callable[..., Tensor]:
 _STACK = Primitive("stack", kernel="concat", gradients=_stack_gradient)
 
 
-def unstack(x: TensorLike, axis: int = 0) -> tuple[Tensor, ...]:
-    """Part a tensor into its slices along an axis, which is removed.
-
-    Each has the dtype of ``x``.
-
-    Raises:
-        ValueError: ``axis`` is out of range.
-
-    Example:
-        >>> import webtensor as wt
-        >>> [part.tolist() for part in wt.unstack([[1, 2], [3, 4]])]
-        [[1, 2], [3, 4]]
-    """
-    x = as_operand("unstack", x)
-    axis = normalize_axis("unstack", axis, len(x.shape))
-    return tuple(part(x, axis, index) for index in range(x.shape[axis]))
-
-
 #: One slice along an axis, which is removed; attributes are (strides, offset, axis, index).
 _PART = Primitive(
     "part",
@@ -802,3 +784,23 @@ def as_indices(name: str, indices: TensorLike, argument: str = "indices") -> Ten
     if operand.dtype is not int32:
         raise TypeError(f"{name}: {argument} must be int32, but got {operand.dtype}")
     return operand
+
+
+def take(x: TensorLike, indices: TensorLike, axis: int | None = None) -> Tensor:
+    """Pick elements along an axis, or of the flat tensor (array API standard). See ``gather``.
+
+    The shape of ``indices`` takes the place of the axis.
+
+    Raises:
+        IndexError: an index is out of range.
+        TypeError: ``indices`` are not int32.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.take([[1, 2], [3, 4]], [1, 1], axis=1).tolist()
+        [[2, 2], [4, 4]]
+    """
+    x, indices = as_operand("take", x), as_indices("take", indices)
+    if axis is None:
+        return gather(flatten(x), indices, 0)
+    return gather(x, indices, normalize_axis("take", axis, len(x.shape)))

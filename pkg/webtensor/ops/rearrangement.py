@@ -20,6 +20,7 @@ from webtensor.ops.movement import (
     flip,
     gather,
     pad,
+    part,
     permute_dims,
     reshape,
     slice as _slice,
@@ -41,10 +42,10 @@ __all__ = [
     "roll",
     "space_to_batch_nd",
     "strided_slice",
-    "take",
     "tile",
     "tril",
     "triu",
+    "unstack",
 ]
 
 
@@ -144,26 +145,6 @@ def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tenso
     return gather(operand, row_numbers("repeat", counts), axis)
 
 
-def take(x: TensorLike, indices: TensorLike, axis: int | None = None) -> Tensor:
-    """Pick elements along an axis, or of the flat tensor (array API standard). See ``gather``.
-
-    The shape of ``indices`` takes the place of the axis.
-
-    Raises:
-        IndexError: an index is out of range.
-        TypeError: ``indices`` are not int32.
-
-    Example:
-        >>> import webtensor as wt
-        >>> wt.take([[1, 2], [3, 4]], [1, 1], axis=1).tolist()
-        [[2, 2], [4, 4]]
-    """
-    x, indices = as_operand("take", x), as_indices("take", indices)
-    if axis is None:
-        return gather(flatten(x), indices, 0)
-    return gather(x, indices, normalize_axis("take", axis, len(x.shape)))
-
-
 def tile(x: TensorLike, repetitions: Sequence[int]) -> Tensor:
     """Repeat a tensor ``repetitions[i]`` times along axis ``i``.
 
@@ -190,6 +171,24 @@ def tile(x: TensorLike, repetitions: Sequence[int]) -> Tensor:
     repeated = [part for pair in zip(times, shape, strict=True) for part in pair]
     whole = tuple(count * length for count, length in zip(times, shape, strict=True))
     return reshape(reshape(x, spread).broadcast_to(repeated), whole)
+
+
+def unstack(x: TensorLike, axis: int = 0) -> tuple[Tensor, ...]:
+    """Part a tensor into its slices along an axis, which is removed.
+
+    Each has the dtype of ``x``.
+
+    Raises:
+        ValueError: ``axis`` is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> [part.tolist() for part in wt.unstack([[1, 2], [3, 4]])]
+        [[1, 2], [3, 4]]
+    """
+    x = as_operand("unstack", x)
+    axis = normalize_axis("unstack", axis, len(x.shape))
+    return tuple(part(x, axis, index) for index in range(x.shape[axis]))
 
 
 def moveaxis(

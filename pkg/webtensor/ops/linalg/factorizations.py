@@ -23,7 +23,8 @@ from webtensor.ops.creation import eye, zeros_like
 from webtensor.ops.linalg.matrices import band_part, diagonal
 from webtensor.ops.linalg.solving import solve
 from webtensor.ops.linalg.stacks import Part, adjoint, factored, matrices, parts_of, stored
-from webtensor.ops.movement import concat, expand_dims, reshape, stack, unstack
+from webtensor.ops.movement import concat, expand_dims, reshape, stack
+from webtensor.ops.rearrangement import unstack
 from webtensor.ops.ternary import where
 from webtensor.ops.vector_products import matrix_transpose
 
