@@ -42,7 +42,7 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     sums = [await compute("webgl"), await compute("wasm"), await compute("wasm")]
     await asyncio.sleep(0.5)
-    for _ in range(100):  # workers that fail are heard of at some time
+    for _ in range(100):  # a worker's failure takes a while to arrive
         if caught or not workers_fail:
             break
         await asyncio.sleep(0.1)

@@ -165,15 +165,15 @@ class Tape:
         """Whether a tensor depends on what is watched, if only through step functions."""
         return id(tensor) in self._watched
 
-    def misses(self, variable: Variable, value: Tensor) -> bool:
-        """Whether a variable is to be watched, but not known by this value."""
+    def needs_to_watch(self, variable: Variable, value: Tensor) -> bool:
+        """Whether a variable is watched when it is read, but this value of it is not yet."""
         is_watched = self._watches_variables and variable.trainable
         is_watched = is_watched or id(variable) in self._chosen_variables
         return is_watched and id(value) not in self.variables
 
     def read_variable(self, variable: Variable, value: Tensor) -> None:
         """Note that a variable was read; a trainable one is watched."""
-        if self.misses(variable, value):
+        if self.needs_to_watch(variable, value):
             self.variables[id(value)] = (variable, value)
             self._watched[id(value)] = value
 
@@ -315,13 +315,14 @@ class _TapesOfTask:
     def read_variable(self, variable: Variable, value: Tensor) -> None:
         """Notify the tapes that a variable was read.
 
-        What was taken from it before they began is a constant. But what one of them watches
-        stays, as the value that a stateless call is given.
+        A tensor that was read before the tapes began is a constant to them, so the variable gets
+        a new one. A tensor that depends on what a tape watches is kept: a stateless call gives
+        variables such tensors.
         """
         tapes = recording_tapes()
-        if not [tape for tape in tapes if tape.misses(variable, value)]:
+        if not any(tape.needs_to_watch(variable, value) for tape in tapes):
             return
-        if not [tape for tape in tapes if tape.follows(value)]:
+        if not any(tape.follows(value) for tape in tapes):
             value = variable.renew()
         for tape in tapes:
             tape.read_variable(variable, value)

@@ -18,8 +18,8 @@ __all__ = ["Variable"]
 _numbers = count()
 
 
-def _outside_scopes(storage: Storage, like: Tensor) -> Tensor:
-    """Return a tensor that no scope disposes, in a fifth of ``outside_scopes``'s time."""
+def _unscoped_tensor(storage: Storage, like: Tensor) -> Tensor:
+    """Return a tensor that no scope disposes; ``outside_scopes`` takes five times as long."""
     scopes, state.scopes = state.scopes, None
     tensor = Tensor(storage, like.shape, like.dtype)
     state.scopes = scopes
@@ -66,20 +66,20 @@ class Variable(Operators):
 
     @property
     def value(self) -> Tensor:
-        """The current tensor. Tapes note that it was read; what was taken before is a constant."""
+        """The current tensor. A tape watches it if it is read while the tape records."""
         for reader in state.variable_readers:
             reader.read_variable(self, self._value)
         return self._value
 
     def renew(self) -> Tensor:
-        """Hold another tensor with the same elements, and return it.
+        """Replace the current tensor by another one with the same storage, and return that.
 
-        The tensor before it is then a constant to whoever has taken it.
+        The old tensor then no longer stands for the variable.
         """
         value = self._value
-        self._value = _outside_scopes(value.storage, value)
+        self._value = _unscoped_tensor(value.storage, value)
         for recorder in state.captures:
-            recorder.note_same(value, self._value)
+            recorder.note_alias(value, self._value)
         return self._value
 
     @property
@@ -118,7 +118,7 @@ class Variable(Operators):
             )
         storage = value.storage
         storage.size  # noqa: B018  (raises where the tensor is disposed)
-        self._value = assigned = _outside_scopes(storage, now)
+        self._value = assigned = _unscoped_tensor(storage, now)
         for writer in state.variable_writers:
             writer.write_variable(self, assigned, value)
 

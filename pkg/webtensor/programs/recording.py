@@ -268,13 +268,13 @@ class Recorder:
         value = variable._value
         self._replaced.append((variable, value, variable.renew()))
 
-    def note_same(self, tensor: Tensor, other: Tensor) -> None:
-        """Note that another tensor has a known one's value."""
+    def note_alias(self, tensor: Tensor, alias: Tensor) -> None:
+        """Note that an alias of a recorded tensor has the same value."""
         view = self._known(tensor)
         if view is not None:
-            self._note(other, view.value)
+            self._note(alias, view.value)
         if self._around is not None:
-            self._around.note_same(tensor, other)
+            self._around.note_alias(tensor, alias)
 
     def _restore_values(self) -> None:
         """Let variables that were not assigned to hold the tensors that they held before."""

@@ -20,8 +20,8 @@ _CallConfig: TypeAlias = Mapping[str, Any] | Sequence[Any]
 
 #: The layers of a model by the names that its configuration has for them.
 _Operations: TypeAlias = dict[str, Operation]
-#: What the model's configuration says of a layer, and not the layer's own.
-_OF_THE_MODEL = ("name", "inbound_nodes")
+#: Keys of a layer's entry that belong to the model.
+_MODEL_KEYS = ("name", "inbound_nodes")
 
 
 class _NotYetError(ValueError):
@@ -53,8 +53,8 @@ def connected(config: Config) -> tuple[Tensors, Tensors]:
 
 
 def _operation(layer_config: Mapping[str, Any]) -> tuple[str, Operation]:
-    """Return the name that calls have for a layer, and the layer."""
-    own = {key: value for key, value in layer_config.items() if key not in _OF_THE_MODEL}
+    """Return the name by which calls refer to a layer, and the layer."""
+    own = {key: value for key, value in layer_config.items() if key not in _MODEL_KEYS}
     operation = deserialize_keras_object(own)
     name = layer_config.get("name", getattr(operation, "name", None))
     if not isinstance(operation, Operation) or not isinstance(name, str):
@@ -82,17 +82,20 @@ def _make_calls(operations: _Operations, calls: dict[str, list[_CallConfig]]) ->
 
 def _symbol_at(operations: _Operations, history: object) -> KerasTensor:
     """Return the symbolic tensor of a history: a layer's name, a call's number, an output's."""
-    no_output = ValueError(f"the configuration refers to {history!r}, which is no layer's output")
     if not (isinstance(history, (list, tuple)) and len(history) >= 3 and history[0] in operations):
-        raise no_output
+        raise _no_output(history)
     nodes = operations[history[0]]._inbound_nodes
     node_index, tensor_index = int(history[1]), int(history[2])
     if node_index >= len(nodes):
         raise _NotYetError(f"the configuration refers to {history!r}, but there is no such call")
     outputs = nodes[node_index].outputs
     if node_index < 0 or not 0 <= tensor_index < len(outputs):
-        raise no_output
+        raise _no_output(history)
     return outputs[tensor_index]
+
+
+def _no_output(history: object) -> ValueError:
+    return ValueError(f"the configuration refers to {history!r}, which is no layer's output")
 
 
 def _symbols_of(histories: Any, operations: _Operations) -> Any:
