@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats import onnx as format_
+from webtensor.formats.budgets import reading
 from webtensor.formats.element_types import Buffer
 from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
+from webtensor.onnx.expansion import expanded
 from webtensor.onnx.operations import row_name
 from webtensor.onnx.stored_constants import constant_of, dense_of, listed
 
@@ -231,8 +233,13 @@ class _Lowering:
         inputs = tuple(self.resolve(scope, value, label) for value in definition.inputs)
         attributes = _completed(definition.attributes, context.attributes)
         key = (definition.domain, definition.op, definition.overload)
-        if key in self.functions:
-            self.call(self.functions[key], name, definition, inputs, attributes, scope, context)
+        function = self.functions.get(key)
+        if function is None:
+            dtypes = [scope.dtype(value) or "" for value in definition.inputs]
+            with reading(f"{self.where}: {label}"):
+                function = expanded(definition, attributes, dtypes)
+        if function is not None:
+            self.call(function, name, definition, inputs, attributes, scope, context)
             return
         if definition.op == "Constant" and not definition.domain:
             stored = attributes.get("value")
@@ -313,7 +320,8 @@ class _Lowering:
         results = []
         for output, _ in zip(function.outputs, definition.outputs, strict=False):
             results.append(self.resolve(inner, output, f"function {function.name!r:.200}"))
-        scope.nodes[name] = Node(name, "IdentityN", tuple(results), (), {})
+        op = "Identity" if len(results) == 1 else "IdentityN"
+        scope.nodes[name] = Node(name, op, tuple(results), (), {})
 
 
 def _deeper(context: _Context) -> _Context:

@@ -1,8 +1,8 @@
 """The table of ONNX's operators: what computes a node, by the name of its operator.
 
 A module has the rows of a family. A row's name ends in the version from which it holds: that of the
-operator's last change of meaning, such as "Softmax-13", or 1. ``webtensor.onnx.control_flow`` has
-the rows of nodes with subgraphs.
+operator's last change of meaning, such as "Softmax-13", or 1. It begins with the operator's domain
+where that is not ONNX's own. ``webtensor.onnx.control_flow`` has the rows of nodes with subgraphs.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from collections import defaultdict
 from webtensor.graph.operations import Row
 from webtensor.onnx.operations import (
     attention,
+    blocks_of_bits,
     convolutions,
     elementwise,
+    fused_attention,
     losses,
     normalization,
     pooling,
@@ -35,8 +37,10 @@ OPERATIONS: dict[str, Row] = {
     op: row
     for family in (
         attention,
+        blocks_of_bits,
         convolutions,
         elementwise,
+        fused_attention,
         losses,
         normalization,
         pooling,
@@ -69,7 +73,6 @@ def row_name(domain: str, op: str, version: int) -> str | None:
         >>> row_name("", "Softmax", 11), row_name("", "Softmax", 17)
         ('Softmax-1', 'Softmax-13')
     """
-    if domain:
-        return None
-    names = [row for row in _ROW_NAMES.get(op, ()) if row[0] <= version]
+    full_name = f"{domain}.{op}" if domain else op
+    names = [row for row in _ROW_NAMES.get(full_name, ()) if row[0] <= version]
     return max(names)[1] if names else None

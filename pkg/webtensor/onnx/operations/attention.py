@@ -11,16 +11,17 @@ from webtensor.graph.operations import Row
 from webtensor.onnx.operations.elementwise import swish
 from webtensor.onnx.operations.operators import Operator
 
-__all__ = ["ROWS"]
+__all__ = ["ROWS", "heads_of", "repeated_heads", "rotated"]
 
 
-def _heads(x: Tensor, count: int) -> Tensor:
+def heads_of(x: Tensor, count: int) -> Tensor:
     """Return (batch, heads, length, features) of (batch, length, heads · features)."""
     batch, length, features = x.shape
     return ops.permute_dims(ops.reshape(x, (batch, length, count, features // count)), (0, 2, 1, 3))
 
 
-def _repeated(x: Tensor, count: int) -> Tensor:
+def repeated_heads(x: Tensor, count: int) -> Tensor:
+    """Return keys or values for so many heads of queries, which share them."""
     share = count // x.shape[1]
     return x if share == 1 else ops.repeat(x, share, 1)
 
@@ -47,7 +48,7 @@ def attended(
     """Return sums of values by the similarity of queries and keys."""
     is_flat = len(q.shape) == 3
     if is_flat:
-        q, k, v = _heads(q, q_num_heads), _heads(k, kv_num_heads), _heads(v, kv_num_heads)
+        q, k, v = heads_of(q, q_num_heads), heads_of(k, kv_num_heads), heads_of(v, kv_num_heads)
     past = 0
     if past_key is not None and past_value is not None:
         past = past_key.shape[2]
@@ -55,7 +56,7 @@ def attended(
     present_key, present_value = k, v
     heads, rows, columns = q.shape[1], q.shape[2], k.shape[2]
     factor = sqrt(1 / sqrt(q.shape[3]) if scale is None else scale)
-    keys = _repeated(k, heads)
+    keys = repeated_heads(k, heads)
     scores = ops.matmul(q * factor, keys * factor, False, True)
     shown = {0: scores}
     bias: Any = None
@@ -87,7 +88,7 @@ def attended(
     shown[2] = scores
     weights = _weights(scores) if bias is not None else ops.softmax(scores)
     shown[3] = weights
-    result = ops.matmul(weights, _repeated(v, heads))
+    result = ops.matmul(weights, repeated_heads(v, heads))
     if is_flat:
         result = ops.reshape(ops.permute_dims(result, (0, 2, 1, 3)), (result.shape[0], rows, -1))
     if qk_matmul_output_mode not in shown:
@@ -164,17 +165,17 @@ def linearly_attended(
 ) -> tuple[Tensor, Tensor]:
     """Return what queries read of a state to which keys and values are added step by step."""
     queries, keys, values = (
-        _heads(query, q_num_heads),
-        _heads(key, kv_num_heads),
-        _heads(value, kv_num_heads),
+        heads_of(query, q_num_heads),
+        heads_of(key, kv_num_heads),
+        heads_of(value, kv_num_heads),
     )
     batch, _, steps, features = queries.shape
     factor = scale or 1 / sqrt(features)
     state: Any = past_state
     if state is None:
         state = ops.zeros((batch, kv_num_heads, features, values.shape[3]))
-    rates = None if decay is None else ops.exp(_heads(decay, kv_num_heads))
-    shares = None if beta is None else _heads(beta, beta.shape[2])
+    rates = None if decay is None else ops.exp(heads_of(decay, kv_num_heads))
+    shares = None if beta is None else heads_of(beta, beta.shape[2])
     if update_rule not in ("linear", "gated", "delta", "gated_delta"):
         raise ValueError(f"update_rule is {update_rule!r:.200}")
     outputs = []
@@ -188,7 +189,7 @@ def linearly_attended(
                 own_value = own_value * shares[:, :, step]
         state = state + ops.matmul(ops.expand_dims(own_key, -1), ops.expand_dims(own_value, -2))
         read = ops.matmul(
-            ops.expand_dims(queries[:, :, step] * factor, 2), _repeated(state, q_num_heads)
+            ops.expand_dims(queries[:, :, step] * factor, 2), repeated_heads(state, q_num_heads)
         )
         outputs.append(ops.reshape(read, (batch, -1)))
     return ops.stack(outputs, 1), state

@@ -331,6 +331,34 @@ def matrix_product(
     return result + (c if beta == 1.0 else _scaled(c, beta))
 
 
+def scaled_product(
+    a: Tensor,
+    b: Tensor,
+    *,
+    alpha: float = 1.0,
+    trans_a: int = 0,
+    trans_b: int = 0,
+    trans_batch_a: int = 0,
+    trans_batch_b: int = 0,
+) -> Tensor:
+    """Return alpha · a · b; rows or columns of operands may come before their batches."""
+    if trans_batch_a:
+        a = _batches_first(a)
+    if trans_batch_b:
+        b = _batches_first(b)
+    if trans_a and len(a.shape) > 1:
+        a = ops.matrix_transpose(a)
+    if trans_b and len(b.shape) > 1:
+        b = ops.matrix_transpose(b)
+    result = ops.linalg.matmul(a, b)
+    return result if alpha == 1.0 else result * alpha
+
+
+def _batches_first(x: Tensor) -> Tensor:
+    rank = len(x.shape)
+    return ops.permute_dims(x, (*range(1, rank - 1), 0, rank - 1)) if rank > 2 else x
+
+
 def _scaled(x: Tensor, factor: float) -> Tensor:
     return ops.astype(x * factor, str(x.dtype))
 
@@ -389,4 +417,6 @@ ROWS: dict[str, Row] = {
     "Gemm-1": Operator(matrix_product),
     "MatMul-1": Operator("linalg.matmul"),
     "MatMulInteger-1": Operator(integer_product),
+    "com.microsoft.FusedMatMul-1": Operator(scaled_product),
+    "com.microsoft.TransposeMatMul-1": Operator(scaled_product),
 }

@@ -13,7 +13,12 @@ from webtensor.graph.operations import Row
 from webtensor.onnx.operations.operators import Operator, number, truth
 from webtensor.onnx.operations.windows import channels_first, channels_last
 
-__all__ = ["ROWS", "batch_normalized_last", "locally_normalized_last"]
+__all__ = [
+    "ROWS",
+    "batch_normalized_last",
+    "locally_normalized_last",
+    "root_mean_square_normalized",
+]
 
 
 def standardized(x: Tensor, axes: tuple[int, ...], epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
@@ -112,9 +117,17 @@ def root_mean_square_normalized(
     x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
 ) -> Tensor:
     """Divide the axes from one on by the root of their mean square."""
+    return root_mean_squares(x, scale, axis=axis, epsilon=epsilon)[0]
+
+
+def root_mean_squares(
+    x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
+) -> tuple[Tensor, Tensor]:
+    """Divide as ``root_mean_square_normalized`` does; return what it multiplies with, too."""
     rank = len(x.shape)
     squares = ops.mean(ops.square(x), tuple(range(axis % rank, rank)), True)
-    return x * ops.rsqrt(squares + epsilon) * scale
+    inverse = ops.rsqrt(squares + epsilon)
+    return x * inverse * scale, inverse
 
 
 def group_normalized(
@@ -209,5 +222,6 @@ ROWS: dict[str, Row] = {
     "LpNormalization-1": Operator(norm_divided),
     "MeanVarianceNormalization-1": Operator(mean_variance_normalized),
     "RMSNormalization-1": Operator(root_mean_square_normalized),
+    "SimplifiedLayerNormalization-1": Operator(root_mean_squares),
     "SwiGLU-1": Operator(swiglu),
 }

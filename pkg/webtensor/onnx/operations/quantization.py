@@ -11,7 +11,7 @@ from webtensor.onnx.operations.convolutions import convolved, integer_product
 from webtensor.onnx.operations.element_types import bounds, type_name
 from webtensor.onnx.operations.operators import Operator
 
-__all__ = ["ROWS"]
+__all__ = ["ROWS", "of_blocks"]
 
 
 def _along(parameter: Tensor, x: Tensor, axis: int, block_size: int) -> Tensor:
@@ -24,10 +24,12 @@ def _along(parameter: Tensor, x: Tensor, axis: int, block_size: int) -> Tensor:
         shape[axis] = parameter.size
         return ops.reshape(parameter, shape)
     size = x.shape[axis]
-    repeated = ops.repeat(parameter, block_size or -(-size // parameter.shape[axis]), axis)
-    sizes = list(repeated.shape)
-    sizes[axis] = size
-    return ops.slice(repeated, [0] * len(sizes), sizes)
+    return of_blocks(parameter, axis, size, block_size or -(-size // parameter.shape[axis]))
+
+
+def of_blocks(parameter: Tensor, axis: int, size: int, block_size: int) -> Tensor:
+    """Return, for each of ``size`` elements along an axis, the parameter of its block."""
+    return ops.gather(parameter, ops.floor_divide(ops.arange(size), block_size), axis=axis)
 
 
 def quantized(

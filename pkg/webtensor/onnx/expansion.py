@@ -1,0 +1,421 @@
+"""ONNX Runtime's own operators, those of the domain ``com.microsoft``, as functions of ONNX's.
+
+Its optimizer, its quantizer and exporters for it write them. What is made of ONNX's operators is
+moved to channels last and fused as these are; what cannot be has rows in
+``webtensor.onnx.operations``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from webtensor.formats import onnx as format_
+
+__all__ = ["DOMAIN", "expanded"]
+
+DOMAIN = "com.microsoft"
+_OPSETS = {"": 24, DOMAIN: 1}
+
+
+def expanded(
+    definition: format_.Node,
+    attributes: Mapping[str, format_.AttributeValue],
+    dtypes: Sequence[str],
+) -> format_.Function | None:
+    """Return the function that an operator is here; None if it has none.
+
+    Args:
+        definition: the node.
+        attributes: its attributes.
+        dtypes: the dtypes of its inputs in the file; "" where they are unknown.
+
+    Raises:
+        ValueError: it lacks an input or an attribute.
+    """
+    write = _FUNCTIONS.get(definition.op) if definition.domain == DOMAIN else None
+    if write is None:
+        return None
+    body = _Body(definition, attributes, dtypes)
+    return body.function(write(body))
+
+
+class _Body:
+    """The nodes of a function for the inputs and attributes that a node has."""
+
+    def __init__(
+        self,
+        definition: format_.Node,
+        attributes: Mapping[str, format_.AttributeValue],
+        dtypes: Sequence[str],
+    ) -> None:
+        self._attributes = dict(attributes)
+        self.dtypes = dtypes
+        self._definition = definition
+        self._nodes: list[format_.Node] = []
+        self._inputs = tuple(
+            f"input {index}" if name else "" for index, name in enumerate(definition.inputs)
+        )
+
+    def input(self, index: int) -> str:
+        """Return an input, or "" if there is none."""
+        return self._inputs[index] if index < len(self._inputs) else ""
+
+    def inputs(self, count: int, start: int = 0) -> list[str]:
+        """Return some of the inputs."""
+        return [self.input(index) for index in range(start, start + count)]
+
+    def take(self, name: str, default: Any = ...) -> Any:
+        """Return an attribute, which the nodes of the function do not get."""
+        if default is ... and name not in self._attributes:
+            raise ValueError(f"it needs the attribute {name!r}")
+        return self._attributes.pop(name, default)
+
+    def rest(self) -> dict[str, Any]:
+        """Return the attributes that were not taken, for a node of the function."""
+        rest, self._attributes = self._attributes, {}
+        return rest
+
+    def nodes(
+        self, op: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any
+    ) -> list[str]:
+        """Add a node, and return its outputs."""
+        names = [f"{len(self._nodes)} {index}" for index in range(outputs)]
+        self._nodes.append(format_.Node(op, domain, "", inputs, tuple(names), attributes, ""))
+        return names
+
+    def __call__(self, op: str, *inputs: str, **options: Any) -> str:
+        """Add a node, and return its only output."""
+        (output,) = self.nodes(op, *inputs, **options)
+        return output
+
+    def integers(self, *values: int) -> str:
+        return self("Constant", value_ints=list(values))
+
+    def number(self, value: float) -> str:
+        return self("Constant", value_float=float(value))
+
+    def function(self, outputs: str | Sequence[str]) -> format_.Function:
+        if self._attributes:
+            raise ValueError(f"its attribute {min(self._attributes)!r:.200} is unknown")
+        outputs = (outputs,) if isinstance(outputs, str) else tuple(outputs)
+        for index, wanted in enumerate(self._definition.outputs):
+            if wanted and not "".join(outputs[index : index + 1]):
+                raise ValueError(f"its output {index} is not supported")
+        inputs = tuple(name or f"missing {index}" for index, name in enumerate(self._inputs))
+        return format_.Function(
+            name=self._definition.op,
+            domain=DOMAIN,
+            overload="",
+            inputs=inputs,
+            outputs=outputs,
+            attributes=(),
+            defaults={},
+            nodes=tuple(self._nodes),
+            opsets=_OPSETS,
+            values=(),
+        )
+
+
+_Outputs: TypeAlias = "str | Sequence[str]"
+_Write: TypeAlias = "Callable[[_Body], _Outputs]"
+
+
+def _renamed(op: str) -> _Write:
+    """Return the function of an operator that ONNX has, too."""
+    return lambda body: body(op, *body.inputs(len(body.dtypes)), **body.rest())
+
+
+# -- activations and normalization -------------------------------------------------------------
+
+
+def _sum(body: _Body, *values: str) -> str:
+    """Return the sum of the values that there are."""
+    present = [value for value in values if value]
+    return body("Sum", *present) if len(present) > 1 else present[0]
+
+
+def _gelu(approximate: str) -> _Write:
+    return lambda body: body("Gelu", _sum(body, *body.inputs(2)), approximate=approximate)
+
+
+def _quick_gelu(body: _Body) -> _Outputs:
+    return body("Swish", body.input(0), alpha=body.take("alpha", 1.702))
+
+
+def _activated(body: _Body, x: str, name: str, **parameters: Any) -> str:
+    if name == "Clip":
+        return body("Clip", x, body.number(parameters["min"]), body.number(parameters["max"]))
+    return body(name, x, **parameters) if name else x
+
+
+def _skip_layer_normalization(body: _Body) -> _Outputs:
+    x, skip, scale, offset, bias = body.inputs(5)
+    total = _sum(body, x, skip, bias)
+    epsilon = body.take("epsilon", 1e-12)
+    results = body.nodes("LayerNormalization", total, scale, offset, outputs=3, epsilon=epsilon)
+    return [*results, total]
+
+
+def _skip_simplified_layer_normalization(body: _Body) -> _Outputs:
+    x, skip, scale, bias = body.inputs(4)
+    total = _sum(body, x, skip, bias)
+    epsilon = body.take("epsilon", 1e-12)
+    results = body.nodes("SimplifiedLayerNormalization", total, scale, outputs=2, epsilon=epsilon)
+    return [results[0], "", results[1], total]
+
+
+def _embeddings(body: _Body) -> _Outputs:
+    words, segments, of_words, of_positions, of_segments, *parameters = body.inputs(9)
+    scale, offset, mask, positions = parameters
+    if positions:
+        position = body("Gather", of_positions, positions)
+    else:
+        zero, length = body.integers(0), body("Shape", words, start=1, end=2)
+        position = body("Slice", of_positions, zero, length, zero)
+    values = [body("Gather", of_words, words), position]
+    if segments:
+        values.append(body("Gather", of_segments, segments))
+    total = body("Sum", *values)
+    epsilon = body.take("epsilon", 1e-12)
+    result = body("LayerNormalization", total, scale, offset, epsilon=epsilon)
+    body.take("mask_index_type", 0)
+    lengths = body("ReduceSum", mask, body.integers(1), keepdims=0) if mask else ""
+    return [result, lengths, total]
+
+
+# -- products ----------------------------------------------------------------------------------
+
+
+def _convolution(body: _Body) -> _Outputs:
+    x, filter, bias, more = body.inputs(4)
+    name, parameters = body.take("activation", ""), body.take("activation_params", [])
+    names = {"Clip": ("min", "max"), "HardSigmoid": ("alpha", "beta"), "LeakyRelu": ("alpha",)}
+    total = _sum(body, body("Conv", x, filter, bias, **body.rest()), more)
+    return _activated(body, total, name, **dict(zip(names.get(name, ()), parameters, strict=True)))
+
+
+def _matrix_product(body: _Body) -> _Outputs:
+    name = body.take("activation", "")
+    prefix = "activation_"
+    rest = body.rest()
+    parameters = {key.removeprefix(prefix): rest.pop(key) for key in [*rest] if prefix in key}
+    return _activated(body, body("Gemm", *body.inputs(3), **rest), name, **parameters)
+
+
+def _product_of_bits(op: str, count: int, *ignored: str) -> _Write:
+    """Return the function of a product with a matrix that ``op`` makes of few bits.
+
+    Args:
+        op: the operator.
+        count: its number of inputs.
+        ignored: attributes that say how ONNX Runtime computes the product.
+    """
+
+    def write(body: _Body) -> _Outputs:
+        for name in ignored:
+            body.take(name, None)
+        matrix = body(op, *body.inputs(count, 1), domain=DOMAIN, **body.rest())
+        return _sum(body, body("MatMul", body.input(0), matrix), body.input(count + 1))
+
+    return write
+
+
+def _integer_product(
+    body: _Body, a: str, a_scale: str, a_zero: str, b: str, b_scale: str, b_zero: str
+) -> str:
+    """Return the product of quantized matrices, in floats."""
+    product = body("Cast", body("MatMulInteger", a, b, a_zero, b_zero), to=1)
+    return body("Mul", product, body("Mul", a_scale, b_scale))
+
+
+def _dynamic_product(body: _Body) -> _Outputs:
+    a, b, scale, zero, bias = body.inputs(5)
+    quantized, a_scale, a_zero = body.nodes("DynamicQuantizeLinear", a, outputs=3)
+    product = _integer_product(body, quantized, a_scale, a_zero, b, scale, zero)
+    return _sum(body, product, bias)
+
+
+def _float_product(body: _Body) -> _Outputs:
+    a, b, a_scale, b_scale, a_zero, b_zero, bias = body.inputs(7)
+    return _sum(body, _integer_product(body, a, a_scale, a_zero, b, b_scale, b_zero), bias)
+
+
+def _quantized_matrix_product(body: _Body) -> _Outputs:
+    a, a_scale, a_zero, b, b_scale, b_zero, bias, y_scale, y_zero = body.inputs(9)
+    if body.take("transA", 0):
+        a = body("Transpose", a, perm=[1, 0])
+    if body.take("transB", 0):
+        b = body("Transpose", b, perm=[1, 0])
+    total = body("Cast", _sum(body, body("MatMulInteger", a, b, a_zero, b_zero), bias), to=1)
+    scale = body("Mul", body("Mul", a_scale, b_scale), body.number(body.take("alpha", 1.0)))
+    result = body("Mul", total, scale)
+    return _quantized(body, result, y_scale, y_zero, body.dtypes[0]) if y_scale else result
+
+
+def _dynamic_memory_network(body: _Body) -> _Outputs:
+    x, kernel, recurrent, *more = body.inputs(8)
+    w_scale, w_zero, r_scale, r_zero = body.inputs(4, 8)
+    options = body.rest()
+    shape = body.integers(2 if options.get("direction") == "bidirectional" else 1, 1, -1)
+
+    def matrix(value: str, scale: str, zero: str) -> str:
+        shifted = body("Sub", value, body("Reshape", zero, shape))
+        scaled = body("Mul", body("Cast", shifted, to=1), body("Reshape", scale, shape))
+        return body("Transpose", scaled, perm=[0, 2, 1])
+
+    return body.nodes(
+        "LSTM",
+        x,
+        matrix(kernel, w_scale, w_zero),
+        matrix(recurrent, r_scale, r_zero),
+        *more,
+        outputs=3,
+        **options,
+    )
+
+
+# -- attention ---------------------------------------------------------------------------------
+
+
+def _attention(body: _Body) -> _Outputs:
+    x, weights, bias, mask, past, more = body.inputs(6)
+    total = _sum(body, body("MatMul", x, weights), bias)
+    return _attended(body, total, mask, past, more)
+
+
+def _quantized_attention(body: _Body) -> _Outputs:
+    x, weights, bias, scale, weight_scale, mask, zero, weight_zero, past = body.inputs(9)
+    product = _integer_product(body, x, scale, zero, weights, weight_scale, weight_zero)
+    return _attended(body, _sum(body, product, bias), mask, past, "")
+
+
+def _attended(body: _Body, projections: str, mask: str, past: str, more: str) -> list[str]:
+    """Return attention for queries, keys and values in one tensor, and what is kept of them."""
+    sizes = body.take("qkv_hidden_sizes", [])
+    if body.take("do_rotary", 0) or body.take("past_present_share_buffer", 0):
+        raise ValueError("do_rotary and past_present_share_buffer are not supported")
+    parts = [projections, *([body.integers(*sizes)] if sizes else [])]
+    queries, keys, values = body.nodes("Split", *parts, outputs=3, axis=-1, num_outputs=3)
+    first = body.integers(0)
+    old = ["", ""]
+    if past:
+        halves = body.nodes("Split", past, outputs=2, axis=0, num_outputs=2)
+        old = [body("Squeeze", half, first) for half in halves]
+    inputs = (queries, keys, values, "", mask, more, *old)
+    result, *kept = body.nodes(
+        "MultiHeadAttention", *inputs, outputs=3, domain=DOMAIN, **body.rest()
+    )
+    return [result, body("Concat", *[body("Unsqueeze", part, first) for part in kept], axis=0)]
+
+
+# -- quantized numbers -------------------------------------------------------------------------
+
+
+def _quantized(body: _Body, x: str, scale: str, zero: str, dtype: str) -> str:
+    options = {} if zero else {"output_dtype": dtype or "uint8"}
+    return body("QuantizeLinear", x, scale, zero, **options)
+
+
+def _of_quantized(compute: Callable[..., str], count: int = 1) -> _Write:
+    """Return the function of what is computed with ``count`` quantized tensors, and quantized."""
+
+    def write(body: _Body) -> _Outputs:
+        operands = [body("DequantizeLinear", *body.inputs(3, 3 * index)) for index in range(count)]
+        scale, zero = body.inputs(2, 3 * count)
+        return _quantized(body, compute(body, *operands), scale, zero, body.dtypes[0])
+
+    return write
+
+
+def _operator(op: str) -> Callable[..., str]:
+    return lambda body, *operands: body(op, *operands, **body.rest())
+
+
+def _of_images(op: str) -> Callable[..., str]:
+    """Return an operator on images, which may have channels last."""
+
+    def compute(body: _Body, x: str) -> str:
+        if not body.take("channels_last", 0):
+            return body(op, x, **body.rest())
+        first = body("Transpose", x, perm=[0, 3, 1, 2])
+        return body("Transpose", body(op, first, **body.rest()), perm=[0, 2, 3, 1])
+
+    return compute
+
+
+def _softmax(body: _Body, x: str) -> str:
+    """Before version 13, an axis stood for all from there on."""
+    is_flat, axis = body.take("opset") < 13, body.take("axis", -1)
+    if is_flat and axis != -1:
+        raise ValueError("an axis before the last one is not supported before version 13")
+    return body("Softmax", x, axis=axis)
+
+
+def _quantized_concatenation(body: _Body) -> _Outputs:
+    scale, zero = body.inputs(2)
+    operands = [
+        body("DequantizeLinear", *body.inputs(3, start)) for start in range(2, len(body.dtypes), 3)
+    ]
+    joined = body("Concat", *operands, axis=body.take("axis"))
+    return _quantized(body, joined, scale, zero, body.dtypes[2])
+
+
+def _quantized_choice(body: _Body) -> _Outputs:
+    operands = [body("DequantizeLinear", *body.inputs(3, start)) for start in (1, 4)]
+    chosen = body("Where", body.input(0), *operands)
+    return _quantized(body, chosen, body.input(7), body.input(8), body.dtypes[1])
+
+
+def _quantized_convolution(body: _Body) -> _Outputs:
+    x, *others = body.inputs(9)
+    if not body.take("channels_last", 0):
+        return body("QLinearConv", x, *others, **body.rest())
+    first = body("Transpose", x, perm=[0, 3, 1, 2])
+    result = body("QLinearConv", first, *others, **body.rest())
+    return body("Transpose", result, perm=[0, 2, 3, 1])
+
+
+def _pooled(body: _Body) -> _Outputs:
+    first = body("Transpose", body.input(0), perm=[0, 3, 1, 2])
+    return body("Transpose", body("MaxPool", first, **body.rest()), perm=[0, 2, 3, 1])
+
+
+_FUNCTIONS: dict[str, _Write] = {
+    **{
+        op: _renamed(op)
+        for op in (
+            *("DequantizeLinear", "GatherND", "GridSample", "QuantizeLinear", "Range", "Trilu"),
+        )
+    },
+    "Attention": _attention,
+    "BiasGelu": _gelu("none"),
+    "DynamicQuantizeLSTM": _dynamic_memory_network,
+    "DynamicQuantizeMatMul": _dynamic_product,
+    "EmbedLayerNormalization": _embeddings,
+    "ExpandDims": _renamed("Unsqueeze"),
+    "FastGelu": _gelu("tanh"),
+    "FusedConv": _convolution,
+    "FusedGemm": _matrix_product,
+    "Gelu": _gelu("none"),
+    "MatMulBnb4": _product_of_bits("WeightsOfCodes", 2, "training_mode"),
+    "MatMulIntegerToFloat": _float_product,
+    "MatMulNBits": _product_of_bits("WeightsOfBlocks", 4, "accuracy_level", "weight_prepacked"),
+    "NhwcMaxPool": _pooled,
+    "QAttention": _quantized_attention,
+    "QGemm": _quantized_matrix_product,
+    "QLinearAdd": _of_quantized(_operator("Add"), 2),
+    "QLinearAveragePool": _of_quantized(_of_images("AveragePool")),
+    "QLinearConcat": _quantized_concatenation,
+    "QLinearConv": _quantized_convolution,
+    "QLinearGlobalAveragePool": _of_quantized(_of_images("GlobalAveragePool")),
+    "QLinearLeakyRelu": _of_quantized(_operator("LeakyRelu")),
+    "QLinearMul": _of_quantized(_operator("Mul"), 2),
+    "QLinearReduceMean": _of_quantized(_operator("ReduceMean")),
+    "QLinearSigmoid": _of_quantized(_operator("Sigmoid")),
+    "QLinearSoftmax": _of_quantized(_softmax),
+    "QLinearWhere": _quantized_choice,
+    "QuickGelu": _quick_gelu,
+    "SkipLayerNormalization": _skip_layer_normalization,
+    "SkipSimplifiedLayerNormalization": _skip_simplified_layer_normalization,
+}

@@ -1,0 +1,741 @@
+"""ONNX Runtime's own operators compute here what they compute there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import onnxruntime
+import pytest
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+
+import webtensor as wt
+
+_Arrays = Mapping[str, "NDArray[Any] | None"]
+
+DRAW = np.random.default_rng(7)
+
+
+class Case(NamedTuple):
+    """A node.
+
+    Attributes:
+        op: its operator.
+        inputs: its inputs in order; None is one that is missing.
+        attributes: its attributes.
+        outputs: which outputs it has: "y" for each that is compared, "-" for others.
+        tolerance: how much results may differ; None stands for a step of quantized ones.
+        constants: the names of inputs that are initializers.
+        opset: the version of ONNX.
+    """
+
+    op: str
+    inputs: _Arrays
+    attributes: Mapping[str, Any] = {}
+    outputs: str = "y"
+    tolerance: float = 1e-5
+    constants: tuple[str, ...] = ()
+    domain: str = "com.microsoft"
+    opset: int = 17
+
+
+def floats(*shape: int) -> NDArray[np.float32]:
+    return DRAW.normal(size=shape).astype(np.float32)
+
+
+def bytes_(*shape: int, low: int = 0, high: int = 256, dtype: Any = np.uint8) -> NDArray[Any]:
+    return DRAW.integers(low, high, shape).astype(dtype)
+
+
+def signed(*shape: int) -> NDArray[np.int8]:
+    """Return weights for which sums of pairs have 16 bits, as ONNX Runtime's must on x86."""
+    return bytes_(*shape, low=-63, high=64, dtype=np.int8)
+
+
+def scalar(value: float, dtype: Any = np.float32) -> NDArray[Any]:
+    return np.asarray(value, dtype)
+
+
+def integers(values: Any, dtype: Any = np.int32) -> NDArray[Any]:
+    return np.asarray(values, dtype)
+
+
+def quantized(*shape: int, name: str, scale: float = 0.05, zero: int = 120) -> _Arrays:
+    return {
+        name: bytes_(*shape),
+        f"{name}_scale": scalar(scale),
+        f"{name}_zero": scalar(zero, np.uint8),
+    }
+
+
+TARGET: _Arrays = {"y_scale": scalar(0.1), "y_zero": scalar(100, np.uint8)}
+IMAGE = {"x": floats(2, 4, 9, 8), "w": floats(6, 4, 3, 3), "b": floats(6)}
+CONVOLUTION = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
+STEP = 0.1001
+
+
+def packed(n: int, k: int, block: int, bits: int, zeros: bool) -> _Arrays:
+    count = -(-k // block)
+    inputs: dict[str, NDArray[Any] | None] = {
+        "a": floats(3, 5, k),
+        "b": bytes_(n, count, block * bits // 8),
+        "scales": floats(n * count),
+    }
+    if zeros:
+        inputs["zeros"] = bytes_(n * -(-count * bits // 8))
+    return inputs
+
+
+def attention(batch: int = 2, rows: int = 5, heads: int = 3, size: int = 4) -> _Arrays:
+    return {
+        "x": floats(batch, rows, heads * size),
+        "w": floats(heads * size, 3 * heads * size),
+        "b": floats(3 * heads * size),
+    }
+
+
+def separate(batch: int = 2, rows: int = 5, columns: int = 7, width: int = 12) -> _Arrays:
+    return {
+        "q": floats(batch, rows, width),
+        "k": floats(batch, columns, width),
+        "v": floats(batch, columns, width),
+    }
+
+
+def grouped(rows: int, kept: int, totals: list[int], heads: int = 4, groups: int = 2) -> _Arrays:
+    batch, size = len(totals), 16
+    return {
+        "q": floats(batch, rows, heads * size),
+        "k": floats(batch, rows, groups * size),
+        "v": floats(batch, rows, groups * size),
+        "past_k": floats(batch, groups, kept, size),
+        "past_v": floats(batch, groups, kept, size),
+        "lengths": integers(totals) - 1,
+        "total": integers(max(totals)),
+    }
+
+
+CACHES: _Arrays = {"cos": np.cos(floats(20, 8)), "sin": np.sin(floats(20, 8))}
+GROUPS = {"num_heads": 4, "kv_num_heads": 2}
+PROMPT_MASK = integers([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]])
+LSTM = {
+    "x": floats(6, 2, 5),
+    "w": bytes_(1, 5, 16),
+    "r": bytes_(1, 4, 16),
+    "b": floats(1, 32),
+    "lengths": None,
+    "h": floats(1, 2, 4),
+    "c": None,
+    "p": None,
+    "w_scale": scalar(0.01).reshape(1),
+    "w_zero": integers([128], np.uint8),
+    "r_scale": scalar(0.01).reshape(1),
+    "r_zero": integers([127], np.uint8),
+}
+
+CASES = {
+    "Gelu": Case("Gelu", {"x": floats(3, 4)}),
+    "FastGelu": Case("FastGelu", {"x": floats(3, 4), "b": floats(4)}),
+    "FastGelu without bias": Case("FastGelu", {"x": floats(3, 4)}),
+    "BiasGelu": Case("BiasGelu", {"x": floats(3, 4), "b": floats(4)}),
+    "QuickGelu": Case("QuickGelu", {"x": floats(3, 4)}),
+    "QuickGelu with alpha": Case("QuickGelu", {"x": floats(3, 4)}, {"alpha": 0.5}),
+    "SkipLayerNormalization": Case(
+        "SkipLayerNormalization",
+        {"x": floats(2, 3, 8), "skip": floats(2, 3, 8), "g": floats(8), "o": floats(8)},
+        {"epsilon": 1e-3},
+    ),
+    "SkipLayerNormalization with all": Case(
+        "SkipLayerNormalization",
+        {
+            "x": floats(2, 3, 8),
+            "skip": floats(3, 8),
+            "g": floats(8),
+            "o": None,
+            "b": floats(8),
+        },
+        outputs="y--y",
+    ),
+    "SkipSimplifiedLayerNormalization": Case(
+        "SkipSimplifiedLayerNormalization",
+        {"x": floats(2, 3, 8), "skip": floats(2, 3, 8), "g": floats(8), "b": floats(8)},
+        outputs="y--y",
+    ),
+    "SimplifiedLayerNormalization": Case(
+        "SimplifiedLayerNormalization", {"x": floats(2, 3, 8), "g": floats(8)}, domain=""
+    ),
+    "EmbedLayerNormalization": Case(
+        "EmbedLayerNormalization",
+        {
+            "ids": bytes_(2, 5, high=9, dtype=np.int32),
+            "segments": bytes_(2, 5, high=2, dtype=np.int32),
+            "words": floats(9, 8),
+            "positions": floats(7, 8),
+            "kinds": floats(2, 8),
+            "g": floats(8),
+            "o": floats(8),
+            "mask": PROMPT_MASK,
+        },
+        outputs="yyy",
+    ),
+    "EmbedLayerNormalization with positions": Case(
+        "EmbedLayerNormalization",
+        {
+            "ids": bytes_(2, 5, high=9, dtype=np.int32),
+            "segments": None,
+            "words": floats(9, 8),
+            "positions": floats(7, 8),
+            "kinds": None,
+            "g": floats(8),
+            "o": floats(8),
+            "mask": None,
+            "at": bytes_(2, 5, high=7, dtype=np.int32),
+        },
+        outputs="y-",
+    ),
+    **{
+        f"FusedConv {activation}": Case(
+            "FusedConv",
+            IMAGE,
+            {**CONVOLUTION, "activation": activation, **parameters},
+            constants=("w", "b"),
+            tolerance=1e-4,
+        )
+        for activation, parameters in (
+            ("Relu", {}),
+            ("Tanh", {}),
+            ("Sigmoid", {}),
+            ("LeakyRelu", {"activation_params": [0.2]}),
+            ("Clip", {"activation_params": [-0.5, 1.5]}),
+            ("HardSigmoid", {"activation_params": [0.3, 0.4]}),
+        )
+    },
+    "FusedConv with a residual": Case(
+        "FusedConv",
+        {**IMAGE, "z": floats(2, 6, 9, 8)},
+        {**CONVOLUTION, "activation": "Relu"},
+        constants=("w", "b"),
+        tolerance=1e-4,
+    ),
+    "FusedGemm": Case(
+        "FusedGemm",
+        {"a": floats(4, 3), "b": floats(4, 5), "c": floats(5)},
+        {"transA": 1, "alpha": 0.5, "activation": "LeakyRelu", "activation_alpha": 0.3},
+    ),
+    "FusedMatMul": Case(
+        "FusedMatMul",
+        {"a": floats(2, 4, 3), "b": floats(2, 5, 4)},
+        {"transA": 1, "transB": 1, "alpha": 0.5},
+    ),
+    "FusedMatMul of vectors": Case("FusedMatMul", {"a": floats(4), "b": floats(4, 3)}),
+    "FusedMatMul with batches inside": Case(
+        "FusedMatMul",
+        {"a": floats(3, 2, 4), "b": floats(5, 2, 4)},
+        {"transBatchA": 1, "transBatchB": 1, "transB": 1},
+    ),
+    "FusedMatMul with batches inside, transposed": Case(
+        "FusedMatMul",
+        {"a": floats(4, 2, 6, 3), "b": floats(2, 6, 4, 5)},
+        {"transBatchA": 1, "transA": 1},
+    ),
+    "TransposeMatMul": Case(
+        "TransposeMatMul", {"a": floats(4, 3), "b": floats(5, 4)}, {"transA": 1, "transB": 1}
+    ),
+    **{
+        f"MatMulNBits {bits} {k} {block} {zeros}": Case(
+            "MatMulNBits",
+            packed(6, k, block, bits, zeros),
+            {"K": k, "N": 6, "bits": bits, "block_size": block},
+            constants=("b", "scales", "zeros"),
+            tolerance=2e-4,
+        )
+        for bits, k, block, zeros in (
+            *((4, 64, 32, False), (4, 64, 16, True), (4, 50, 16, True), (8, 40, 32, True)),
+            *((2, 64, 32, False), (8, 64, 16, False)),
+        )
+    },
+    "MatMulNBits with a bias": Case(
+        "MatMulNBits",
+        {**packed(6, 64, 32, 4, zeros=False), "z": None, "g": None, "bias": floats(6)},
+        {"K": 64, "N": 6, "bits": 4, "block_size": 32},
+        tolerance=2e-4,
+    ),
+    "MatMulNBits with float zeros": Case(
+        "MatMulNBits",
+        {**packed(6, 64, 32, 4, zeros=False), "zeros": floats(12)},
+        {"K": 64, "N": 6, "bits": 4, "block_size": 32},
+        tolerance=2e-4,
+    ),
+    "MatMulNBits with groups": Case(
+        "MatMulNBits",
+        {
+            **packed(6, 64, 32, 4, zeros=False),
+            "zeros": None,  # with groups, ONNX Runtime does not look at them
+            "groups": DRAW.permutation(np.repeat([0, 1], 32)).astype(np.int32),
+        },
+        {"K": 64, "N": 6, "bits": 4, "block_size": 32},
+        constants=("b", "scales", "groups"),
+        tolerance=2e-4,
+    ),
+    **{
+        f"MatMulBnb4 {kind}": Case(
+            "MatMulBnb4",
+            {"a": floats(3, 64), "b": bytes_(64 * 6 // 2), "absmax": np.abs(floats(12))},
+            {"K": 64, "N": 6, "block_size": 32, "quant_type": kind},
+            tolerance=1e-4,
+        )
+        for kind in (0, 1)
+    },
+    "GatherBlockQuantized": Case(
+        "GatherBlockQuantized",
+        {
+            "data": bytes_(9, 32),
+            "ids": bytes_(2, 3, high=9, dtype=np.int64),
+            "scales": floats(9, 4),
+            "zeros": bytes_(9, 2),
+        },
+        {"bits": 4, "block_size": 16, "quantize_axis": 1},
+        constants=("data", "scales", "zeros"),
+    ),
+    "GatherBlockQuantized without zeros": Case(
+        "GatherBlockQuantized",
+        {
+            "data": bytes_(9, 32),
+            "ids": bytes_(2, 3, high=9, dtype=np.int64),
+            "scales": floats(9, 4),
+        },
+        {"bits": 4, "block_size": 16, "quantize_axis": 1},
+        constants=("data", "scales"),
+    ),
+    "DynamicQuantizeMatMul": Case(
+        "DynamicQuantizeMatMul",
+        {
+            "a": floats(3, 8),
+            "b": signed(8, 5),
+            "scale": np.abs(floats(5)),
+            "zero": integers([1, -2, 3, 0, 5], np.int8),
+            "bias": floats(5),
+        },
+        tolerance=1e-3,
+    ),
+    "DynamicQuantizeMatMul of one scale": Case(
+        "DynamicQuantizeMatMul",
+        {"a": floats(3, 8), "b": bytes_(8, 5), "scale": scalar(0.1), "z": scalar(128, np.uint8)},
+        tolerance=1e-3,
+    ),
+    "MatMulIntegerToFloat": Case(
+        "MatMulIntegerToFloat",
+        {
+            "a": bytes_(3, 8),
+            "b": bytes_(8, 5),
+            "a_scale": scalar(0.1),
+            "b_scale": scalar(0.2),
+            "a_zero": scalar(120, np.uint8),
+            "b_zero": scalar(130, np.uint8),
+            "bias": floats(5),
+        },
+        tolerance=1e-3,
+    ),
+    "QGemm": Case(
+        "QGemm",
+        {
+            **quantized(3, 8, name="a"),
+            **quantized(5, 8, name="b"),
+            "c": integers([10, -20, 30, 4, 5]),
+            **TARGET,
+        },
+        {"transB": 1, "alpha": 0.5},
+        tolerance=1,
+    ),
+    "QGemm to floats": Case(
+        "QGemm",
+        {**quantized(3, 8, name="a"), **quantized(8, 5, name="b")},
+        tolerance=1e-3,
+    ),
+    "DynamicQuantizeLSTM": Case("DynamicQuantizeLSTM", LSTM, {"hidden_size": 4}, "yyy", 1e-2),
+    "DynamicQuantizeLSTM of both directions": Case(
+        "DynamicQuantizeLSTM",
+        {
+            **LSTM,
+            "w": signed(2, 5, 16),
+            "r": signed(2, 4, 16),
+            "b": None,
+            "h": None,
+            "w_scale": np.abs(floats(2, 16)) / 300,
+            "r_scale": np.abs(floats(2, 16)) / 300,
+            "w_zero": np.zeros((2, 16), np.int8),
+            "r_zero": np.zeros((2, 16), np.int8),
+        },
+        {"hidden_size": 4, "direction": "bidirectional"},
+        "yyy",
+        1e-2,
+    ),
+    # -- attention
+    "Attention": Case("Attention", attention(), {"num_heads": 3}),
+    "Attention of causes": Case("Attention", attention(), {"num_heads": 3, "unidirectional": 1}),
+    "Attention with a mask": Case(
+        "Attention", {**attention(), "mask": PROMPT_MASK}, {"num_heads": 3, "scale": 0.3}
+    ),
+    "Attention with lengths": Case(
+        "Attention", {**attention(), "mask": integers([3, 5])}, {"num_heads": 3}
+    ),
+    "Attention with ends and starts": Case(
+        "Attention", {**attention(), "mask": integers([3, 5, 1, 0])}, {"num_heads": 3}
+    ),
+    "Attention with a mask for each query": Case(
+        "Attention",
+        {**attention(), "mask": bytes_(2, 5, 5, high=2, dtype=np.int32)},
+        {"num_heads": 3, "mask_filter_value": -50.0},
+    ),
+    "Attention after a past": Case(
+        "Attention",
+        {**attention(), "mask": None, "past": floats(2, 2, 3, 4, 4)},
+        {"num_heads": 3, "unidirectional": 1},
+        outputs="yy",
+    ),
+    "Attention with a bias of scores": Case(
+        "Attention",
+        {**attention(), "mask": None, "past": None, "more": floats(1, 3, 5, 5)},
+        {"num_heads": 3},
+    ),
+    "Attention of other sizes": Case(
+        "Attention",
+        {**attention(), "w": floats(12, 30), "b": floats(30)},
+        {"num_heads": 3, "qkv_hidden_sizes": [12, 12, 6]},
+    ),
+    "QAttention": Case(
+        "QAttention",
+        {
+            "x": bytes_(2, 5, 12),
+            "w": bytes_(12, 36),
+            "b": floats(36),
+            "x_scale": scalar(0.02),
+            "w_scale": scalar(0.02),
+            "mask": PROMPT_MASK,
+            "x_zero": scalar(120, np.uint8),
+            "w_zero": scalar(128, np.uint8),
+        },
+        {"num_heads": 3},
+        tolerance=1e-4,
+    ),
+    "MultiHeadAttention": Case("MultiHeadAttention", separate(), {"num_heads": 3}),
+    "MultiHeadAttention with all": Case(
+        "MultiHeadAttention",
+        {
+            **separate(columns=5),
+            "b": floats(36),
+            "mask": bytes_(2, 8, high=2, dtype=np.int32),
+            "more": floats(2, 3, 5, 8),
+            "past_k": floats(2, 3, 3, 4),
+            "past_v": floats(2, 3, 3, 4),
+        },
+        {"num_heads": 3, "unidirectional": 1},
+        outputs="yyy",
+    ),
+    "MultiHeadAttention of heads": Case(
+        "MultiHeadAttention",
+        {"q": floats(2, 5, 12), "k": floats(2, 3, 7, 4), "v": floats(2, 3, 7, 4)},
+        {"num_heads": 3},
+    ),
+    "GroupQueryAttention of a prompt": Case(
+        "GroupQueryAttention", grouped(5, 0, [5, 5]), GROUPS, outputs="yyy"
+    ),
+    "GroupQueryAttention of a step": Case(
+        "GroupQueryAttention", grouped(1, 6, [7, 7]), {**GROUPS, "softcap": 2.0}, outputs="yyy"
+    ),
+    "GroupQueryAttention of several steps": Case(
+        "GroupQueryAttention", grouped(3, 6, [9]), {**GROUPS, "scale": 0.2}, outputs="yyy"
+    ),
+    "GroupQueryAttention with angles": Case(
+        "GroupQueryAttention",
+        {**grouped(3, 6, [9]), **CACHES},
+        {**GROUPS, "do_rotary": 1},
+        outputs="yyy",
+    ),
+    "GroupQueryAttention with other angles": Case(
+        "GroupQueryAttention",
+        {**grouped(5, 0, [5, 5]), **CACHES},
+        {**GROUPS, "do_rotary": 1, "rotary_interleaved": 1},
+        outputs="yyy",
+    ),
+    "GroupQueryAttention of neighbours": Case(
+        "GroupQueryAttention",
+        grouped(3, 6, [9]),
+        {**GROUPS, "local_window_size": 4},
+        outputs="yyy",
+    ),
+    "GroupQueryAttention with a sink": Case(
+        "GroupQueryAttention",
+        {
+            **grouped(3, 6, [9]),
+            "cos": None,
+            "sin": None,
+            "at": None,
+            "more": floats(1, 4, 3, 9),
+            "sink": floats(4),
+        },
+        GROUPS,
+        outputs="yyy",
+    ),
+    "GroupQueryAttention that is smooth": Case(
+        "GroupQueryAttention", grouped(3, 6, [9]), {**GROUPS, "smooth_softmax": 1}, "yyy"
+    ),
+    "GroupQueryAttention of one tensor": Case(
+        "GroupQueryAttention",
+        {**grouped(1, 6, [7, 7]), "q": floats(2, 1, 128), "k": None, "v": None},
+        GROUPS,
+        outputs="yyy",
+    ),
+    "GroupQueryAttention of different lengths": Case(
+        "GroupQueryAttention", grouped(1, 8, [7, 5]), GROUPS, "yyy"
+    ),
+    **{
+        f"RotaryEmbedding {name}": Case(
+            "RotaryEmbedding", {"x": floats(2, 3, *size), "at": at, **CACHES}, attributes
+        )
+        for name, size, at, attributes in (
+            ("of the first", (32,), integers([2], np.int64), {}),
+            ("of each", (32,), integers([[2, 5, 7], [0, 1, 9]], np.int64), {"interleaved": 1}),
+            ("of heads", (4, 16), integers([[2, 5, 7, 1], [0, 1, 9, 3]], np.int64), {}),
+            (
+                "of a part",
+                (48,),
+                integers([0], np.int64),
+                {"rotary_embedding_dim": 16, "num_heads": 2},
+            ),
+        )
+    },
+    # -- quantized numbers
+    **{
+        f"QLinear{op}": Case(
+            f"QLinear{op}",
+            {**quantized(2, 3, 4, name="a"), **quantized(3, 1, name="b", zero=99), **TARGET},
+            tolerance=1,
+        )
+        for op in ("Add", "Mul")
+    },
+    "QLinearSigmoid": Case(
+        "QLinearSigmoid",
+        {
+            **quantized(3, 4, name="x"),
+            "y_scale": scalar(1 / 256),
+            "y_zero": scalar(0, np.uint8),
+        },
+        constants=("x_scale", "x_zero", "y_scale", "y_zero"),
+        tolerance=1,
+    ),
+    "QLinearLeakyRelu": Case(
+        "QLinearLeakyRelu",
+        {**quantized(3, 4, name="x"), **TARGET},
+        {"alpha": 0.2},
+        constants=("x_scale", "x_zero", "y_scale", "y_zero"),
+        tolerance=1,
+    ),
+    "QLinearSoftmax": Case(
+        "QLinearSoftmax",
+        {
+            **quantized(3, 4, name="x"),
+            "y_scale": scalar(1 / 256),
+            "y_zero": scalar(0, np.uint8),
+        },
+        {"opset": 13, "axis": 1},
+        constants=("x_scale", "x_zero", "y_scale", "y_zero"),
+        tolerance=1,
+    ),
+    "QLinearAveragePool": Case(
+        "QLinearAveragePool",
+        {**quantized(1, 3, 6, 6, name="x"), **TARGET},
+        {"kernel_shape": [2, 2], "strides": [2, 2]},
+        tolerance=1,
+    ),
+    "QLinearGlobalAveragePool": Case(
+        "QLinearGlobalAveragePool", {**quantized(2, 3, 6, 6, name="x"), **TARGET}, tolerance=1
+    ),
+    "QLinearGlobalAveragePool of channels last": Case(
+        "QLinearGlobalAveragePool",
+        {**quantized(2, 6, 6, 3, name="x"), **TARGET},
+        {"channels_last": 1},
+        tolerance=1,
+    ),
+    "QLinearConcat": Case(
+        "QLinearConcat",
+        {
+            **TARGET,
+            **quantized(2, 3, name="a"),
+            **quantized(2, 5, name="b", scale=0.03, zero=99),
+        },
+        {"axis": 1},
+        constants=("y_scale", "y_zero", "a_scale", "a_zero", "b_scale", "b_zero"),
+        tolerance=1,
+    ),
+    "QLinearWhere": Case(
+        "QLinearWhere",
+        {
+            "c": bytes_(2, 3, high=2, dtype=np.bool_),
+            **quantized(2, 3, name="a"),
+            **quantized(2, 3, name="b", scale=0.03, zero=99),
+            **TARGET,
+        },
+        constants=("y_scale", "y_zero", "a_scale", "a_zero", "b_scale", "b_zero"),
+        tolerance=1,
+    ),
+    "QLinearConv of channels last": Case(
+        "QLinearConv",
+        {
+            **quantized(1, 6, 6, 3, name="x"),
+            **quantized(4, 3, 3, 3, name="w"),
+            "y_scale": scalar(0.5),
+            "y_zero": scalar(100, np.uint8),
+            "b": integers([1, -20, 300, 4]),
+        },
+        {"channels_last": 1, "kernel_shape": [3, 3]},
+        constants=("w", "w_scale", "w_zero", "b"),
+        tolerance=1,
+    ),
+    "QuantizeLinear": Case(
+        "QuantizeLinear",
+        {"x": floats(3, 4) * 100, "scale": scalar(0.01), "zero": scalar(30000, np.uint16)},
+    ),
+    "DequantizeLinear": Case(
+        "DequantizeLinear",
+        {
+            "x": bytes_(3, 4, high=65536, dtype=np.uint16),
+            "scale": scalar(0.01),
+            "zero": scalar(30000, np.uint16),
+        },
+    ),
+    "NhwcMaxPool": Case(
+        "NhwcMaxPool", {"x": bytes_(1, 6, 6, 3)}, {"kernel_shape": [2, 2], "strides": [2, 2]}
+    ),
+    # -- those that ONNX has, too
+    "ExpandDims": Case("ExpandDims", {"x": floats(2, 3), "axis": integers(1)}),
+    "GatherND": Case("GatherND", {"x": floats(4, 3), "at": integers([[0, 1], [3, 2]], np.int64)}),
+    "Range": Case("Range", {"a": integers(1), "b": integers(9), "c": integers(2)}),
+    "Trilu": Case("Trilu", {"x": floats(4, 4), "k": scalar(1, np.int64)}, {"upper": 0}),
+    "GridSample": Case(
+        "GridSample",
+        {"x": floats(1, 2, 5, 5), "grid": floats(1, 3, 3, 2) / 2},
+        {"mode": "bilinear"},
+    ),
+}
+
+
+def model_of(case: Case) -> bytes:
+    inputs, initializers = [], []
+    for name, value in case.inputs.items():
+        if value is None:
+            continue
+        if name in case.constants:
+            initializers.append(numpy_helper.from_array(value, name))
+        else:
+            kind = helper.np_dtype_to_tensor_dtype(value.dtype)
+            inputs.append(helper.make_tensor_value_info(name, kind, value.shape))
+    outputs = [f"output {index}" if kind == "y" else "" for index, kind in enumerate(case.outputs)]
+    node = helper.make_node(
+        case.op,
+        ["" if value is None else name for name, value in case.inputs.items()],
+        outputs,
+        domain=case.domain,
+        **case.attributes,
+    )
+    infos = [helper.make_empty_tensor_value_info(name) for name in outputs if name]
+    graph = helper.make_graph([node], "graph", inputs, infos, initializers)
+    imports = [helper.make_opsetid("", case.opset), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(graph, opset_imports=imports, ir_version=10)
+    return bytes(model.SerializeToString())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_operators_compute_what_onnx_runtime_does(backend: str, name: str) -> None:
+    case = CASES[name]
+    model = model_of(case)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    feeds = {
+        key: value
+        for key, value in case.inputs.items()
+        if value is not None and key not in case.constants
+    }
+    expected = session.run(None, feeds)
+    loaded = wt.load_onnx(model)
+    tensors = {key: wt.tensor(value) for key, value in feeds.items()}
+    for _ in range(2):  # the second run computes with fewer nodes
+        results = loaded.execute(tensors, loaded.output_names)
+        for result, wanted in zip(results, expected, strict=True):
+            if wanted.size:
+                assert result.shape == wanted.shape
+                scale = (
+                    max(1.0, np.abs(wanted.astype(np.float64)).max()) if case.tolerance < 1 else 1
+                )
+                np.testing.assert_allclose(
+                    result.numpy(), wanted, rtol=0, atol=case.tolerance * scale
+                )
+
+
+def test_queries_keys_and_values_may_be_in_one_tensor() -> None:
+    """ONNX Runtime has that on GPUs alone."""
+    separate_case = Case("MultiHeadAttention", separate(columns=5), {"num_heads": 3})
+    queries, keys, values = (
+        value.reshape(2, 5, 3, 4) for value in separate_case.inputs.values() if value is not None
+    )
+    expected = computed_here(separate_case)
+    np.testing.assert_array_equal(
+        computed_here(separate_case._replace(inputs={"qkv": np.stack([queries, keys, values], 3)})),
+        expected,
+    )
+    pair = {"q": separate_case.inputs["q"], "kv": np.stack([keys, values], 3)}
+    np.testing.assert_array_equal(computed_here(separate_case._replace(inputs=pair)), expected)
+
+
+def computed_here(case: Case) -> NDArray[Any]:
+    feeds = {key: wt.tensor(value) for key, value in case.inputs.items() if value is not None}
+    return np.asarray(wt.load_onnx(model_of(case)).predict(feeds))
+
+
+@pytest.mark.parametrize(
+    "case, reason",
+    [
+        (Case("Attention", attention(), {"num_heads": 3, "do_rotary": 1}), "do_rotary"),
+        (Case("BiasGelu", {"x": floats(3)}, {"more": 1}), "'more'"),
+        (Case("MatMulBnb4", {"a": floats(3, 64)}, {"K": 64}), "'b'"),
+        (Case("MatMulNBits", packed(6, 64, 32, 4, zeros=False), {"K": 64, "N": 6}), "block_size"),
+        (
+            Case(
+                "MatMulNBits",
+                packed(6, 64, 32, 4, zeros=False),
+                {"K": 64, "N": 6, "bits": 3, "block_size": 32},
+                constants=("b", "scales"),
+            ),
+            "bits must be",
+        ),
+        (
+            Case(
+                "SkipSimplifiedLayerNormalization",
+                {"x": floats(2, 8), "skip": floats(2, 8), "g": floats(8)},
+                outputs="yy",
+            ),
+            "output 1",
+        ),
+        (Case("FusedConv", {}, {"activation": "Relu"}), "Conv"),
+        (Case("QLinearConcat", {"scale": scalar(1)}, {"axis": 0}), "QLinearConcat"),
+        (Case("QLinearAdd", {}), "QLinearAdd"),
+        (
+            Case(
+                "FusedConv",
+                IMAGE,
+                {**CONVOLUTION, "activation": "LeakyRelu", "activation_params": [1.0, 2.0]},
+            ),
+            "FusedConv",
+        ),
+        (Case("FusedConv", IMAGE, {**CONVOLUTION, "activation": "Clip"}), "FusedConv"),
+        (Case("Beam", {"x": floats(3)}), "com.microsoft.Beam"),
+    ],
+)
+def test_what_is_broken_is_refused(case: Case, reason: str) -> None:
+    inputs = {key: wt.tensor(value) for key, value in case.inputs.items() if value is not None}
+    with pytest.raises(wt.ModelFormatError, match=reason) as caught:
+        wt.load_onnx(model_of(case)).predict(inputs)
+    assert len(str(caught.value)) <= 500
