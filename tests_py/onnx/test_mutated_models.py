@@ -16,7 +16,9 @@ from onnx import ModelProto
 
 import webtensor as wt
 from tests_py.mutations import mutated
-from tests_py.onnx.backend_cases import Case, fed, node_cases
+from tests_py.onnx import test_classical_models, test_runtime_operators
+from tests_py.onnx.backend_cases import fed, node_cases
+from tests_py.onnx.single_nodes import feeds_of, model_of
 
 COUNT = 500 if os.environ.get("WEBTENSOR_FUZZ") else 6
 #: Cases with constants, attributes of all kinds, subgraphs, functions and sequences.
@@ -46,6 +48,14 @@ NAMES = [
     "tfidfvectorizer_tf_onlybigrams_skip5",
     "top_k",
 ]
+OF_OTHER_DOMAINS = {
+    name: {**test_classical_models.CASES, **test_runtime_operators.CASES}[name]
+    for name in (
+        *("Attention with a mask", "GatherBlockQuantized", "GroupQueryAttention of a step"),
+        *("MatMulNBits 4 64 16 True", "QLinearConcat", "SVMClassifier of four"),
+        *("TreeEnsemble", "TreeEnsembleClassifier"),
+    )
+}
 #: What takes the place of values.
 STRANGE = {
     int: (-1, 0, 1, 2, 3, 7, 65_536, (1 << 31) - 1, 1 << 40, -(1 << 63)),
@@ -91,13 +101,13 @@ def _mutate(message: Any, field: FieldDescriptor, random: Random) -> None:
                 value[index] = random.choice(STRANGE[type(value[index])])
 
 
-def outcome(data: bytes, case: Case) -> str:
+def outcome(data: bytes, values: list[Any]) -> str:
     """Load a model and predict twice; return why the model is refused, or ""."""
     try:
         model: Any = wt.load_onnx(data)
     except wt.ModelFormatError as error:
         return str(error)
-    feeds = dict(zip(model.input_names, map(fed, case.data[0][0]), strict=False))
+    feeds = dict(zip(model.input_names, map(fed, values), strict=False))
     for _ in range(2):
         try:
             model.predict(feeds)
@@ -106,16 +116,24 @@ def outcome(data: bytes, case: Case) -> str:
     return ""
 
 
+def model_and_values(name: str) -> tuple[bytes, list[Any]]:
+    """A model, and the values of its inputs."""
+    if name in OF_OTHER_DOMAINS:
+        single = OF_OTHER_DOMAINS[name]
+        return model_of(single), [*feeds_of(single).values()]
+    cases = {case.name.removeprefix("test_"): case for case in node_cases()}
+    return cases[name].model, cases[name].data[0][0]
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("mutate", [mutated, mutated_message])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *OF_OTHER_DOMAINS])
 def test_mutated_models(name: str, mutate: Callable[[bytes, Random], bytes]) -> None:
-    cases = {case.name.removeprefix("test_"): case for case in node_cases()}
-    case = cases[name]
+    model, values = model_and_values(name)
     wt.set_backend("wasm")
     random = Random(name)
-    assert outcome(case.model, case) == ""
-    reasons = {outcome(mutate(case.model, random), case) for _ in range(COUNT)}
+    assert outcome(model, values) == ""
+    reasons = {outcome(mutate(model, random), values) for _ in range(COUNT)}
     assert all(reason.startswith("model.onnx") for reason in reasons - {""})
     assert max(map(len, reasons)) <= 500

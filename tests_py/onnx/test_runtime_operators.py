@@ -2,43 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
 from numpy.typing import NDArray
-from onnx import helper, numpy_helper
 
 import webtensor as wt
-
-_Arrays = Mapping[str, "NDArray[Any] | None"]
+from tests_py.onnx.single_nodes import Arrays, Case, compare, model_of
 
 DRAW = np.random.default_rng(7)
-
-
-class Case(NamedTuple):
-    """A node.
-
-    Attributes:
-        op: its operator.
-        inputs: its inputs in order; None is one that is missing.
-        attributes: its attributes.
-        outputs: which outputs it has: "y" for each that is compared, "-" for others.
-        tolerance: how much results may differ; None stands for a step of quantized ones.
-        constants: the names of inputs that are initializers.
-        opset: the version of ONNX.
-    """
-
-    op: str
-    inputs: _Arrays
-    attributes: Mapping[str, Any] = {}
-    outputs: str = "y"
-    tolerance: float = 1e-5
-    constants: tuple[str, ...] = ()
-    domain: str = "com.microsoft"
-    opset: int = 17
 
 
 def floats(*shape: int) -> NDArray[np.float32]:
@@ -62,7 +35,7 @@ def integers(values: Any, dtype: Any = np.int32) -> NDArray[Any]:
     return np.asarray(values, dtype)
 
 
-def quantized(*shape: int, name: str, scale: float = 0.05, zero: int = 120) -> _Arrays:
+def quantized(*shape: int, name: str, scale: float = 0.05, zero: int = 120) -> Arrays:
     return {
         name: bytes_(*shape),
         f"{name}_scale": scalar(scale),
@@ -70,13 +43,13 @@ def quantized(*shape: int, name: str, scale: float = 0.05, zero: int = 120) -> _
     }
 
 
-TARGET: _Arrays = {"y_scale": scalar(0.1), "y_zero": scalar(100, np.uint8)}
+TARGET: Arrays = {"y_scale": scalar(0.1), "y_zero": scalar(100, np.uint8)}
 IMAGE = {"x": floats(2, 4, 9, 8), "w": floats(6, 4, 3, 3), "b": floats(6)}
 CONVOLUTION = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
 STEP = 0.1001
 
 
-def packed(n: int, k: int, block: int, bits: int, zeros: bool) -> _Arrays:
+def packed(n: int, k: int, block: int, bits: int, zeros: bool) -> Arrays:
     count = -(-k // block)
     inputs: dict[str, NDArray[Any] | None] = {
         "a": floats(3, 5, k),
@@ -88,7 +61,7 @@ def packed(n: int, k: int, block: int, bits: int, zeros: bool) -> _Arrays:
     return inputs
 
 
-def attention(batch: int = 2, rows: int = 5, heads: int = 3, size: int = 4) -> _Arrays:
+def attention(batch: int = 2, rows: int = 5, heads: int = 3, size: int = 4) -> Arrays:
     return {
         "x": floats(batch, rows, heads * size),
         "w": floats(heads * size, 3 * heads * size),
@@ -96,7 +69,7 @@ def attention(batch: int = 2, rows: int = 5, heads: int = 3, size: int = 4) -> _
     }
 
 
-def separate(batch: int = 2, rows: int = 5, columns: int = 7, width: int = 12) -> _Arrays:
+def separate(batch: int = 2, rows: int = 5, columns: int = 7, width: int = 12) -> Arrays:
     return {
         "q": floats(batch, rows, width),
         "k": floats(batch, columns, width),
@@ -104,7 +77,7 @@ def separate(batch: int = 2, rows: int = 5, columns: int = 7, width: int = 12) -
     }
 
 
-def grouped(rows: int, kept: int, totals: list[int], heads: int = 4, groups: int = 2) -> _Arrays:
+def grouped(rows: int, kept: int, totals: list[int], heads: int = 4, groups: int = 2) -> Arrays:
     batch, size = len(totals), 16
     return {
         "q": floats(batch, rows, heads * size),
@@ -117,7 +90,7 @@ def grouped(rows: int, kept: int, totals: list[int], heads: int = 4, groups: int
     }
 
 
-CACHES: _Arrays = {"cos": np.cos(floats(20, 8)), "sin": np.sin(floats(20, 8))}
+CACHES: Arrays = {"cos": np.cos(floats(20, 8)), "sin": np.sin(floats(20, 8))}
 GROUPS = {"num_heads": 4, "kv_num_heads": 2}
 PROMPT_MASK = integers([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]])
 LSTM = {
@@ -622,57 +595,9 @@ CASES = {
 }
 
 
-def model_of(case: Case) -> bytes:
-    inputs, initializers = [], []
-    for name, value in case.inputs.items():
-        if value is None:
-            continue
-        if name in case.constants:
-            initializers.append(numpy_helper.from_array(value, name))
-        else:
-            kind = helper.np_dtype_to_tensor_dtype(value.dtype)
-            inputs.append(helper.make_tensor_value_info(name, kind, value.shape))
-    outputs = [f"output {index}" if kind == "y" else "" for index, kind in enumerate(case.outputs)]
-    node = helper.make_node(
-        case.op,
-        ["" if value is None else name for name, value in case.inputs.items()],
-        outputs,
-        domain=case.domain,
-        **case.attributes,
-    )
-    infos = [helper.make_empty_tensor_value_info(name) for name in outputs if name]
-    graph = helper.make_graph([node], "graph", inputs, infos, initializers)
-    imports = [helper.make_opsetid("", case.opset), helper.make_opsetid("com.microsoft", 1)]
-    model = helper.make_model(graph, opset_imports=imports, ir_version=10)
-    return bytes(model.SerializeToString())
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_operators_compute_what_onnx_runtime_does(backend: str, name: str) -> None:
-    case = CASES[name]
-    model = model_of(case)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    feeds = {
-        key: value
-        for key, value in case.inputs.items()
-        if value is not None and key not in case.constants
-    }
-    expected = session.run(None, feeds)
-    loaded = wt.load_onnx(model)
-    tensors = {key: wt.tensor(value) for key, value in feeds.items()}
-    for _ in range(2):  # the second run computes with fewer nodes
-        results = loaded.execute(tensors, loaded.output_names)
-        for result, wanted in zip(results, expected, strict=True):
-            if wanted.size:
-                assert result.shape == wanted.shape
-                scale = (
-                    max(1.0, np.abs(wanted.astype(np.float64)).max()) if case.tolerance < 1 else 1
-                )
-                np.testing.assert_allclose(
-                    result.numpy(), wanted, rtol=0, atol=case.tolerance * scale
-                )
+    compare(CASES[name])
 
 
 def test_queries_keys_and_values_may_be_in_one_tensor() -> None:

@@ -19,6 +19,7 @@ from webtensor.onnx.operations import (
     losses,
     normalization,
     pooling,
+    predictions,
     quantization,
     rearrangement,
     recurrent,
@@ -29,6 +30,7 @@ from webtensor.onnx.operations import (
     sequences,
     shapes,
     signals,
+    trees,
 )
 
 __all__ = ["OPERATIONS", "row_name"]
@@ -44,6 +46,7 @@ OPERATIONS: dict[str, Row] = {
         losses,
         normalization,
         pooling,
+        predictions,
         quantization,
         rearrangement,
         recurrent,
@@ -54,6 +57,7 @@ OPERATIONS: dict[str, Row] = {
         sequences,
         shapes,
         signals,
+        trees,
     )
     for op, row in family.ROWS.items()
 }

@@ -7,121 +7,17 @@ moved to channels last and fused as these are; what cannot be has rows in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any
 
-from webtensor.formats import onnx as format_
+from webtensor.onnx.expansion.bodies import Body, Outputs, Write
 
-__all__ = ["DOMAIN", "expanded"]
+__all__ = ["DOMAIN", "FUNCTIONS"]
 
 DOMAIN = "com.microsoft"
-_OPSETS = {"": 24, DOMAIN: 1}
 
 
-def expanded(
-    definition: format_.Node,
-    attributes: Mapping[str, format_.AttributeValue],
-    dtypes: Sequence[str],
-) -> format_.Function | None:
-    """Return the function that an operator is here; None if it has none.
-
-    Args:
-        definition: the node.
-        attributes: its attributes.
-        dtypes: the dtypes of its inputs in the file; "" where they are unknown.
-
-    Raises:
-        ValueError: it lacks an input or an attribute.
-    """
-    write = _FUNCTIONS.get(definition.op) if definition.domain == DOMAIN else None
-    if write is None:
-        return None
-    body = _Body(definition, attributes, dtypes)
-    return body.function(write(body))
-
-
-class _Body:
-    """The nodes of a function for the inputs and attributes that a node has."""
-
-    def __init__(
-        self,
-        definition: format_.Node,
-        attributes: Mapping[str, format_.AttributeValue],
-        dtypes: Sequence[str],
-    ) -> None:
-        self._attributes = dict(attributes)
-        self.dtypes = dtypes
-        self._definition = definition
-        self._nodes: list[format_.Node] = []
-        self._inputs = tuple(
-            f"input {index}" if name else "" for index, name in enumerate(definition.inputs)
-        )
-
-    def input(self, index: int) -> str:
-        """Return an input, or "" if there is none."""
-        return self._inputs[index] if index < len(self._inputs) else ""
-
-    def inputs(self, count: int, start: int = 0) -> list[str]:
-        """Return some of the inputs."""
-        return [self.input(index) for index in range(start, start + count)]
-
-    def take(self, name: str, default: Any = ...) -> Any:
-        """Return an attribute, which the nodes of the function do not get."""
-        if default is ... and name not in self._attributes:
-            raise ValueError(f"it needs the attribute {name!r}")
-        return self._attributes.pop(name, default)
-
-    def rest(self) -> dict[str, Any]:
-        """Return the attributes that were not taken, for a node of the function."""
-        rest, self._attributes = self._attributes, {}
-        return rest
-
-    def nodes(
-        self, op: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any
-    ) -> list[str]:
-        """Add a node, and return its outputs."""
-        names = [f"{len(self._nodes)} {index}" for index in range(outputs)]
-        self._nodes.append(format_.Node(op, domain, "", inputs, tuple(names), attributes, ""))
-        return names
-
-    def __call__(self, op: str, *inputs: str, **options: Any) -> str:
-        """Add a node, and return its only output."""
-        (output,) = self.nodes(op, *inputs, **options)
-        return output
-
-    def integers(self, *values: int) -> str:
-        return self("Constant", value_ints=list(values))
-
-    def number(self, value: float) -> str:
-        return self("Constant", value_float=float(value))
-
-    def function(self, outputs: str | Sequence[str]) -> format_.Function:
-        if self._attributes:
-            raise ValueError(f"its attribute {min(self._attributes)!r:.200} is unknown")
-        outputs = (outputs,) if isinstance(outputs, str) else tuple(outputs)
-        for index, wanted in enumerate(self._definition.outputs):
-            if wanted and not "".join(outputs[index : index + 1]):
-                raise ValueError(f"its output {index} is not supported")
-        inputs = tuple(name or f"missing {index}" for index, name in enumerate(self._inputs))
-        return format_.Function(
-            name=self._definition.op,
-            domain=DOMAIN,
-            overload="",
-            inputs=inputs,
-            outputs=outputs,
-            attributes=(),
-            defaults={},
-            nodes=tuple(self._nodes),
-            opsets=_OPSETS,
-            values=(),
-        )
-
-
-_Outputs: TypeAlias = "str | Sequence[str]"
-_Write: TypeAlias = "Callable[[_Body], _Outputs]"
-
-
-def _renamed(op: str) -> _Write:
+def _renamed(op: str) -> Write:
     """Return the function of an operator that ONNX has, too."""
     return lambda body: body(op, *body.inputs(len(body.dtypes)), **body.rest())
 
@@ -129,27 +25,27 @@ def _renamed(op: str) -> _Write:
 # -- activations and normalization -------------------------------------------------------------
 
 
-def _sum(body: _Body, *values: str) -> str:
+def _sum(body: Body, *values: str) -> str:
     """Return the sum of the values that there are."""
     present = [value for value in values if value]
     return body("Sum", *present) if len(present) > 1 else present[0]
 
 
-def _gelu(approximate: str) -> _Write:
+def _gelu(approximate: str) -> Write:
     return lambda body: body("Gelu", _sum(body, *body.inputs(2)), approximate=approximate)
 
 
-def _quick_gelu(body: _Body) -> _Outputs:
+def _quick_gelu(body: Body) -> Outputs:
     return body("Swish", body.input(0), alpha=body.take("alpha", 1.702))
 
 
-def _activated(body: _Body, x: str, name: str, **parameters: Any) -> str:
+def _activated(body: Body, x: str, name: str, **parameters: Any) -> str:
     if name == "Clip":
         return body("Clip", x, body.number(parameters["min"]), body.number(parameters["max"]))
     return body(name, x, **parameters) if name else x
 
 
-def _skip_layer_normalization(body: _Body) -> _Outputs:
+def _skip_layer_normalization(body: Body) -> Outputs:
     x, skip, scale, offset, bias = body.inputs(5)
     total = _sum(body, x, skip, bias)
     epsilon = body.take("epsilon", 1e-12)
@@ -157,7 +53,7 @@ def _skip_layer_normalization(body: _Body) -> _Outputs:
     return [*results, total]
 
 
-def _skip_simplified_layer_normalization(body: _Body) -> _Outputs:
+def _skip_simplified_layer_normalization(body: Body) -> Outputs:
     x, skip, scale, bias = body.inputs(4)
     total = _sum(body, x, skip, bias)
     epsilon = body.take("epsilon", 1e-12)
@@ -165,7 +61,7 @@ def _skip_simplified_layer_normalization(body: _Body) -> _Outputs:
     return [results[0], "", results[1], total]
 
 
-def _embeddings(body: _Body) -> _Outputs:
+def _embeddings(body: Body) -> Outputs:
     words, segments, of_words, of_positions, of_segments, *parameters = body.inputs(9)
     scale, offset, mask, positions = parameters
     if positions:
@@ -187,7 +83,7 @@ def _embeddings(body: _Body) -> _Outputs:
 # -- products ----------------------------------------------------------------------------------
 
 
-def _convolution(body: _Body) -> _Outputs:
+def _convolution(body: Body) -> Outputs:
     x, filter, bias, more = body.inputs(4)
     name, parameters = body.take("activation", ""), body.take("activation_params", [])
     names = {"Clip": ("min", "max"), "HardSigmoid": ("alpha", "beta"), "LeakyRelu": ("alpha",)}
@@ -195,7 +91,7 @@ def _convolution(body: _Body) -> _Outputs:
     return _activated(body, total, name, **dict(zip(names.get(name, ()), parameters, strict=True)))
 
 
-def _matrix_product(body: _Body) -> _Outputs:
+def _matrix_product(body: Body) -> Outputs:
     name = body.take("activation", "")
     prefix = "activation_"
     rest = body.rest()
@@ -203,7 +99,7 @@ def _matrix_product(body: _Body) -> _Outputs:
     return _activated(body, body("Gemm", *body.inputs(3), **rest), name, **parameters)
 
 
-def _product_of_bits(op: str, count: int, *ignored: str) -> _Write:
+def _product_of_bits(op: str, count: int, *ignored: str) -> Write:
     """Return the function of a product with a matrix that ``op`` makes of few bits.
 
     Args:
@@ -212,7 +108,7 @@ def _product_of_bits(op: str, count: int, *ignored: str) -> _Write:
         ignored: attributes that say how ONNX Runtime computes the product.
     """
 
-    def write(body: _Body) -> _Outputs:
+    def write(body: Body) -> Outputs:
         for name in ignored:
             body.take(name, None)
         matrix = body(op, *body.inputs(count, 1), domain=DOMAIN, **body.rest())
@@ -222,26 +118,26 @@ def _product_of_bits(op: str, count: int, *ignored: str) -> _Write:
 
 
 def _integer_product(
-    body: _Body, a: str, a_scale: str, a_zero: str, b: str, b_scale: str, b_zero: str
+    body: Body, a: str, a_scale: str, a_zero: str, b: str, b_scale: str, b_zero: str
 ) -> str:
     """Return the product of quantized matrices, in floats."""
     product = body("Cast", body("MatMulInteger", a, b, a_zero, b_zero), to=1)
     return body("Mul", product, body("Mul", a_scale, b_scale))
 
 
-def _dynamic_product(body: _Body) -> _Outputs:
+def _dynamic_product(body: Body) -> Outputs:
     a, b, scale, zero, bias = body.inputs(5)
     quantized, a_scale, a_zero = body.nodes("DynamicQuantizeLinear", a, outputs=3)
     product = _integer_product(body, quantized, a_scale, a_zero, b, scale, zero)
     return _sum(body, product, bias)
 
 
-def _float_product(body: _Body) -> _Outputs:
+def _float_product(body: Body) -> Outputs:
     a, b, a_scale, b_scale, a_zero, b_zero, bias = body.inputs(7)
     return _sum(body, _integer_product(body, a, a_scale, a_zero, b, b_scale, b_zero), bias)
 
 
-def _quantized_matrix_product(body: _Body) -> _Outputs:
+def _quantized_matrix_product(body: Body) -> Outputs:
     a, a_scale, a_zero, b, b_scale, b_zero, bias, y_scale, y_zero = body.inputs(9)
     if body.take("transA", 0):
         a = body("Transpose", a, perm=[1, 0])
@@ -253,7 +149,7 @@ def _quantized_matrix_product(body: _Body) -> _Outputs:
     return _quantized(body, result, y_scale, y_zero, body.dtypes[0]) if y_scale else result
 
 
-def _dynamic_memory_network(body: _Body) -> _Outputs:
+def _dynamic_memory_network(body: Body) -> Outputs:
     x, kernel, recurrent, *more = body.inputs(8)
     w_scale, w_zero, r_scale, r_zero = body.inputs(4, 8)
     options = body.rest()
@@ -278,19 +174,19 @@ def _dynamic_memory_network(body: _Body) -> _Outputs:
 # -- attention ---------------------------------------------------------------------------------
 
 
-def _attention(body: _Body) -> _Outputs:
+def _attention(body: Body) -> Outputs:
     x, weights, bias, mask, past, more = body.inputs(6)
     total = _sum(body, body("MatMul", x, weights), bias)
     return _attended(body, total, mask, past, more)
 
 
-def _quantized_attention(body: _Body) -> _Outputs:
+def _quantized_attention(body: Body) -> Outputs:
     x, weights, bias, scale, weight_scale, mask, zero, weight_zero, past = body.inputs(9)
     product = _integer_product(body, x, scale, zero, weights, weight_scale, weight_zero)
     return _attended(body, _sum(body, product, bias), mask, past, "")
 
 
-def _attended(body: _Body, projections: str, mask: str, past: str, more: str) -> list[str]:
+def _attended(body: Body, projections: str, mask: str, past: str, more: str) -> list[str]:
     """Return attention for queries, keys and values in one tensor, and what is kept of them."""
     sizes = body.take("qkv_hidden_sizes", [])
     if body.take("do_rotary", 0) or body.take("past_present_share_buffer", 0):
@@ -312,15 +208,15 @@ def _attended(body: _Body, projections: str, mask: str, past: str, more: str) ->
 # -- quantized numbers -------------------------------------------------------------------------
 
 
-def _quantized(body: _Body, x: str, scale: str, zero: str, dtype: str) -> str:
+def _quantized(body: Body, x: str, scale: str, zero: str, dtype: str) -> str:
     options = {} if zero else {"output_dtype": dtype or "uint8"}
     return body("QuantizeLinear", x, scale, zero, **options)
 
 
-def _of_quantized(compute: Callable[..., str], count: int = 1) -> _Write:
+def _of_quantized(compute: Callable[..., str], count: int = 1) -> Write:
     """Return the function of what is computed with ``count`` quantized tensors, and quantized."""
 
-    def write(body: _Body) -> _Outputs:
+    def write(body: Body) -> Outputs:
         operands = [body("DequantizeLinear", *body.inputs(3, 3 * index)) for index in range(count)]
         scale, zero = body.inputs(2, 3 * count)
         return _quantized(body, compute(body, *operands), scale, zero, body.dtypes[0])
@@ -335,7 +231,7 @@ def _operator(op: str) -> Callable[..., str]:
 def _of_images(op: str) -> Callable[..., str]:
     """Return an operator on images, which may have channels last."""
 
-    def compute(body: _Body, x: str) -> str:
+    def compute(body: Body, x: str) -> str:
         if not body.take("channels_last", 0):
             return body(op, x, **body.rest())
         first = body("Transpose", x, perm=[0, 3, 1, 2])
@@ -344,7 +240,7 @@ def _of_images(op: str) -> Callable[..., str]:
     return compute
 
 
-def _softmax(body: _Body, x: str) -> str:
+def _softmax(body: Body, x: str) -> str:
     """Before version 13, an axis stood for all from there on."""
     is_flat, axis = body.take("opset") < 13, body.take("axis", -1)
     if is_flat and axis != -1:
@@ -352,7 +248,7 @@ def _softmax(body: _Body, x: str) -> str:
     return body("Softmax", x, axis=axis)
 
 
-def _quantized_concatenation(body: _Body) -> _Outputs:
+def _quantized_concatenation(body: Body) -> Outputs:
     scale, zero = body.inputs(2)
     operands = [
         body("DequantizeLinear", *body.inputs(3, start)) for start in range(2, len(body.dtypes), 3)
@@ -361,13 +257,13 @@ def _quantized_concatenation(body: _Body) -> _Outputs:
     return _quantized(body, joined, scale, zero, body.dtypes[2])
 
 
-def _quantized_choice(body: _Body) -> _Outputs:
+def _quantized_choice(body: Body) -> Outputs:
     operands = [body("DequantizeLinear", *body.inputs(3, start)) for start in (1, 4)]
     chosen = body("Where", body.input(0), *operands)
     return _quantized(body, chosen, body.input(7), body.input(8), body.dtypes[1])
 
 
-def _quantized_convolution(body: _Body) -> _Outputs:
+def _quantized_convolution(body: Body) -> Outputs:
     x, *others = body.inputs(9)
     if not body.take("channels_last", 0):
         return body("QLinearConv", x, *others, **body.rest())
@@ -376,12 +272,12 @@ def _quantized_convolution(body: _Body) -> _Outputs:
     return body("Transpose", result, perm=[0, 2, 3, 1])
 
 
-def _pooled(body: _Body) -> _Outputs:
+def _pooled(body: Body) -> Outputs:
     first = body("Transpose", body.input(0), perm=[0, 3, 1, 2])
     return body("Transpose", body("MaxPool", first, **body.rest()), perm=[0, 2, 3, 1])
 
 
-_FUNCTIONS: dict[str, _Write] = {
+FUNCTIONS: dict[str, Write] = {
     **{
         op: _renamed(op)
         for op in (
