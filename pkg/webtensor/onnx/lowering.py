@@ -1,9 +1,10 @@
 """Lowering: from ONNX's graphs to the nodes that GraphModel's compiler takes.
 
 A value becomes a reference to the output of a node, an initializer or a Constant node one to a
-constant. Functions of the model are
-expanded where they are called. Subgraphs become ``Body`` attributes, which take the values that
-they use of the graphs around them as further inputs; constants they share.
+constant. Functions are expanded where they are called: those of the model, and those that
+operators of other domains are (``webtensor.onnx.expansion``). Subgraphs become ``Body`` attributes,
+which take the values that they use of the graphs around them as further inputs; constants they
+share.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from webtensor.formats import onnx as format_
 from webtensor.formats.budgets import reading
 from webtensor.formats.element_types import Buffer
 from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
-from webtensor.onnx.expansion import expanded
 from webtensor.onnx.operations import row_name
 from webtensor.onnx.stored_constants import constant_of, dense_of, listed
 
@@ -234,7 +234,9 @@ class _Lowering:
         attributes = _completed(definition.attributes, context.attributes)
         key = (definition.domain, definition.op, definition.overload)
         function = self.functions.get(key)
-        if function is None:
+        if function is None and definition.domain:
+            from webtensor.onnx.expansion import expanded
+
             dtypes = [scope.dtype(value) or "" for value in definition.inputs]
             with reading(f"{self.where}: {label}"):
                 function = expanded(definition, attributes, dtypes)
