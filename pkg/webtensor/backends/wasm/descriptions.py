@@ -9,7 +9,7 @@ from 0 on, the result is ``RESULT``, and the one before it is the first block of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard
 
 from webtensor.backends.api import Operand
 from webtensor.backends.signatures import Signature
@@ -27,6 +27,7 @@ __all__ = [
     "Geometry",
     "Packed",
     "Record",
+    "is_found",
     "one_call",
     "operands",
     "scratch",
@@ -55,12 +56,16 @@ class Record(NamedTuple):
     words: tuple[int | str, ...]
 
 
-@runtime_checkable
 class Found(Protocol):
     """A number that is found when the call happens, as it depends on the operands' storages."""
 
     def find(self, backend: WasmBackend, inputs: Sequence[Operand]) -> float:
         """Return the number."""
+
+
+def is_found(argument: Any) -> TypeGuard[Found]:
+    """Whether an argument is a ``Found``; ``isinstance`` takes long for protocols."""
+    return hasattr(argument, "find")
 
 
 class Packed(NamedTuple):

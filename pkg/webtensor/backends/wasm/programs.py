@@ -26,6 +26,7 @@ from webtensor.backends.wasm.descriptions import (
     Geometry,
     Packed,
     Record,
+    is_found,
 )
 from webtensor.backends.wasm.links import is_link
 from webtensor.errors import KernelNotFoundError
@@ -113,7 +114,7 @@ class _SingleCall:
 
 def _is_late(argument: Any) -> bool:
     """Whether an argument must be found right before its call."""
-    return isinstance(argument, Found) and not isinstance(argument, Packed)
+    return is_found(argument) and not isinstance(argument, Packed)
 
 
 class Life(NamedTuple):
