@@ -47,6 +47,29 @@ def seven():
 
 [can_run_sync(), seven() + 1, sorted([[2, 9], [1, 8]], key=lambda pair: seven() + pair[0])]
 """
+#: Trains a small network, and lists the modules that were imported meanwhile.
+FIRST_CALLS = """
+import sys
+import webtensor as wt
+from webtensor import keras
+
+wt.set_backend("{backend}")
+before = set(sys.modules)
+model = keras.Sequential([
+    keras.Input((12, 12, 4)),
+    keras.layers.Conv2D(8, 3, activation="relu"),
+    keras.layers.MaxPooling2D(),
+    keras.layers.Flatten(),
+    keras.layers.Dense(3, activation="softmax"),
+])
+model.compile("adam", "categorical_crossentropy")
+x, y = wt.ones((4, 12, 12, 4)), wt.ones((4, 3))
+await model.fit_async(x, y, epochs=3, verbose=0)
+for _ in range(3):
+    await model.predict_async(x)
+import webtensor.graph.loading
+sorted(name for name in sys.modules.keys() - before if name.startswith("webtensor"))
+"""
 RANDOM = """
 import os
 import random
@@ -230,6 +253,13 @@ def test_page_says_what_could_not_be_loaded(
     page.goto(f"{site_url}/linear/?start=plain")
     alert = page.get_by_role("alert").filter(has_text=sentence)
     expect(alert).to_be_visible(timeout=60_000)
+
+
+@pytest.mark.parametrize("backend", ["wasm", "webgl"])
+def test_first_calls_import_nothing(chromium_python: PythonPage, backend: str):
+    """Python would compile what the snapshot lacks."""
+    with chromium_python.loaded_with() as page:
+        assert page.run(FIRST_CALLS.format(backend=backend)) == []
 
 
 def test_site_below_a_path(page: Page, site: Path, tmp_path: Path):

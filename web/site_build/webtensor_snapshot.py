@@ -15,11 +15,11 @@ from importlib.util import find_spec
 
 #: What pages and first calls import of the standard library and of Pyodide.
 STANDARD_MODULES = """
-    asyncio base64 contextlib dataclasses html io ipaddress json pkgutil platform
-    pyodide.code pyodide.console pyodide.ffi.wrappers pyodide.http tempfile textwrap traceback
-    urllib.parse zipfile
+    asyncio base64 contextlib dataclasses encodings.utf_8_sig html io ipaddress json pkgutil
+    platform pyodide.code pyodide.console pyodide.ffi.wrappers pyodide.http tempfile textwrap
+    traceback urllib.parse zipfile
 """
-#: What a network of a few layers needs, to be trained and to predict.
+#: What a network of a few layers needs, to be trained and to predict, and what graph models need.
 LIBRARY_MODULES = """
     browser.frames
     keras.callbacks.progress
@@ -35,8 +35,12 @@ LIBRARY_MODULES = """
     ops.convolution ops.fused.convolutions ops.fused.products ops.image ops.pooling ops.random
     ops.statistics
     javascript
-    backends.wasm.backend backends.wasm.host_javascript
-    backends.webgl.backend backends.webgl.context backends.webgl.sorting
+    backends.wasm.backend backends.wasm.chains backends.wasm.host_javascript backends.wasm.padding
+    backends.wasm.programs backends.wasm.winograd
+    backends.webgl.backend backends.webgl.chains backends.webgl.context backends.webgl.padding
+    backends.webgl.prepared_draws backends.webgl.programs backends.webgl.sorting
+    graph.loading graph.saving io.fetching
+    programs.capture
 """
 BACKENDS = ("wasm", "webgl")
 KERNEL_MODULES = """
