@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import webtensor as wt
-from tests_py.onnx.single_nodes import Arrays, Case, compare, model_of
+from tests_py.onnx.single_nodes import Arrays, Case, compare, feeds_of, model_of
 
 DRAW = np.random.default_rng(7)
 
@@ -91,6 +91,7 @@ def grouped(rows: int, kept: int, totals: list[int], heads: int = 4, groups: int
 
 
 CACHES: Arrays = {"cos": np.cos(floats(20, 8)), "sin": np.sin(floats(20, 8))}
+HEADS = {"num_heads": 3}
 GROUPS = {"num_heads": 4, "kv_num_heads": 2}
 PROMPT_MASK = integers([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]])
 LSTM = {
@@ -455,6 +456,9 @@ CASES = {
     "GroupQueryAttention that is smooth": Case(
         "GroupQueryAttention", grouped(3, 6, [9]), {**GROUPS, "smooth_softmax": 1}, "yyy"
     ),
+    "GroupQueryAttention to both sides": Case(
+        "GroupQueryAttention", grouped(3, 6, [9]), {**GROUPS, "causal": 0}, "yyy"
+    ),
     "GroupQueryAttention of one tensor": Case(
         "GroupQueryAttention",
         {**grouped(1, 6, [7, 7]), "q": floats(2, 1, 128), "k": None, "v": None},
@@ -664,3 +668,28 @@ def test_what_is_broken_is_refused(case: Case, reason: str) -> None:
     with pytest.raises(wt.ModelFormatError, match=reason) as caught:
         wt.load_onnx(model_of(case)).predict(inputs)
     assert len(str(caught.value)) <= 500
+
+
+@pytest.mark.parametrize(
+    "case, reason",
+    [
+        (
+            Case("GroupQueryAttention", grouped(1, 6, [7]), {**GROUPS, "k_quant_type": "X"}),
+            "quantized",
+        ),
+        (Case("GroupQueryAttention", {"q": floats(1, 1, 128)}, GROUPS), "seqlens_k"),
+        (
+            Case("GroupQueryAttention", grouped(1, 6, [7]), {**GROUPS, "do_rotary": 1}),
+            "cos_cache",
+        ),
+        (
+            Case("MultiHeadAttention", {**separate(), "b": None, "m": integers([1] * 7)}, HEADS),
+            "a mask of shape",
+        ),
+    ],
+)
+def test_predictions_name_the_node_that_cannot_compute(case: Case, reason: str) -> None:
+    model = wt.load_onnx(model_of(case))
+    with pytest.raises(ValueError, match=reason) as caught:
+        model.predict({name: wt.tensor(value) for name, value in feeds_of(case).items()})
+    assert "node 'output 0'" in "".join([str(caught.value), *caught.value.__notes__])

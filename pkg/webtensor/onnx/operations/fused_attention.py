@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf, sqrt
 from typing import Any
 
@@ -9,7 +10,6 @@ from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.graph.operations import Row
 from webtensor.onnx.operations.attention import heads_of, repeated_heads, rotated
-from webtensor.onnx.operations.normalization import root_mean_square_normalized
 from webtensor.onnx.operations.operators import Operator, number
 
 __all__ = ["ROWS"]
@@ -146,10 +146,6 @@ def attended_by_groups(
     position_ids: Tensor | None = None,
     attention_bias: Tensor | None = None,
     head_sink: Tensor | None = None,
-    k_scale: Tensor | None = None,
-    v_scale: Tensor | None = None,
-    q_norm_weight: Tensor | None = None,
-    k_norm_weight: Tensor | None = None,
     *,
     causal: int = 1,
     do_rotary: int = 0,
@@ -158,7 +154,6 @@ def attended_by_groups(
     kv_num_heads: int,
     local_window_size: int = -1,
     num_heads: int,
-    qk_norm_epsilon: float = 1e-6,
     rotary_interleaved: int = 0,
     scale: float = 0.0,
     smooth_softmax: int = 0,
@@ -170,7 +165,7 @@ def attended_by_groups(
     A sequence has ``seqlens_k + 1`` keys; the new ones follow those of the past (Ainslie et al.,
     2023).
     """
-    if {k_quant_type, v_quant_type} != {"NONE"} or k_scale is not None or v_scale is not None:
+    if {k_quant_type, v_quant_type} != {"NONE"}:
         raise ValueError("keys and values that are kept quantized are not supported")
     if seqlens_k is None or total_sequence_length is None:
         raise ValueError("it needs the inputs seqlens_k and total_sequence_length")
@@ -180,35 +175,27 @@ def attended_by_groups(
         query, key, value = ops.split(query, sizes, -1)
     queries = heads_of(query, num_heads)
     keys, values = heads_of(key, kv_num_heads), heads_of(value, kv_num_heads)
-    if q_norm_weight is not None:
-        queries = root_mean_square_normalized(queries, q_norm_weight, epsilon=qk_norm_epsilon)
-    if k_norm_weight is not None:
-        keys = root_mean_square_normalized(keys, k_norm_weight, epsilon=qk_norm_epsilon)
     batch, _, rows, features = queries.shape
-    kept = 0 if past_key is None else past_key.shape[2]
-    is_first = rows == total_sequence_length
     before = ops.reshape(seqlens_k, (batch, 1)) + (1 - rows)
-    if is_first:
+    if rows == total_sequence_length:
         before = ops.zeros_like(before)
     positions = before + ops.arange(rows)
     if do_rotary:
         if cos_cache is None or sin_cache is None:
             raise ValueError("do_rotary needs the inputs cos_cache and sin_cache")
-        at = positions if position_ids is None else position_ids
-        at = ops.clip(at, 0, cos_cache.shape[0] - 1)
-        size = 2 * cos_cache.shape[1]
-        queries, keys = (
-            rotated(
-                x,
-                cos_cache,
-                sin_cache,
-                at,
-                interleaved=rotary_interleaved,
-                rotary_embedding_dim=size,
-            )
-            for x in (queries, keys)
+        at = ops.clip(
+            positions if position_ids is None else position_ids, 0, cos_cache.shape[0] - 1
         )
-    columns = max(kept, total_sequence_length)
+        turn = partial(
+            rotated,
+            cos_cache=cos_cache,
+            sin_cache=sin_cache,
+            position_ids=at,
+            interleaved=rotary_interleaved,
+            rotary_embedding_dim=2 * cos_cache.shape[1],
+        )
+        queries, keys = turn(queries), turn(keys)
+    columns = max(0 if past_key is None else past_key.shape[2], total_sequence_length)
     keys = _following(past_key, keys, before, columns)
     values = _following(past_value, values, before, columns)
     shown = keys[:, :, :total_sequence_length], values[:, :, :total_sequence_length]
@@ -218,19 +205,37 @@ def attended_by_groups(
         scores = softcap * ops.tanh(scores / softcap)
     if attention_bias is not None:
         scores = scores + attention_bias
-    row = ops.reshape(positions, (batch, 1, rows, 1))
-    column = ops.arange(total_sequence_length)
-    is_inside = ops.less_equal(column, row) if causal else ops.less(column, row[:, :, -1:] + 1)
-    if local_window_size >= 0:
-        is_inside = ops.logical_and(is_inside, ops.greater(column, row - local_window_size))
-    scores = ops.where(is_inside, scores, -inf)
+    window = local_window_size if local_window_size >= 0 else None
+    is_admitted = _admitted(positions, total_sequence_length, bool(causal), window)
     sink = ops.zeros((num_heads,)) if head_sink is None and smooth_softmax else head_sink
-    if sink is None:
-        weights = ops.softmax(scores)
-    else:
-        more = ops.broadcast_to(ops.reshape(sink, (num_heads, 1, 1)), (*scores.shape[:3], 1))
-        weights = ops.softmax(ops.concat([scores, more], -1))[..., :-1]
+    weights = _weights(ops.where(is_admitted, scores, -inf), sink)
     return _joined(ops.matmul(weights, all_values)), keys, values
+
+
+def _admitted(positions: Tensor, columns: int, is_causal: bool, window: int | None) -> Tensor:
+    """Return which keys each query may attend to.
+
+    Args:
+        positions: those of the queries, of shape (batch, rows).
+        columns: the number of keys.
+        is_causal: whether keys after a query are left out.
+        window: how many keys up to that of a query it may attend to; None is any number.
+    """
+    row, column = ops.expand_dims(ops.expand_dims(positions, 1), -1), ops.arange(columns)
+    last = row if is_causal else row[:, :, -1:]
+    is_admitted = ops.less_equal(column, last)
+    if window is not None:
+        is_admitted = ops.logical_and(is_admitted, ops.greater(column, row - window))
+    return is_admitted
+
+
+def _weights(scores: Any, sink: Tensor | None) -> Tensor:
+    """Return the softmax, in which a sink, a number for each head, may take a share."""
+    if sink is None:
+        return ops.softmax(scores)
+    more = ops.broadcast_to(ops.reshape(sink, (-1, 1, 1)), (*scores.shape[:3], 1))
+    weights: Tensor = ops.softmax(ops.concat([scores, more], -1))[..., :-1]
+    return weights
 
 
 def _following(past: Tensor | None, new: Tensor, before: Tensor, columns: int) -> Tensor:

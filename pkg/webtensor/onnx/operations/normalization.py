@@ -13,12 +13,7 @@ from webtensor.graph.operations import Row
 from webtensor.onnx.operations.operators import Operator, number, truth
 from webtensor.onnx.operations.windows import channels_first, channels_last
 
-__all__ = [
-    "ROWS",
-    "batch_normalized_last",
-    "locally_normalized_last",
-    "root_mean_square_normalized",
-]
+__all__ = ["ROWS", "batch_normalized_last", "locally_normalized_last"]
 
 
 def standardized(x: Tensor, axes: tuple[int, ...], epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
