@@ -64,7 +64,7 @@ class Found(Protocol):
 
 
 def is_found(argument: Any) -> TypeGuard[Found]:
-    """Whether an argument is a ``Found``; ``isinstance`` takes long for protocols."""
+    """Whether an argument is a ``Found``; ``isinstance`` is slow for protocols."""
     return hasattr(argument, "find")
 
 

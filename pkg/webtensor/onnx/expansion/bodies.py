@@ -40,6 +40,10 @@ class Body:
         """Return an input, or "" if there is none."""
         return self._inputs[index] if index < len(self._inputs) else ""
 
+    def float_input(self) -> str:
+        """Return the first input as floats."""
+        return self("Cast", self.input(0), to=1)
+
     def inputs(self, count: int, start: int = 0) -> list[str]:
         """Return some of the inputs."""
         return [self.input(index) for index in range(start, start + count)]

@@ -20,9 +20,13 @@ def transformed(body: Body, scores: str, name: str) -> str:
     Raises:
         ValueError: it is unknown.
     """
+    _check_transform(name)
+    return scores if name == "NONE" else body("Transformed", scores, domain=DOMAIN, name=name)
+
+
+def _check_transform(name: str) -> None:
     if name not in TRANSFORMS:
         raise ValueError(f"post_transform is {name!r:.200}")
-    return scores if name == "NONE" else body("Transformed", scores, domain=DOMAIN, name=name)
 
 
 def classified(
@@ -47,8 +51,7 @@ def classified(
         ValueError: ``post_transform`` is unknown.
     """
     name = body.take("post_transform", "NONE")
-    if name not in TRANSFORMS:
-        raise ValueError(f"post_transform is {name!r:.200}")
+    _check_transform(name)
     index, values = body.nodes(
         "Chosen",
         scores,
@@ -77,9 +80,7 @@ def _affine(
 ) -> str:
     """Return products with the rows of a matrix, which are shifted."""
     matrix = body.floats(coefficients, outputs, -1)
-    return body(
-        "Gemm", body("Cast", body.input(0), to=1), matrix, body.floats(shifts or [0.0]), transB=1
-    )
+    return body("Gemm", body.float_input(), matrix, body.floats(shifts or [0.0]), transB=1)
 
 
 def _linear_regressor(body: Body) -> Outputs:
@@ -104,7 +105,7 @@ def _kernel(body: Body, vectors: Sequence[float], count: int) -> str:
     """Return what the kernel says of rows and support vectors, of shape (batch, vectors)."""
     name, parameters = body.take("kernel_type", "LINEAR"), body.take("kernel_params", [])
     gamma, shift, degree = parameters or (0.0, 0.0, 0.0)
-    x, matrix = body("Cast", body.input(0), to=1), body.floats(vectors, count, -1)
+    x, matrix = body.float_input(), body.floats(vectors, count, -1)
     product = body("Gemm", x, matrix, transB=1)
     if name == "LINEAR":
         return product

@@ -11,17 +11,13 @@ from webtensor.onnx.expansion.classical_models import DOMAIN
 __all__ = ["FUNCTIONS"]
 
 
-def _floats(body: Body, index: int = 0) -> str:
-    return body("Cast", body.input(index), to=1)
-
-
 def _scaler(body: Body) -> Outputs:
-    shifted = body("Sub", _floats(body), body.floats(body.take("offset", [0.0])))
+    shifted = body("Sub", body.float_input(), body.floats(body.take("offset", [0.0])))
     return body("Mul", shifted, body.floats(body.take("scale", [1.0])))
 
 
 def _normalizer(body: Body) -> Outputs:
-    x, norm = _floats(body), body.take("norm", "MAX")
+    x, norm = body.float_input(), body.take("norm", "MAX")
     if norm == "MAX":
         return body("Div", x, body("ReduceMax", x, body.integers(-1)))
     if norm not in ("L1", "L2"):
@@ -42,7 +38,7 @@ def _imputer(body: Body) -> Outputs:
 
 def _binarizer(body: Body) -> Outputs:
     threshold = body.number(body.take("threshold", 0.0))
-    return body("Cast", body("Greater", _floats(body), threshold), to=1)
+    return body("Cast", body("Greater", body.float_input(), threshold), to=1)
 
 
 def _concatenation(body: Body) -> Outputs:

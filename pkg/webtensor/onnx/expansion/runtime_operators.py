@@ -1,7 +1,7 @@
 """ONNX Runtime's own operators, those of the domain ``com.microsoft``, as functions of ONNX's.
 
 Its optimizer, its quantizer and exporters for it write them. What is made of ONNX's operators is
-moved to channels last and fused as these are; what cannot be has rows in
+moved to channels last and fused as these are. Operators that cannot be made of ONNX's have rows in
 ``webtensor.onnx.operations``.
 """
 
@@ -18,7 +18,7 @@ DOMAIN = "com.microsoft"
 
 
 def _renamed(op: str) -> Write:
-    """Return the function of an operator that ONNX has, too."""
+    """Return the function that calls ONNX's operator of a name."""
     return lambda body: body(op, *body.inputs(len(body.dtypes)), **body.rest())
 
 
@@ -26,7 +26,7 @@ def _renamed(op: str) -> Write:
 
 
 def _sum(body: Body, *values: str) -> str:
-    """Return the sum of the values that there are."""
+    """Return the sum of the values that are not missing."""
     present = [value for value in values if value]
     return body("Sum", *present) if len(present) > 1 else present[0]
 
@@ -231,13 +231,17 @@ def _operator(op: str) -> Callable[..., str]:
 def _of_images(op: str) -> Callable[..., str]:
     """Return an operator on images, which may have channels last."""
 
-    def compute(body: Body, x: str) -> str:
-        if not body.take("channels_last", 0):
-            return body(op, x, **body.rest())
-        first = body("Transpose", x, perm=[0, 3, 1, 2])
-        return body("Transpose", body(op, first, **body.rest()), perm=[0, 2, 3, 1])
+    def compute(body: Body, *operands: str) -> str:
+        if body.take("channels_last", 0):
+            return _of_channels_last(body, op, *operands)
+        return body(op, *operands, **body.rest())
 
     return compute
+
+
+def _of_channels_last(body: Body, op: str, x: str, *others: str) -> str:
+    first = body("Transpose", x, perm=[0, 3, 1, 2])
+    return body("Transpose", body(op, first, *others, **body.rest()), perm=[0, 2, 3, 1])
 
 
 def _softmax(body: Body, x: str) -> str:
@@ -264,25 +268,17 @@ def _quantized_choice(body: Body) -> Outputs:
 
 
 def _quantized_convolution(body: Body) -> Outputs:
-    x, *others = body.inputs(9)
-    if not body.take("channels_last", 0):
-        return body("QLinearConv", x, *others, **body.rest())
-    first = body("Transpose", x, perm=[0, 3, 1, 2])
-    result = body("QLinearConv", first, *others, **body.rest())
-    return body("Transpose", result, perm=[0, 2, 3, 1])
+    return _of_images("QLinearConv")(body, *body.inputs(9))
 
 
 def _pooled(body: Body) -> Outputs:
-    first = body("Transpose", body.input(0), perm=[0, 3, 1, 2])
-    return body("Transpose", body("MaxPool", first, **body.rest()), perm=[0, 2, 3, 1])
+    return _of_channels_last(body, "MaxPool", body.input(0))
 
 
 FUNCTIONS: dict[str, Write] = {
     **{
         op: _renamed(op)
-        for op in (
-            *("DequantizeLinear", "GatherND", "GridSample", "QuantizeLinear", "Range", "Trilu"),
-        )
+        for op in ("DequantizeLinear", "GatherND", "GridSample", "QuantizeLinear", "Range", "Trilu")
     },
     "Attention": _attention,
     "BiasGelu": _gelu("none"),

@@ -12,11 +12,12 @@ from webtensor.onnx.expansion.classical_models import (
     classified,
     transformed,
 )
+from webtensor.onnx.operations.trees import TESTS
 
 __all__ = ["FUNCTIONS"]
 
-_MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
 _MEMBER, _LEAF = "BRANCH_MEMBER", "LEAF"
+_MODES = (*TESTS, _MEMBER)
 _AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
 #: How many weights of leaves there may be, with all their zeros.
 _MOST_WEIGHTS = 1 << 24
@@ -68,7 +69,7 @@ def _total(
     outputs: int,
     how: str,
 ) -> str:
-    """Return what the leaves add, of shape (batch, outputs)."""
+    """Return the aggregated weights of the leaves that rows reach, of shape (batch, outputs)."""
     if how not in _AGGREGATES:
         raise ValueError(f"aggregate_function is {how!r:.200}")
     if len(nodes) * outputs > _MOST_WEIGHTS:
@@ -86,7 +87,7 @@ def _total(
 def _leaves(body: Body, nodes: Sequence[_Node], roots: Sequence[int]) -> str:
     """Return the positions of the leaves that rows reach, of shape (batch, trees)."""
     modes = sorted({node.mode for node in nodes} - {_LEAF})
-    unknown = set(modes) - {*_MODES, _MEMBER}
+    unknown = set(modes) - {*_MODES}
     if unknown:
         raise ValueError(f"a node has the mode {min(unknown)!r:.200}")
     missing, members = "", ""
@@ -100,7 +101,7 @@ def _leaves(body: Body, nodes: Sequence[_Node], roots: Sequence[int]) -> str:
         members = body.floats([value for row in padded for value in row], len(nodes), most)
     return body(
         "TreeLeaves",
-        body("Cast", body.input(0), to=1),
+        body.float_input(),
         body.integers(*roots),
         body.integers(*[modes.index(node.mode) if node.mode != _LEAF else 0 for node in nodes]),
         body.integers(*[node.feature for node in nodes]),
@@ -203,7 +204,7 @@ def _classifier(body: Body) -> Outputs:
 
 
 def _ensemble(body: Body) -> Outputs:
-    modes = [(*_MODES, _MEMBER)[int(mode)] for mode in body.take_numbers("nodes_modes")]
+    modes = [_MODES[int(mode)] for mode in body.take_numbers("nodes_modes")]
     members = _sets(body.take_numbers("membership_values"))
     count = len(modes)
     body.take_numbers("nodes_hitrates")

@@ -1,4 +1,4 @@
-"""What the models of classical machine learning begin and end with."""
+"""Operators with which the models of scikit-learn begin or end."""
 
 from __future__ import annotations
 

@@ -9,9 +9,10 @@ from webtensor.engine import Tensor
 from webtensor.graph.operations import Row
 from webtensor.onnx.operations.operators import Operator
 
-__all__ = ["ROWS"]
+__all__ = ["ROWS", "TESTS"]
 
-_TESTS = {
+#: The comparisons of nodes, by their modes in the order of the modes' numbers.
+TESTS = {
     "BRANCH_LEQ": ops.less_equal,
     "BRANCH_LT": ops.less,
     "BRANCH_GTE": ops.greater_equal,
@@ -55,8 +56,8 @@ def leaves(
         values = ops.take_along_axis(x, ops.gather(feature, at), 1)
         passes: Any = None
         for number, name in enumerate(modes):
-            if name in _TESTS:
-                test = _TESTS[name](values, ops.gather(value, at))
+            if name in TESTS:
+                test = TESTS[name](values, ops.gather(value, at))
             elif members is not None:
                 test = ops.any(ops.equal(ops.expand_dims(values, -1), ops.gather(members, at)), -1)
             else:
