@@ -101,17 +101,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Remember that a test failed, for the fixtures that then keep a screenshot."""
+    """Remember that a test failed, for the fixtures that then keep a screenshot.
+
+    Where its page crashed, the report says how much memory there was: the system kills for it.
+    """
+    if call.excinfo is not None and "crashed" in str(call.excinfo.value):
+        call.excinfo.value.add_note(memory_report())
     report = yield
     item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
     return report
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tell whether memory was short after tests failed: the system kills pages for it."""
-    if terminalreporter.stats.keys() & {"failed", "error"}:
-        terminalreporter.section("memory of the machine")
-        terminalreporter.line(memory_report())
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,7 @@
 """The memory of the machine that tests run on; where it ends, the system kills browsers' pages."""
 
+import shutil
+import tempfile
 from pathlib import Path
 
 __all__ = ["memory_report"]
@@ -8,16 +10,20 @@ __all__ = ["memory_report"]
 def memory_report() -> str:
     """Say how much memory there is, and how many processes were killed for lack of it.
 
-    Systems other than Linux don't say.
+    Chromium's processes share memory in files of the temporary folder, so its space counts, too.
+    Systems other than Linux don't say how much memory they have.
     """
+    free = shutil.disk_usage(tempfile.gettempdir()).free
+    space = f"{free >> 20} MiB are free for temporary files"
     try:
         memory = _numbers(Path("/proc/meminfo"))
         kills = _numbers(Path("/proc/vmstat"))["oom_kill"]
     except (OSError, KeyError):
-        return "The system doesn't say how much memory there is."
+        return f"The system doesn't say how much memory there is; {space}."
     return (
         f"{memory['MemAvailable:'] >> 10} of {memory['MemTotal:'] >> 10} MiB of memory are "
-        f"available; for lack of it the system has killed {kills} processes since it started."
+        f"available, and {space}; for lack of memory the system has killed {kills} processes "
+        "since it started."
     )
 
 
