@@ -47,11 +47,13 @@ KERNEL_MODULES = """
     contraction convolution elementwise indexing movement normalization pooling random reduction
     scatter
 """
+#: The kernels that most browsers run; the others read theirs from the wheel.
+KERNELS = "relaxed"
 HALF_A_YEAR = 183 * 86400
 
 
 def import_modules(archive: str) -> None:
-    """Import the library from the archive."""
+    """Import the library from the archive, and read the kernels that it keeps."""
     sys.path.append(archive)
     for name in STANDARD_MODULES.split():
         import_module(name)
@@ -60,6 +62,7 @@ def import_modules(archive: str) -> None:
     for backend in BACKENDS:
         for name in KERNEL_MODULES.split():
             import_module(f"webtensor.backends.{backend}.{name}")
+    import_module("webtensor.backends.wasm.host").module_bytes(KERNELS)
 
 
 def tidy() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable
+from functools import cache
 from pkgutil import get_data
 from typing import Any, Final
 
@@ -104,6 +105,7 @@ class Host(ABC):
         """Release the module and its memory."""
 
 
+@cache
 def module_bytes(variant: str) -> bytes:
     """Return the compiled kernels of one variant.
 
