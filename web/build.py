@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-from web.bundle import bundle_files
+from web.bundle import bundle_files, make_bundle
 from web.docs_site import build_docs
 from web.site_build.pages import rendered
 from web.site_build.service_worker import service_worker
@@ -61,6 +61,9 @@ DOCS_SOURCES = (
 )
 SERVICE_WORKER = WEB / "shared" / "service_worker.js"
 MISSING_PAGE = "404.html"
+#: The library's JavaScript, bundled, and the worker that it starts, in the wheel.
+JAVASCRIPT = "webtensor/javascript.js"
+WORKER = "webtensor/backends/wasm/thread.js"
 #: Names of files and folders of `web/`.
 NOT_PUBLISHED = {
     "api_pages.py",
@@ -200,12 +203,15 @@ def runtime_files() -> tuple[str, dict[str, Path]]:
 def wheel_files(wheel: Path) -> tuple[str, dict[str, Path]]:
     """Return the URL path of the wheel's folder, and its files: the wheel, and its JavaScript."""
     folder = f"wheels/{digest([wheel])[:12]}/"
-    unpacked = ASSETS / "wheel"
+    unpacked, bundle = ASSETS / "wheel", ASSETS / "bundles" / JAVASCRIPT
     with ZipFile(wheel) as archive:
-        scripts = [name for name in archive.namelist() if name.endswith(".js")]
-        archive.extractall(unpacked, scripts)
-    files = {folder + name: unpacked / name for name in scripts}
-    return folder, {**files, folder + wheel.name: wheel}
+        archive.extractall(unpacked, [name for name in archive.namelist() if name.endswith(".js")])
+    make_bundle(unpacked / JAVASCRIPT, bundle)
+    return folder, {
+        folder + JAVASCRIPT: bundle,
+        folder + WORKER: unpacked / WORKER,
+        folder + wheel.name: wheel,
+    }
 
 
 def copy_changed(source: Path, target: Path) -> None:
@@ -243,19 +249,18 @@ def loader_facts(
     return {
         "wheel": wheel,
         "pyodide": pyodide,
-        "javascript": f"{posixpath.dirname(wheel)}/webtensor/javascript.js",
+        "javascript": f"{posixpath.dirname(wheel)}/{JAVASCRIPT}",
         "compiled": compiled,
         "snapshot": start and {"heap": heap, **start.facts},
         "sizes": {path: files[path].stat().st_size for path in counted},
     }
 
 
-def preloaded(facts: dict[str, Any], files: Iterable[str]) -> list[str]:
+def preloaded(facts: dict[str, Any]) -> list[str]:
     """Return the URL paths of what a start needs, for pages to fetch at once."""
-    scripts = [path for path in files if re.fullmatch(r"wheels/.*(?<!/thread)\.js", path)]
     unused = {facts["compiled"]} if facts["snapshot"] else set()
     by_size = sorted(facts["sizes"].keys() - unused, key=facts["sizes"].__getitem__)
-    return ["build.json", *scripts, *by_size]  # browsers load few files of a host at once
+    return ["build.json", facts["javascript"], *by_size]  # browsers load few files of a host at once
 
 
 def site_path(value: str) -> str:
@@ -283,7 +288,7 @@ def build_site(wheel: Path | None = None, path_on_host: str = "/") -> Path:
     files = {**page_files(), **runtime, **library, **start_paths(start)}
 
     facts = loader_facts(wheel_path + wheel.name, pyodide_path, start, files)
-    preloads = preloaded(facts, files)
+    preloads = preloaded(facts)
     written = {
         path: rendered(
             file.read_text("utf-8"), path, preloads, path_on_host if path == MISSING_PAGE else None

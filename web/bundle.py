@@ -1,12 +1,14 @@
-"""Bundles JavaScript of `web/` that imports npm packages into modules for browsers, by esbuild.
+"""Bundles JavaScript with what it imports into modules for browsers, by esbuild.
 
-A bundle takes the URL of its source. Beside it lie the licences of the packages that are in it.
+Few files are quicker to load than many. A bundle of `web/` takes the URL of its source. Beside it
+lie the licences of the packages that are in it.
 """
 
 import hashlib
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -14,7 +16,7 @@ NODE_MODULES = ROOT / "node_modules"
 LOCK = ROOT / "package-lock.json"
 
 #: URL paths of the modules that are served bundled.
-BUNDLES = ("shared/editor.js",)
+BUNDLES = ("shared/editor.js", "shared/loader.js")
 
 OPTIONS = (
     "--bundle",
@@ -32,29 +34,32 @@ def bundle_files(web: Path, assets: Path) -> dict[str, Path]:
     files = {}
     for path in BUNDLES:
         bundle = assets / "bundles" / path
-        licences = bundle.with_suffix(".licences.txt")
-        make_bundle(web / path, bundle, licences)
+        make_bundle(web / path, bundle)
         files[path] = bundle
-        files[licences.relative_to(assets / "bundles").as_posix()] = licences
+        licences = licences_of(bundle)
+        if licences.exists():
+            files[licences.relative_to(assets / "bundles").as_posix()] = licences
     return files
 
 
-def make_bundle(source: Path, bundle: Path, licences: Path) -> None:
-    """Bundle a module, unless neither it nor the packages have changed since."""
-    content = source.read_bytes() + LOCK.read_bytes() + " ".join(OPTIONS).encode()
-    digest = hashlib.sha256(content).hexdigest()
-    stamp = bundle.with_suffix(".digest")
-    if bundle.exists() and stamp.exists() and stamp.read_text() == digest:
+def licences_of(bundle: Path) -> Path:
+    """Return where the licences of a bundle's packages are, if it has any."""
+    return bundle.with_suffix(".licences.txt")
+
+
+def make_bundle(source: Path, bundle: Path) -> None:
+    """Bundle a module, unless neither it nor what it imports has changed since."""
+    facts, stamp = bundle.with_suffix(".json"), bundle.with_suffix(".digest")
+    if facts.exists() and stamp.exists() and stamp.read_text() == digest_of(inputs_of(facts)):
         return
     esbuild = NODE_MODULES / "esbuild" / "bin" / "esbuild"
     if not esbuild.exists():
         sys.exit("node_modules/esbuild is missing: run `npm ci --ignore-scripts` (or `make site`).")
     bundle.parent.mkdir(parents=True, exist_ok=True)
-    inputs = bundle.with_suffix(".json")
-    banner = f"--banner:js=/* The licences of what is bundled here: {licences.name} */"
-    command = ["node", str(esbuild), str(source), *OPTIONS, banner]
+    licences = licences_of(bundle)
+    command = ["node", str(esbuild), str(source), *OPTIONS]
     result = subprocess.run(
-        [*command, f"--outfile={bundle}", f"--metafile={inputs}"],
+        [*command, f"--outfile={bundle}", f"--metafile={facts}"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -62,12 +67,29 @@ def make_bundle(source: Path, bundle: Path, licences: Path) -> None:
     )
     if result.returncode != 0:
         sys.exit(f"Bundling {source.relative_to(ROOT)} failed:\n{result.stderr}")
-    licences.write_text(licence_texts(json.loads(inputs.read_text())["inputs"]), "utf-8")
-    stamp.write_text(digest)
-    print(f"bundled web/{source.name}, {bundle.stat().st_size:,} bytes")
+    inputs = inputs_of(facts)
+    licences.unlink(missing_ok=True)
+    if texts := licence_texts(inputs):
+        licences.write_text(texts, "utf-8")
+        notice = f"/* The licences of what is bundled here: {licences.name} */\n"
+        bundle.write_text(notice + bundle.read_text("utf-8"), "utf-8")
+    stamp.write_text(digest_of(inputs))
+    print(f"bundled {source.relative_to(ROOT)}, {bundle.stat().st_size:,} bytes")
 
 
-def licence_texts(inputs: dict[str, object]) -> str:
+def inputs_of(facts: Path) -> list[str]:
+    """Return the paths, relative to the repository, of what esbuild says a bundle was made of."""
+    return sorted(json.loads(facts.read_text("utf-8"))["inputs"])
+
+
+def digest_of(inputs: Iterable[str]) -> str:
+    """Hash what a bundle is made of, and how; packages are known by their versions."""
+    own = [ROOT / path for path in inputs if not package_of(path)]
+    contents = (file.read_bytes() if file.exists() else b"" for file in (LOCK, *own))
+    return hashlib.sha256(b"".join(contents) + " ".join(OPTIONS).encode()).hexdigest()
+
+
+def licence_texts(inputs: Iterable[str]) -> str:
     """Return the licences of the packages whose files a bundle was made of."""
     packages = sorted({name for name in map(package_of, inputs) if name})
     texts = []

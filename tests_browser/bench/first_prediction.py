@@ -52,8 +52,7 @@ def pages_folder(site: Path) -> Iterator[Path]:
     It has links to the files that it starts from.
     """
     facts = json.loads((site / "build.json").read_text("utf-8"))
-    files = sorted(file.relative_to(site).as_posix() for file in site.rglob("*") if file.is_file())
-    page = rendered(SOURCE.read_text("utf-8"), OUR_PAGE[1:], preloaded(facts, files))
+    page = rendered(SOURCE.read_text("utf-8"), OUR_PAGE[1:], preloaded(facts))
     with TemporaryDirectory() as folder:
         (Path(folder) / SOURCE.name).write_text(page, "utf-8")
         yield Path(folder)

@@ -13,7 +13,7 @@ __all__ = ["rendered"]
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 #: The loader itself, which every page imports.
-LOADER = ("shared/loader.js", "shared/downloads.js", "shared/snapshot.js")
+LOADER = "shared/loader.js"
 
 
 def rendered(source: str, url_path: str, files: Iterable[str], root: str | None = None) -> str:
@@ -26,7 +26,7 @@ def rendered(source: str, url_path: str, files: Iterable[str], root: str | None 
         root: the address of the site in the page's links, by default relative to the page.
     """
     folder = posixpath.dirname(url_path)
-    preloads = [posixpath.relpath(file, folder or ".") for file in (*LOADER, *files)]
+    preloads = [posixpath.relpath(file, folder or ".") for file in (LOADER, *files)]
     if root is None:
         root = posixpath.relpath(".", folder) + "/" if folder else ""
     return _environment().from_string(source).render(root=root, preloads=preloads)
