@@ -75,6 +75,8 @@ NOT_PUBLISHED = {
     "export_data.py",
     "service_worker.js",
     "site_build",
+    "snapshot.js",
+    "snapshot_files.js",
     "templates",
     "tfjs_page.py",
 }
@@ -258,7 +260,9 @@ def loader_facts(
 
 def preloaded(facts: dict[str, Any]) -> list[str]:
     """Return the URL paths of what a start needs, for pages to fetch at once."""
-    unused = {facts["compiled"]} if facts["snapshot"] else set()
+    # With the snapshot, a worker fetches its memory and the wheel.
+    snapshot = facts["snapshot"]
+    unused = {facts["compiled"], snapshot["heap"], facts["wheel"]} if snapshot else set()
     by_size = sorted(facts["sizes"].keys() - unused, key=facts["sizes"].__getitem__)
     return ["build.json", facts["javascript"], *by_size]  # browsers load few files of a host at once
 

@@ -16,7 +16,7 @@ NODE_MODULES = ROOT / "node_modules"
 LOCK = ROOT / "package-lock.json"
 
 #: URL paths of the modules that are served bundled.
-BUNDLES = ("shared/editor.js", "shared/loader.js")
+BUNDLES = ("shared/editor.js", "shared/loader.js", "shared/snapshot_worker.js")
 
 OPTIONS = (
     "--bundle",

@@ -16,9 +16,34 @@ export async function fetchFile(url, options = {}) {
   return response;
 }
 
-/** Returns all bytes of a stream. */
-export async function bytesOf(stream) {
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+/**
+ * Fetches a file's bytes, of which this build has `size`.
+ * @param {(count: number, chunk: Uint8Array) => void} onChunk is told how many have come, and the last.
+ */
+export async function fetchBytes(url, size, onChunk, signal) {
+  const { body } = await fetchFile(url, { signal });
+  return bytesOf(body, size, onChunk).catch((error) => {
+    throw new Error(`${url.pathname} could not be loaded: ${error.message}`);
+  });
+}
+
+/** Returns all bytes of a stream, of which it has `size`. */
+export async function bytesOf(stream, size, onChunk = () => {}) {
+  const bytes = new Uint8Array(size);
+  const reader = stream.getReader();
+  let count = 0;
+  for (let next; !(next = await reader.read()).done; ) {
+    const { value } = next;
+    if (count + value.length > size) {
+      reader.cancel().catch(() => {});
+      throw new Error(`more than ${size} bytes came`);
+    }
+    bytes.set(value, count);
+    count += value.length;
+    onChunk(count, value);
+  }
+  if (count < size) throw new Error(`${count} of ${size} bytes came`);
+  return bytes;
 }
 
 /** Counts the bytes of a start's files; `sizes` has those of each by its URL. */
@@ -28,28 +53,17 @@ export class Downloads {
     this.loaded = {};
     this.sizes = sizes;
     this.onBytes = onBytes;
-    // Pyodide fetches most files by itself; the browser tells when each has come.
-    this.observer = new PerformanceObserver((list) => this.#note(list.getEntries()));
+    // Pyodide fetches its files by itself; the browser tells when each has come.
+    this.observer = new PerformanceObserver((list) => this.#noteLoaded(list.getEntries()));
     this.observer.observe({ type: "resource", buffered: true });
   }
 
-  /** Fetches a file, and returns its stream of bytes, counting them as they come. */
-  async stream(url, signal) {
-    const response = await fetchFile(url, { signal });
-    let count = 0;
-    const counting = new TransformStream({
-      transform: (chunk, controller) => {
-        count += chunk.length;
-        this.#set(url.href, count);
-        controller.enqueue(chunk);
-      },
-    });
-    return response.body.pipeThrough(counting);
-  }
-
-  /** Fetches a file's bytes, counting them as they come. */
-  async bytes(url) {
-    return bytesOf(await this.stream(url));
+  /** Notes how many bytes of a file have come. */
+  note(href, count) {
+    if (count <= (this.loaded[href] ?? 0)) return;
+    this.loaded[href] = count;
+    const loaded = Object.values(this.loaded).reduce((sum, size) => sum + size, 0);
+    this.onBytes(loaded, this.total);
   }
 
   /** Ends the counting. */
@@ -57,16 +71,9 @@ export class Downloads {
     this.observer.disconnect();
   }
 
-  #note(entries) {
+  #noteLoaded(entries) {
     for (const { name } of entries) {
-      if (name in this.sizes) this.#set(name, this.sizes[name]);
+      if (name in this.sizes) this.note(name, this.sizes[name]);
     }
-  }
-
-  #set(href, count) {
-    if (count <= (this.loaded[href] ?? 0)) return;
-    this.loaded[href] = count;
-    const loaded = Object.values(this.loaded).reduce((sum, size) => sum + size, 0);
-    this.onBytes(loaded, this.total);
   }
 }

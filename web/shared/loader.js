@@ -6,8 +6,8 @@
 // runs a page's Python file. Errors of either, then and later, are written into the page; progress
 // is shown in its element `#loading` while that exists.
 
-import { Downloads, fetchFile } from "./downloads.js";
-import { renew, restoring, snapshotObstacle, verifiedHeap } from "./snapshot.js";
+import { Downloads, fetchBytes, fetchFile } from "./downloads.js";
+import { fetchSnapshot, renew, restoring, snapshotObstacle, startWorker } from "./snapshot.js";
 
 const site = new URL("../", import.meta.url);
 
@@ -25,6 +25,9 @@ const DOWNLOADS_SHARE = 0.9;
 const reading = fetchFile(new URL("build.json", site)).then((response) => response.json());
 reading.catch(() => {}); // whoever starts Python gets the error
 
+// Addresses of what a worker has loaded for this page, which the browser does not list.
+let loadedByWorker = [];
+
 /**
  * Starts Python with webtensor ready to import, from a snapshot of its memory where that can be had,
  * and not with `?start=plain` in the page's address.
@@ -35,12 +38,15 @@ export async function startPython({ onProgress = () => {} } = {}) {
     throw new Error("This browser, or its security settings, lack WebAssembly, which Python needs.");
   }
   onProgress(0, "Loading Python");
+  const obstacle = obstacleInPage();
+  const worker = obstacle === null ? startWorker() : null; // before the build's facts have come
   const build = await reading;
   const javascript = import(new URL(build.javascript, site).href);
   javascript.catch(() => {}); // awaited below
-  const obstacle = obstacleToSnapshot(build);
+  const reason = obstacle ?? obstacleInBuild(build);
+  if (reason !== null) worker?.terminate();
   const pyodide =
-    (obstacle === null ? await restored(build, onProgress) : sayPlain(obstacle, "debug")) ??
+    (reason === null ? await restored(build, worker, onProgress) : sayPlain(reason, "debug")) ??
     (await booted(build, onProgress));
   pyodide.registerJsModule("webtensor_javascript", await javascript);
   pyodide.runPython(REPORT_TASK_ERRORS);
@@ -49,15 +55,19 @@ export async function startPython({ onProgress = () => {} } = {}) {
   return pyodide;
 }
 
-// Says why Python isn't to be started from the snapshot; null where it is.
-function obstacleToSnapshot({ snapshot }) {
+// Says why Python isn't to be started from a snapshot in this page; null where it is.
+function obstacleInPage() {
   const start = new URLSearchParams(globalThis.location.search).get("start");
-  if (start === "plain") return "the page's address says so";
+  return start === "plain" ? "the page's address says so" : snapshotObstacle();
+}
+
+// Says why this browser can't start from the build's snapshot; null where it can.
+function obstacleInBuild({ snapshot }) {
   if (snapshot === null) return "this build of the site has none";
   if (!snapshot.suspends && WebAssembly.Suspending !== undefined) {
     return "this browser can suspend Python, and the Node.js that made it could not";
   }
-  return snapshotObstacle();
+  return null;
 }
 
 function sayPlain(reason, level = "warn") {
@@ -66,40 +76,45 @@ function sayPlain(reason, level = "warn") {
 }
 
 // Restores the snapshot; resolves to null, with the reason in the console, when that fails.
-async function restored(build, onProgress) {
+async function restored(build, worker, onProgress) {
   const { snapshot, wheel } = build;
   const files = countedDownloads(build, [wheel, snapshot.heap], onProgress);
-  const giveUp = new AbortController();
-  const heap = verifiedHeap(snapshot, files.stream(new URL(snapshot.heap, site), giveUp.signal));
-  heap.catch(() => {}); // awaited when the runtime is there
-  const options = restoring(snapshot, indexURL(build), () => inTime(heap, giveUp));
+  const onBytes = (href, count) => files.note(href, count);
+  const end = new AbortController();
+  const { heap, archive, loaded } = fetchSnapshot(worker, build, site, onBytes, end.signal);
+  for (const file of [heap, archive]) file.catch(() => {}); // they are awaited later
+  const options = restoring(snapshot, indexURL(build), () => inTime(heap));
   try {
-    const pyodide = await loadPyodide(build, files.bytes(new URL(wheel, site)), options);
+    const pyodide = await loadPyodide(build, archive, options);
     renew(pyodide);
     mark("memory restored");
+    loadedByWorker = loaded;
     return pyodide;
   } catch (error) {
     return sayPlain(error.message);
   } finally {
+    end.abort();
     files.close();
   }
 }
 
-// Awaits the snapshot for as long as that can be quicker than to start without.
-function inTime(heap, giveUp) {
+// Awaits the snapshot's memory for as long as that can be quicker than to start without.
+function inTime(heap) {
   mark("runtime compiled");
-  const seconds = PATIENCE_MS / 1000;
-  const timer = setTimeout(
-    () => giveUp.abort(new Error(`it had not come ${seconds} s after the runtime`)),
-    PATIENCE_MS,
-  );
-  return heap.finally(() => clearTimeout(timer));
+  return new Promise((resolve, reject) => {
+    const late = new Error(`it had not come ${PATIENCE_MS / 1000} s after the runtime`);
+    const timer = setTimeout(reject, PATIENCE_MS, late);
+    heap.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 async function booted(build, onProgress) {
-  const files = countedDownloads(build, [build.compiled], onProgress);
+  const { compiled, sizes } = build;
+  const files = countedDownloads(build, [compiled], onProgress);
+  const url = new URL(compiled, site);
+  const archive = fetchBytes(url, sizes[compiled], (count) => files.note(url.href, count));
   try {
-    const pyodide = await loadPyodide(build, files.bytes(new URL(build.compiled, site)));
+    const pyodide = await loadPyodide(build, archive);
     pyodide.runPython(`import sys; sys.path.append("${ARCHIVE}")`);
     mark("Python booted");
     return pyodide;
@@ -212,7 +227,7 @@ export async function keepForNextVisit() {
     await navigator.serviceWorker.register(new URL("service_worker.js", site));
     const { active } = await navigator.serviceWorker.ready;
     const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
-    active.postMessage([document.baseURI, ...loaded]);
+    active.postMessage([document.baseURI, ...loaded, ...loadedByWorker]);
   } catch (error) {
     console.info(`The next visit will need the network: ${error.message}`);
   }

@@ -3,7 +3,9 @@
 // The site's build makes the snapshot (`web/site_build/`). It uses options of Pyodide that are not
 // documented, so the pinned Pyodide's only; whatever goes wrong, the caller starts Python without.
 
-import { bytesOf } from "./downloads.js";
+import { fetchSnapshotFiles } from "./snapshot_files.js";
+
+const WORKER = new URL("snapshot_worker.js", import.meta.url);
 
 /** Says why this browser can't verify or unpack snapshots; null where it can. */
 export function snapshotObstacle() {
@@ -12,19 +14,44 @@ export function snapshotObstacle() {
   return null;
 }
 
+/** Starts the worker for `fetchSnapshot`; null in workers, as those of Firefox may hang if they start others. */
+export function startWorker() {
+  return globalThis.document === undefined ? null : new Worker(WORKER, { type: "module" });
+}
+
 /**
- * Unpacks a snapshot's memory while it is downloaded, and verifies it.
- * @param {{sha256: string}} snapshot
- * @param {Promise<ReadableStream>} download
+ * Fetches the snapshot's memory and the wheel, in the worker if there is one: the page's thread can start
+ * Python's runtime meanwhile. Returns promises of both, and the addresses of what the worker loads.
+ * @param {{snapshot: object, wheel: string, sizes: object}} build
+ * @param {(href: string, count: number) => void} onBytes is told how many bytes of a file have come.
+ * @param {AbortSignal} signal ends it
  */
-export async function verifiedHeap(snapshot, download) {
-  const [packed, copy] = (await download).tee();
-  const unpacking = bytesOf(copy.pipeThrough(new DecompressionStream("gzip")));
-  unpacking.catch(() => {}); // awaited below
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await bytesOf(packed)));
-  const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  if (hex !== snapshot.sha256) throw new Error("its SHA-256 is not the one of this build");
-  return unpacking;
+export function fetchSnapshot(worker, { snapshot, wheel, sizes }, site, onBytes, signal) {
+  const { sha256, pieces } = snapshot;
+  const unpackedSize = pieces.reduce((sum, [, size]) => sum + size, 0);
+  const file = (path) => ({ href: new URL(path, site).href, size: sizes[path] });
+  const heap = { ...file(snapshot.heap), sha256, unpackedSize };
+  const archive = file(wheel);
+  if (worker === null) return { ...fetchSnapshotFiles(heap, archive, onBytes, signal), loaded: [] };
+  signal.addEventListener("abort", () => worker.terminate());
+  worker.postMessage({ heap, archive });
+  return { ...answersOf(worker, onBytes), loaded: [WORKER.href, heap.href, archive.href] };
+}
+
+// Promises of what the worker sends.
+function answersOf(worker, onBytes) {
+  const settle = {};
+  const promised = (name) => new Promise((...functions) => (settle[name] = functions));
+  const answers = { heap: promised("heap"), archive: promised("archive") };
+  worker.onmessage = ({ data: { count, href, name, value, error } }) => {
+    if (count !== undefined) onBytes(href, count);
+    else if (error === undefined) settle[name][0](value);
+    else settle[name][1](new Error(error));
+  };
+  worker.onerror = () => {
+    for (const [, reject] of Object.values(settle)) reject(new Error(`${WORKER.pathname} failed`));
+  };
+  return answers;
 }
 
 /**
