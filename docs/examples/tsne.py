@@ -70,11 +70,11 @@ def gradient(p: wt.Tensor, positions: wt.Tensor, exaggeration: float = 1.0) -> w
     coordinates = wt.split(positions, 2, axis=1)
     squares = (wt.squared_difference(x, wt.transpose(x)) for x in coordinates)
     similarities = 1.0 / sum(squares, start=1.0)
-    q = similarities * (1.0 / (wt.sum(similarities) - positions.shape[0]))
-    forces = (exaggeration * p - q) * similarities
+    total = exaggeration * (wt.sum(similarities) - positions.shape[0])
+    forces = (p - similarities * (1.0 / total)) * similarities
     ones = wt.ones((positions.shape[0], 1))
     sums = wt.matmul(forces, wt.concat([positions, ones], axis=1))  # the last sums forces alone
-    return 4.0 * (sums[:, -1:] * positions - sums[:, :-1])
+    return 4.0 * exaggeration * (sums[:, -1:] * positions - sums[:, :-1])
 
 
 def descend(
