@@ -115,7 +115,7 @@ def load_module(source: bytes | str | PathLike[str]) -> KernelModule:
         >>> if path.exists():
         ...     scale = wt.wasm.load_module(path).function("scale")
     """
-    from webtensor.backends.wasm.binary import check_user_module
+    from webtensor.backends.wasm.user_modules import check_user_module
 
     if not isinstance(source, (bytes, str, PathLike)):
         raise TypeError(f"load_module: source must be bytes or a path, but got {source!r}")

@@ -1,6 +1,7 @@
 """Starting the backend: variants, and what is said when it cannot start."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,13 @@ from webtensor.errors import BackendUnavailableError, KernelNotFoundError
 
 
 @pytest.fixture
-def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """A package folder of the test's own, from which the kernels are read."""
     monkeypatch.setattr(host, "get_data", lambda package, path: (tmp_path / path).read_bytes())
     (tmp_path / "kernels").mkdir()
-    return tmp_path / "kernels"
+    host.module_bytes.cache_clear()
+    yield tmp_path / "kernels"
+    host.module_bytes.cache_clear()
 
 
 def test_missing_kernels(elsewhere: Path) -> None:

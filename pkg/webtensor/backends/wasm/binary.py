@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["check_user_module", "shareable", "shared"]
+__all__ = ["DATA", "HEADER_BYTES", "MEMORY_IMPORT", "START", "ModuleReader", "shareable", "shared"]
 
 #: The import of an unshared memory that has a maximum; the last byte is its flags.
-_MEMORY_IMPORT: Final = b"\x03env\x06memory\x02\x01"
+MEMORY_IMPORT: Final = b"\x03env\x06memory\x02\x01"
 _SHARED_MEMORY_IMPORT: Final = b"\x03env\x06memory\x02\x03"
-_HEADER_BYTES: Final = 8
-_MAGIC: Final = b"\0asm\1\0\0\0"
-_START, _DATA, _DATA_COUNT = 8, 11, 12
+HEADER_BYTES: Final = 8
+START, DATA, _DATA_COUNT = 8, 11, 12
 _I32_CONST, _END = 0x41, 0x0B
 
 
-class _Reader:
+class ModuleReader:
     """Reads numbers from a module's bytes."""
 
     def __init__(self, data: bytes, offset: int = 0) -> None:
@@ -50,53 +49,28 @@ class _Reader:
 
 def shareable(module: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
     """Return the module for shared memory, and the data to write there once, by address."""
-    reader = _Reader(module, _HEADER_BYTES)
-    chunks = [module[:_HEADER_BYTES]]
+    reader = ModuleReader(module, HEADER_BYTES)
+    chunks = [module[:HEADER_BYTES]]
     data: list[tuple[int, bytes]] = []
     while reader.offset < len(module):
         start = reader.offset
         section = reader.byte()
         content = reader.take(reader.number())
-        if section == _DATA:
+        if section == DATA:
             data = _segments(content)
-        elif section not in (_START, _DATA_COUNT):
+        elif section not in (START, _DATA_COUNT):
             chunks.append(module[start : reader.offset])
     return shared(b"".join(chunks)), data
 
 
 def shared(module: bytes) -> bytes:
     """Return the module with the bit set that says that its memory is shared."""
-    return module.replace(_MEMORY_IMPORT, _SHARED_MEMORY_IMPORT, 1)
-
-
-def check_user_module(module: bytes) -> None:
-    """Check that a module can live in the library's memory beside the library's kernels.
-
-    Raises:
-        ValueError: it is no module, has static data, which would overwrite the library's
-            memory, or does not import its memory as the library's kernels do.
-    """
-    if not module.startswith(_MAGIC):
-        raise ValueError("these bytes are no WebAssembly module")
-    reader = _Reader(module, _HEADER_BYTES)
-    while reader.offset < len(module):
-        section = reader.byte()
-        reader.take(reader.number())
-        if section in (_START, _DATA):
-            raise ValueError(
-                "the module has static data or variables, which would overwrite the library's "
-                "memory; keep constants in the code and pass everything else as arguments"
-            )
-    if _MEMORY_IMPORT not in module:
-        raise ValueError(
-            "the module must import its memory as env.memory, with a maximum (wasm-ld's "
-            "--import-memory and --max-memory)"
-        )
+    return module.replace(MEMORY_IMPORT, _SHARED_MEMORY_IMPORT, 1)
 
 
 def _segments(section: bytes) -> list[tuple[int, bytes]]:
     """Return the segments of a data section that are not all zeros, as new memory is."""
-    reader = _Reader(section)
+    reader = ModuleReader(section)
     segments = []
     for _ in range(reader.number()):
         form = (reader.byte(), reader.byte())

@@ -1,0 +1,36 @@
+"""Checks that a user's module can live in the library's memory."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from webtensor.backends.wasm.binary import DATA, HEADER_BYTES, MEMORY_IMPORT, START, ModuleReader
+
+__all__ = ["check_user_module"]
+
+_MAGIC: Final = b"\0asm\1\0\0\0"
+
+
+def check_user_module(module: bytes) -> None:
+    """Check that a module can live in the library's memory beside the library's kernels.
+
+    Raises:
+        ValueError: it is no module, has static data, which would overwrite the library's
+            memory, or does not import its memory as the library's kernels do.
+    """
+    if not module.startswith(_MAGIC):
+        raise ValueError("these bytes are no WebAssembly module")
+    reader = ModuleReader(module, HEADER_BYTES)
+    while reader.offset < len(module):
+        section = reader.byte()
+        reader.take(reader.number())
+        if section in (START, DATA):
+            raise ValueError(
+                "the module has static data or variables, which would overwrite the library's "
+                "memory; keep constants in the code and pass everything else as arguments"
+            )
+    if MEMORY_IMPORT not in module:
+        raise ValueError(
+            "the module must import its memory as env.memory, with a maximum (wasm-ld's "
+            "--import-memory and --max-memory)"
+        )
