@@ -14,6 +14,7 @@ from web.serve import serve
 BLANK_PAGE = "/tests/blank.html"
 SNAPSHOT = "**/heap.bin"
 BUILD = "**/build.json"
+WORKER = "**/snapshot_worker.js"
 #: Whether Python started from the snapshot.
 WAS_RESTORED = "performance.getEntriesByName('webtensor: memory restored').length === 1"
 
@@ -215,7 +216,7 @@ def unanswered(route: Route) -> None:
         (SNAPSHOT, altered, "its SHA-256 is not the one of this build"),
         (SNAPSHOT, unanswered, "it had not come 3 s after the runtime"),
         (BUILD, of_another_runtime, "Snapshot build id mismatch"),
-        ("**/snapshot_worker.js", lambda route: route.fulfill(status=404), "snapshot_worker.js failed"),
+        (WORKER, lambda route: route.fulfill(status=404), "snapshot_worker.js failed"),
     ],
     ids=["truncated", "altered", "slow", "stale", "no worker"],
 )

@@ -264,7 +264,8 @@ def preloaded(facts: dict[str, Any]) -> list[str]:
     snapshot = facts["snapshot"]
     unused = {facts["compiled"], snapshot["heap"], facts["wheel"]} if snapshot else set()
     by_size = sorted(facts["sizes"].keys() - unused, key=facts["sizes"].__getitem__)
-    return ["build.json", facts["javascript"], *by_size]  # browsers load few files of a host at once
+    # Browsers load few files of a host at once.
+    return ["build.json", facts["javascript"], *by_size]
 
 
 def site_path(value: str) -> str:
