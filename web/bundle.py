@@ -50,7 +50,8 @@ def licences_of(bundle: Path) -> Path:
 def make_bundle(source: Path, bundle: Path) -> None:
     """Bundle a module, unless neither it nor what it imports has changed since."""
     facts, stamp = bundle.with_suffix(".json"), bundle.with_suffix(".digest")
-    if facts.exists() and stamp.exists() and stamp.read_text() == digest_of(inputs_of(facts)):
+    is_there = all(file.exists() for file in (bundle, facts, stamp))
+    if is_there and stamp.read_text() == digest_of(inputs_of(facts)):
         return
     esbuild = NODE_MODULES / "esbuild" / "bin" / "esbuild"
     if not esbuild.exists():
