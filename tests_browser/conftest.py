@@ -103,7 +103,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Remember that a test failed, for the fixtures that then keep a screenshot.
 
-    Where its page crashed, the report says how much memory there was: the system kills for it.
+    Where its page crashed, the report says how much memory is left, as the system kills pages when
+    it runs out.
     """
     if call.excinfo is not None and "crashed" in str(call.excinfo.value):
         call.excinfo.value.add_note(memory_report())

@@ -10,7 +10,7 @@ __all__ = ["memory_report"]
 def memory_report() -> str:
     """Say how much memory there is, and how many processes were killed for lack of it.
 
-    Browsers have their profiles in the temporary folder, so its space counts, too.
+    Browsers keep their profiles in the temporary folder, so its free space is named, too.
     Systems other than Linux don't say how much memory they have.
     """
     free = shutil.disk_usage(tempfile.gettempdir()).free

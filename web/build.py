@@ -61,9 +61,9 @@ DOCS_SOURCES = (
 )
 SERVICE_WORKER = WEB / "shared" / "service_worker.js"
 MISSING_PAGE = "404.html"
-#: The library's JavaScript, bundled, and the worker that it starts, in the wheel.
+#: Paths in the wheel: the library's JavaScript, and the script of the threads that it starts.
 JAVASCRIPT = "webtensor/javascript.js"
-WORKER = "webtensor/backends/wasm/thread.js"
+THREAD = "webtensor/backends/wasm/thread.js"
 #: Names of files and folders of `web/`.
 NOT_PUBLISHED = {
     "api_pages.py",
@@ -211,7 +211,7 @@ def wheel_files(wheel: Path) -> tuple[str, dict[str, Path]]:
     make_bundle(unpacked / JAVASCRIPT, bundle)
     return folder, {
         folder + JAVASCRIPT: bundle,
-        folder + WORKER: unpacked / WORKER,
+        folder + THREAD: unpacked / THREAD,
         folder + wheel.name: wheel,
     }
 

@@ -47,13 +47,13 @@ KERNEL_MODULES = """
     contraction convolution elementwise indexing movement normalization pooling random reduction
     scatter
 """
-#: The kernels that most browsers run; the others read theirs from the wheel.
+#: The variant of the kernels that most browsers run; other browsers read theirs from the wheel.
 KERNELS = "relaxed"
 HALF_A_YEAR = 183 * 86400
 
 
 def import_modules(archive: str) -> None:
-    """Import the library from the archive, and read the kernels that it keeps."""
+    """Import the library from the archive, and read the kernels that the snapshot keeps."""
     sys.path.append(archive)
     for name in STANDARD_MODULES.split():
         import_module(name)

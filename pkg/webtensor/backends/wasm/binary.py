@@ -8,19 +8,20 @@ once, to zeroed memory. (WebAssembly Core Specification, 5.5: sections; threads 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["DATA", "HEADER_BYTES", "MEMORY_IMPORT", "START", "ModuleReader", "shareable", "shared"]
+__all__ = ["DATA", "MEMORY_IMPORT", "START", "sections", "shareable", "shared"]
 
 #: The import of an unshared memory that has a maximum; the last byte is its flags.
 MEMORY_IMPORT: Final = b"\x03env\x06memory\x02\x01"
 _SHARED_MEMORY_IMPORT: Final = b"\x03env\x06memory\x02\x03"
-HEADER_BYTES: Final = 8
+_HEADER_BYTES: Final = 8
 START, DATA, _DATA_COUNT = 8, 11, 12
 _I32_CONST, _END = 0x41, 0x0B
 
 
-class ModuleReader:
+class _Reader:
     """Reads numbers from a module's bytes."""
 
     def __init__(self, data: bytes, offset: int = 0) -> None:
@@ -47,19 +48,29 @@ class ModuleReader:
         return self.data[self.offset - count : self.offset]
 
 
-def shareable(module: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
-    """Return the module for shared memory, and the data to write there once, by address."""
-    reader = ModuleReader(module, HEADER_BYTES)
-    chunks = [module[:HEADER_BYTES]]
-    data: list[tuple[int, bytes]] = []
+def sections(module: bytes) -> Iterator[tuple[int, bytes, bytes]]:
+    """Yield the identifier of each section, its content, and all of its bytes.
+
+    Raises:
+        ValueError: the module is cut off.
+    """
+    reader = _Reader(module, _HEADER_BYTES)
     while reader.offset < len(module):
         start = reader.offset
-        section = reader.byte()
+        identifier = reader.byte()
         content = reader.take(reader.number())
-        if section == DATA:
+        yield identifier, content, module[start : reader.offset]
+
+
+def shareable(module: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
+    """Return the module for shared memory, and the data to write there once, by address."""
+    chunks = [module[:_HEADER_BYTES]]
+    data: list[tuple[int, bytes]] = []
+    for identifier, content, section in sections(module):
+        if identifier == DATA:
             data = _segments(content)
-        elif section not in (START, _DATA_COUNT):
-            chunks.append(module[start : reader.offset])
+        elif identifier not in (START, _DATA_COUNT):
+            chunks.append(section)
     return shared(b"".join(chunks)), data
 
 
@@ -70,7 +81,7 @@ def shared(module: bytes) -> bytes:
 
 def _segments(section: bytes) -> list[tuple[int, bytes]]:
     """Return the segments of a data section that are not all zeros, as new memory is."""
-    reader = ModuleReader(section)
+    reader = _Reader(section)
     segments = []
     for _ in range(reader.number()):
         form = (reader.byte(), reader.byte())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from webtensor.backends.wasm.binary import DATA, HEADER_BYTES, MEMORY_IMPORT, START, ModuleReader
+from webtensor.backends.wasm.binary import DATA, MEMORY_IMPORT, START, sections
 
 __all__ = ["check_user_module"]
 
@@ -20,11 +20,8 @@ def check_user_module(module: bytes) -> None:
     """
     if not module.startswith(_MAGIC):
         raise ValueError("these bytes are no WebAssembly module")
-    reader = ModuleReader(module, HEADER_BYTES)
-    while reader.offset < len(module):
-        section = reader.byte()
-        reader.take(reader.number())
-        if section in (START, DATA):
+    for identifier, _, _ in sections(module):
+        if identifier in (START, DATA):
             raise ValueError(
                 "the module has static data or variables, which would overwrite the library's "
                 "memory; keep constants in the code and pass everything else as arguments"
