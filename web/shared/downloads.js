@@ -17,8 +17,9 @@ export async function fetchFile(url, options = {}) {
 }
 
 /**
- * Fetches a file's bytes, of which this build has `size`.
- * @param {(count: number, chunk: Uint8Array) => void} onChunk is told how many have come, and the last.
+ * Fetches a file, which must have `size` bytes.
+ * @param {(count: number, chunk: Uint8Array) => void} onChunk is called with the number of bytes so far and
+ *   the newest of them.
  */
 export async function fetchBytes(url, size, onChunk, signal) {
   const { body } = await fetchFile(url, { signal });
@@ -27,7 +28,7 @@ export async function fetchBytes(url, size, onChunk, signal) {
   });
 }
 
-/** Returns all bytes of a stream, of which it has `size`. */
+/** Returns all bytes of a stream, which must have `size` of them. */
 export async function bytesOf(stream, size, onChunk = () => {}) {
   const bytes = new Uint8Array(size);
   const reader = stream.getReader();
@@ -36,13 +37,13 @@ export async function bytesOf(stream, size, onChunk = () => {}) {
     const { value } = next;
     if (count + value.length > size) {
       reader.cancel().catch(() => {});
-      throw new Error(`more than ${size} bytes came`);
+      throw new Error(`it has more than ${size} bytes`);
     }
     bytes.set(value, count);
     count += value.length;
     onChunk(count, value);
   }
-  if (count < size) throw new Error(`${count} of ${size} bytes came`);
+  if (count < size) throw new Error(`it ended after ${count} of ${size} bytes`);
   return bytes;
 }
 
@@ -58,7 +59,7 @@ export class Downloads {
     this.observer.observe({ type: "resource", buffered: true });
   }
 
-  /** Notes how many bytes of a file have come. */
+  /** Notes how many bytes of a file have arrived. */
   note(href, count) {
     if (count <= (this.loaded[href] ?? 0)) return;
     this.loaded[href] = count;

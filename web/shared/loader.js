@@ -25,8 +25,8 @@ const DOWNLOADS_SHARE = 0.9;
 const reading = fetchFile(new URL("build.json", site)).then((response) => response.json());
 reading.catch(() => {}); // whoever starts Python gets the error
 
-// Addresses of what a worker has loaded for this page, which the browser does not list.
-let loadedByWorker = [];
+// URLs that the worker fetched: the page's resource timing does not list them.
+let fetchedByWorker = [];
 
 /**
  * Starts Python with webtensor ready to import, from a snapshot of its memory where that can be had,
@@ -38,15 +38,12 @@ export async function startPython({ onProgress = () => {} } = {}) {
     throw new Error("This browser, or its security settings, lack WebAssembly, which Python needs.");
   }
   onProgress(0, "Loading Python");
-  const obstacle = obstacleInPage();
-  const worker = obstacle === null ? startWorker() : null; // before the build's facts have come
   const build = await reading;
   const javascript = import(new URL(build.javascript, site).href);
   javascript.catch(() => {}); // awaited below
-  const reason = obstacle ?? obstacleInBuild(build);
-  if (reason !== null) worker?.terminate();
+  const obstacle = obstacleInPage() ?? obstacleInBuild(build);
   const pyodide =
-    (reason === null ? await restored(build, worker, onProgress) : sayPlain(reason, "debug")) ??
+    (obstacle === null ? await restored(build, onProgress) : sayPlain(obstacle, "debug")) ??
     (await booted(build, onProgress));
   pyodide.registerJsModule("webtensor_javascript", await javascript);
   pyodide.runPython(REPORT_TASK_ERRORS);
@@ -55,7 +52,7 @@ export async function startPython({ onProgress = () => {} } = {}) {
   return pyodide;
 }
 
-// Says why Python isn't to be started from a snapshot in this page; null where it is.
+// Says why this page can't, or should not, start from a snapshot; null where it should.
 function obstacleInPage() {
   const start = new URLSearchParams(globalThis.location.search).get("start");
   return start === "plain" ? "the page's address says so" : snapshotObstacle();
@@ -76,24 +73,24 @@ function sayPlain(reason, level = "warn") {
 }
 
 // Restores the snapshot; resolves to null, with the reason in the console, when that fails.
-async function restored(build, worker, onProgress) {
+async function restored(build, onProgress) {
   const { snapshot, wheel } = build;
   const files = countedDownloads(build, [wheel, snapshot.heap], onProgress);
   const onBytes = (href, count) => files.note(href, count);
-  const end = new AbortController();
-  const { heap, archive, loaded } = fetchSnapshot(worker, build, site, onBytes, end.signal);
-  for (const file of [heap, archive]) file.catch(() => {}); // they are awaited later
+  const downloads = new AbortController();
+  const { heap, archive, urls } = fetchSnapshot(startWorker(), build, site, onBytes, downloads.signal);
+  for (const promise of [heap, archive]) promise.catch(() => {}); // both are awaited later
   const options = restoring(snapshot, indexURL(build), () => inTime(heap));
   try {
     const pyodide = await loadPyodide(build, archive, options);
     renew(pyodide);
     mark("memory restored");
-    loadedByWorker = loaded;
+    fetchedByWorker = urls;
     return pyodide;
   } catch (error) {
     return sayPlain(error.message);
   } finally {
-    end.abort();
+    downloads.abort();
     files.close();
   }
 }
@@ -113,6 +110,7 @@ async function booted(build, onProgress) {
   const files = countedDownloads(build, [compiled], onProgress);
   const url = new URL(compiled, site);
   const archive = fetchBytes(url, sizes[compiled], (count) => files.note(url.href, count));
+  archive.catch(() => {}); // awaited later
   try {
     const pyodide = await loadPyodide(build, archive);
     pyodide.runPython(`import sys; sys.path.append("${ARCHIVE}")`);
@@ -125,16 +123,11 @@ async function booted(build, onProgress) {
 
 // Loads Pyodide, with the archive of webtensor's modules in its file system.
 async function loadPyodide(build, archive, options = {}) {
-  const putArchive = (FS) => archive.then((bytes) => FS.writeFile(ARCHIVE, bytes, { canOwn: true }));
   try {
     const script = await import(`${indexURL(build)}pyodide.mjs`);
-    const loading = script.loadPyodide({
-      indexURL: indexURL(build),
-      fsInit: (FS) => putArchive(FS).catch(() => {}), // its error is thrown below
-      ...options,
-    });
+    const loading = script.loadPyodide({ indexURL: indexURL(build), ...options });
     const pyodide = await Promise.race([loading, failedCompilation()]);
-    await archive;
+    pyodide.FS.writeFile(ARCHIVE, await archive, { canOwn: true });
     if (!pyodide.FS.analyzePath(LIBRARY).exists) throw new Error("Python lacks its library");
     return pyodide;
   } catch (error) {
@@ -227,7 +220,7 @@ export async function keepForNextVisit() {
     await navigator.serviceWorker.register(new URL("service_worker.js", site));
     const { active } = await navigator.serviceWorker.ready;
     const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
-    active.postMessage([document.baseURI, ...loaded, ...loadedByWorker]);
+    active.postMessage([document.baseURI, ...loaded, ...fetchedByWorker]);
   } catch (error) {
     console.info(`The next visit will need the network: ${error.message}`);
   }

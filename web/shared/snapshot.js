@@ -14,17 +14,17 @@ export function snapshotObstacle() {
   return null;
 }
 
-/** Starts the worker for `fetchSnapshot`; null in workers, as those of Firefox may hang if they start others. */
+/** Starts the worker for `fetchSnapshot`. Returns null in a worker: Firefox may hang if one starts another. */
 export function startWorker() {
   return globalThis.document === undefined ? null : new Worker(WORKER, { type: "module" });
 }
 
 /**
  * Fetches the snapshot's memory and the wheel, in the worker if there is one: the page's thread can start
- * Python's runtime meanwhile. Returns promises of both, and the addresses of what the worker loads.
+ * Python's runtime meanwhile. Returns promises of both, and the URLs that the worker fetches.
  * @param {{snapshot: object, wheel: string, sizes: object}} build
- * @param {(href: string, count: number) => void} onBytes is told how many bytes of a file have come.
- * @param {AbortSignal} signal ends it
+ * @param {(href: string, count: number) => void} onBytes is called as bytes of a file arrive.
+ * @param {AbortSignal} signal stops the downloads
  */
 export function fetchSnapshot(worker, { snapshot, wheel, sizes }, site, onBytes, signal) {
   const { sha256, pieces } = snapshot;
@@ -32,21 +32,21 @@ export function fetchSnapshot(worker, { snapshot, wheel, sizes }, site, onBytes,
   const file = (path) => ({ href: new URL(path, site).href, size: sizes[path] });
   const heap = { ...file(snapshot.heap), sha256, unpackedSize };
   const archive = file(wheel);
-  if (worker === null) return { ...fetchSnapshotFiles(heap, archive, onBytes, signal), loaded: [] };
+  if (worker === null) return { ...fetchSnapshotFiles(heap, archive, onBytes, signal), urls: [] };
   signal.addEventListener("abort", () => worker.terminate());
   worker.postMessage({ heap, archive });
-  return { ...answersOf(worker, onBytes), loaded: [WORKER.href, heap.href, archive.href] };
+  return { ...answersOf(worker, onBytes), urls: [WORKER.href, heap.href, archive.href] };
 }
 
-// Promises of what the worker sends.
+// Returns promises of the files that the worker sends.
 function answersOf(worker, onBytes) {
   const settle = {};
   const promised = (name) => new Promise((...functions) => (settle[name] = functions));
   const answers = { heap: promised("heap"), archive: promised("archive") };
   worker.onmessage = ({ data: { count, href, name, value, error } }) => {
-    if (count !== undefined) onBytes(href, count);
-    else if (error === undefined) settle[name][0](value);
-    else settle[name][1](new Error(error));
+    if (count !== undefined) return onBytes(href, count);
+    const [resolve, reject] = settle[name];
+    return error === undefined ? resolve(value) : reject(new Error(error));
   };
   worker.onerror = () => {
     for (const [, reject] of Object.values(settle)) reject(new Error(`${WORKER.pathname} failed`));

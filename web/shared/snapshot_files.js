@@ -6,8 +6,8 @@ import { bytesOf, fetchBytes } from "./downloads.js";
  * Returns promises of the snapshot's memory, and of the archive's bytes.
  * @param {{href: string, size: number, sha256: string, unpackedSize: number}} heap
  * @param {{href: string, size: number}} archive
- * @param {(href: string, count: number) => void} onBytes is told how many bytes of a file have come.
- * @param {AbortSignal} signal ends it
+ * @param {(href: string, count: number) => void} onBytes is called as bytes of a file arrive.
+ * @param {AbortSignal} signal stops the downloads
  */
 export function fetchSnapshotFiles(heap, archive, onBytes, signal) {
   const fetchCounted = ({ href, size }, onChunk = () => {}) =>
@@ -23,7 +23,7 @@ export function fetchSnapshotFiles(heap, archive, onBytes, signal) {
   return { heap: fetchHeap(heap, fetchCounted), archive: fetchCounted(archive) };
 }
 
-// Unpacks while more comes.
+// Unpacks the memory while the rest of it is downloaded.
 async function fetchHeap(heap, fetchCounted) {
   const { readable, writable } = new DecompressionStream("gzip");
   const unpacking = bytesOf(readable, heap.unpackedSize);
