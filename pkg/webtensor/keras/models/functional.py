@@ -10,7 +10,6 @@ from warnings import warn
 from webtensor.engine import Tensor
 from webtensor.keras import models
 from webtensor.keras.layers import Input, InputLayer, Layer
-from webtensor.keras.masks import is_carried_mask, leaves_carried_masks_out
 from webtensor.keras.models.capturing import CapturedComputation, CaptureMode
 from webtensor.keras.models.function import Graph, OperationCall, call_symbolically, symbols_in
 from webtensor.keras.models.model import Model
@@ -232,10 +231,16 @@ class Functional(Model):
 
     def get_config(self) -> Config:
         """Return the configurations of the layers, and their connections."""
+        # Most pages write no configuration at first.
+        from webtensor.keras.models.carried_masks import (
+            kwargs_without_carried_masks,
+            leaves_carried_masks_out,
+        )
+
         #: The keyword arguments of each call to write, by the identity of its node.
         kwargs_by_node = {id(node): node.kwargs for node in self._graph.nodes}
         if leaves_carried_masks_out():
-            kwargs_by_node = _without_carried_masks(self._graph)
+            kwargs_by_node = kwargs_without_carried_masks(self._graph)
         nodes = {
             id(operation): [node for node in operation._inbound_nodes if id(node) in kwargs_by_node]
             for operation in self._graph.operations
@@ -306,27 +311,6 @@ class Functional(Model):
     def get_build_config(self) -> Config | None:
         """Return no shape, since the layers are built by their calls."""
         return {"input_shape": None}
-
-
-def _without_carried_masks(graph: Graph) -> dict[int, dict[str, Any]]:
-    """Return the keyword arguments of calls without masks that inputs carry, by ``id(node)``.
-
-    Calls that compute only such masks are left out.
-    """
-    kwargs_by_node = {
-        id(node): {
-            name: value for name, value in node.kwargs.items() if not is_carried_mask(node, name)
-        }
-        for node in graph.nodes
-    }
-    needed = {id(symbol) for symbol in (*graph.inputs, *graph.outputs)}
-    needed_kwargs = {}
-    for node in reversed(graph.nodes):
-        if any(id(symbol) in needed for symbol in node.outputs):
-            kwargs = kwargs_by_node[id(node)]
-            needed_kwargs[id(node)] = kwargs
-            needed |= {id(leaf) for leaf in (*flatten(node.args), *flatten(kwargs))}
-    return needed_kwargs
 
 
 _GRAPH_KEYS = ("layers", "input_layers", "output_layers")

@@ -19,9 +19,9 @@ from webtensor.formats.element_types import Elements
 from webtensor.io.stored_tensors import elements_of, tensor_of
 from webtensor.keras import layers
 from webtensor.keras.layers import Layer
-from webtensor.keras.masks import carried_masks_left_out
 from webtensor.keras.model_budgets import making_model
 from webtensor.keras.models import Model
+from webtensor.keras.models.carried_masks import carried_masks_left_out
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.saving.checks import check_configuration
 from webtensor.keras.saving.compile_configs import compile_as, training_config

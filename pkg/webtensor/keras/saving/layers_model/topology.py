@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from webtensor.keras.masks import carried_masks_left_out
 from webtensor.keras.models import Model
+from webtensor.keras.models.carried_masks import carried_masks_left_out
 from webtensor.keras.names import nearest
 from webtensor.keras.registry import serialize_keras_object
 from webtensor.keras.saving.keras2_configs import CONTAINERS
