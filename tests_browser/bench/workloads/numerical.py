@@ -19,15 +19,24 @@ MOMENTUM = 0.5
 DIGITS = Input((1797, 64), 0.0, 1.0)
 
 
+def in_groups(x: wt.Tensor) -> wt.Tensor:
+    """Return points that form ten groups, as digits do.
+
+    Points without groups would all be drawn together, until their differences are subnormal.
+    """
+    points, features = x.shape
+    return x + 3.0 * wt.one_hot(wt.arange(points) % 10, features)
+
+
 def tsne_step(x: wt.Tensor) -> Callable[[], wt.Tensor]:
     """Return a step of t-SNE, whose result are the positions."""
-    return partial(next, tsne.descend(x, PERPLEXITY, STEPS))
+    return partial(next, tsne.descend(in_groups(x), PERPLEXITY, STEPS))
 
 
 def tsne_step_of_numpy(np: Any, x: Any) -> Callable[[], Any]:
     """Return the same step, written as one would with NumPy."""
     points = len(x)
-    p = tsne.EXAGGERATION * tsne.affinities(wt.tensor(x), PERPLEXITY).numpy()
+    p = tsne.EXAGGERATION * tsne.affinities(in_groups(wt.tensor(x)), PERPLEXITY).numpy()
     positions = wt.random_normal((points, 2), stddev=1e-4, seed=0).numpy()
     velocities, gains = np.zeros_like(positions), np.ones_like(positions)
     rate = np.float32(max(points / (4 * tsne.EXAGGERATION), 50))
