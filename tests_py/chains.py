@@ -107,6 +107,60 @@ def _random_function(draw: random.Random) -> Callable[..., list[Any]]:
     return chain
 
 
+#: Shapes whose last axes are reduced: rows around blocks, and around what threads share of one.
+REDUCED_SHAPES = (
+    (3, 64),
+    (5, 65),
+    (2, 7, 40),
+    (1, 1025),
+    (3, 5000),
+    (40000,),
+    (16385,),
+    (2, 129, 131),
+)
+
+
+def random_ended_chain(seed: int) -> tuple[Callable[..., list[Any]], list[Any], str, int]:
+    """Return a function that reduces or multiplies what follows from operands, and these.
+
+    Besides, return what kind of reduction it is, and how many terms it has.
+    """
+    draw = random.Random(seed)
+    shape = draw.choice(REDUCED_SHAPES)
+    operands = [
+        wt.random_uniform(
+            tuple(size if draw.random() < 0.6 else 1 for size in shape),
+            -2,
+            2,
+            seed=100 * seed + number,
+        )
+        for number in range(draw.randint(1, 3))
+    ]
+    kind = draw.choice(["sum", "max", "min", "prod", "sum of integers", "product"])
+    elements = _random_function(draw)
+    axis = draw.choice([None, -1]) if len(shape) < 3 else draw.choice([None, -1, (-2, -1)])
+    columns = draw.randint(1, 5)
+    is_transposed = draw.random() < 0.5
+    if kind == "product":
+        right = wt.random_uniform((shape[-1], columns), -1, 1, seed=seed + 1)
+        operands.append(wt.transpose(right) if is_transposed else right)
+
+    def ended(*arguments: Any) -> list[Any]:
+        if kind == "sum of integers":
+            integers = wt.abs(wt.astype(arguments[0] * 10, "int32")) + wt.zeros(shape, "int32")
+            return [wt.sum(integers, axis=axis)]
+        if kind == "product":
+            *others, right = arguments
+            left = wt.reshape(elements(*others)[-1] + wt.zeros(shape), (-1, shape[-1]))
+            return [wt.matmul(left, right, transpose_b=is_transposed)]
+        values = elements(*arguments)[-1] + wt.zeros(shape)
+        if kind == "prod":
+            return [wt.prod(wt.cos(values * 0.01), axis=axis)]
+        return [getattr(wt, kind)(values, axis=axis)]
+
+    return ended, operands, kind, shape[-1] if kind == "product" else wt.ones(shape).size
+
+
 def row_chains() -> Iterator[tuple[str, Callable[..., wt.Tensor], list[wt.Tensor]]]:
     """Yield a chain around each row of the table, for each dtype in which it computes."""
     for row in ROWS.values():

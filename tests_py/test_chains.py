@@ -3,11 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import webtensor as wt
-from tests_py.chains import random_broadcast_chain, random_chain, row_chains
-from webtensor.backends.chains import CHAIN, MOST_LINKS, MOST_OPERANDS, with_chains
+from tests_py.chains import (
+    random_broadcast_chain,
+    random_chain,
+    random_ended_chain,
+    row_chains,
+)
+from webtensor.backends.chains import CHAIN, ENDS, MOST_LINKS, MOST_OPERANDS, with_chains
 from webtensor.backends.programs import Program
 
 
@@ -19,9 +25,12 @@ def captured(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def names(program: Program) -> list[Any]:
-    """Return what each call computes: the names of a chain's links, or that of a kernel."""
+    """Return what each call computes: the names of a chain's links and end, or of a kernel."""
+    ends = {CHAIN: [], **{kernel: [end] for end, kernel in ENDS.items()}}
     return [
-        [link.name for link in call.attributes[0]] if call.kernel == CHAIN else call.kernel
+        [*[link.name for link in call.attributes[0].links], *ends[call.kernel]]
+        if call.kernel in ends
+        else call.kernel
         for call in program.calls
     ]
 
@@ -120,7 +129,7 @@ def test_chains_end_where_they_read_too_much(programs: list[Program]) -> None:
             total = total + operand
         return total
 
-    assert captured(function, *operands).tolist() == [28.0] * 40
+    assert captured(function, *operands).tolist() == [sum(range(MOST_OPERANDS + 2))] * 40
     assert max(len(call.inputs) for call in programs[0].calls) <= MOST_OPERANDS
 
 
@@ -139,8 +148,66 @@ def test_late_numbers_are_no_links(programs: list[Program]) -> None:
 def test_rows_without_a_function_are_no_links(programs: list[Program]) -> None:
     captured(lambda x: wt.tanh(wt.exp(wt.relu(x))), wt.ones(X))
     program = programs[0]
-    refused = with_chains(program, lambda row, of: False)
+    refused = with_chains(program, lambda row, of: False, lambda call: True)
     assert refused == program
+
+
+def test_a_reduction_ends_a_chain(programs: list[Program]) -> None:
+    captured(lambda x: wt.sum(wt.square(x) + 1.0, axis=-1), wt.ones((3, 80)))
+    captured(lambda x: wt.max(wt.abs(x)), wt.ones((30, 80)))
+    assert names(programs[0]) == [["square", "add", "reduce"]]
+    assert names(programs[1]) == [["abs", "reduce"]]
+
+
+def test_a_product_with_few_columns_ends_a_chain(programs: list[Program]) -> None:
+    x, right = wt.ones((70, 80)), wt.ones((80, 3))
+    assert captured(lambda x, y: wt.matmul(x * 0.5, y), x, right).tolist() == [[40.0] * 3] * 70
+    assert names(programs[0]) == [["multiply", "matmul"]]
+
+
+def test_ends_read_at_once_what_else_they_need(programs: list[Program]) -> None:
+    x = wt.random_uniform((80, 80), seed=1)
+    narrow = wt.function(lambda x: wt.matmul(x * 0.5, (x * 0.5)[:, :3]))
+    both = wt.function(lambda x: wt.matmul(x * 0.5, x * 0.5))
+    for function in (narrow, both):
+        function(x)
+        function(x)
+    assert "multiply" not in str(names(programs[0])[-1])
+    assert names(programs[1]) == ["binary", "matmul"]
+
+
+def test_short_rows_and_inner_axes_are_reduced_on_their_own(programs: list[Program]) -> None:
+    captured(lambda x: wt.sum(wt.square(x), axis=-1), wt.ones((30, 10)))
+    captured(lambda x: wt.sum(wt.square(x), axis=0), wt.ones((100, 10)))
+    assert names(programs[0]) == names(programs[1]) == ["unary", "reduce"]
+
+
+def test_what_follows_from_small_operands_is_computed_where_it_is_used(
+    programs: list[Program],
+) -> None:
+    def function(x: Any, p: Any) -> Any:
+        near = 1.0 / (1.0 + wt.squared_difference(x, wt.transpose(x)))
+        return wt.sum(near), wt.sum(p * near, axis=1)
+
+    x = wt.random_uniform((100, 1), seed=1)
+    captured(function, x, wt.ones((100, 100)))
+    links = ["squared_difference", "add", "divide"]
+    assert sorted(names(programs[0])) == sorted(
+        [[*links, "reduce"], [*links, "multiply", "reduce"]]
+    )
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_ended_chains_compute_the_same(seed: int, no_leak: None) -> None:
+    wt.set_backend("wasm")
+    function, operands, kind, terms = random_ended_chain(seed)
+    (expected,) = (result.numpy() for result in function(*operands))
+    allowed = 2e-8 * terms + 1e-5 * np.abs(expected).max() if kind == "product" else 0.0
+    replayed = wt.function(function)
+    for _ in range(3):
+        (result,) = (result.numpy() for result in replayed(*operands))
+        assert result.shape == expected.shape
+        assert np.abs(result - expected).max() <= allowed
 
 
 @pytest.mark.parametrize("random_function", [random_chain, random_broadcast_chain])
@@ -156,6 +223,39 @@ def test_chains_compute_the_same_to_the_bit(
         assert [result.numpy().tobytes() for result in replayed(*operands)] == expected
 
 
+def test_rows_that_call_functions_compute_the_same(no_leak: None) -> None:
+    wt.set_backend("wasm")
+    x = wt.tensor([1e30, -3e38, 0.5, float("inf"), 7e7, float("nan"), -1.5, 2e9])
+
+    def function(x: wt.Tensor) -> list[wt.Tensor]:
+        y = x * 1.5
+        return [wt.sin(y) + wt.cos(y) * 0.5, wt.remainder(y, 3.0) + 0.5, wt.pow(abs(y), 0.3) * 2.0]
+
+    replayed = wt.function(function)
+    expected = [result.numpy().tobytes() for result in function(x)]
+    for _ in range(2):
+        assert [result.numpy().tobytes() for result in replayed(x)] == expected
+
+
+def test_other_parameters_need_no_other_function() -> None:
+    wt.set_backend("wasm")
+    x = wt.tensor([-1.0, 2.0, -3.0, 4.0, -5.0])
+    host: Any = wt.backend().host  # type: ignore[attr-defined]
+    add_functions = host.add_functions
+    modules = []
+
+    def counted(module: bytes, count: int) -> int:
+        modules.append(module)
+        return add_functions(module, count)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(host, "add_functions", counted)
+        for alpha in (0.25, 0.5, 0.125):
+            result = captured(lambda x, a=alpha: wt.sqrt(wt.leaky_relu(x, a) + 2.0), x)
+            assert result.numpy()[0] == np.sqrt(np.float32(2.0 - alpha))
+    assert len(modules) <= 1
+
+
 def test_all_rows_are_links(programs: list[Program]) -> None:
     others = []
     for name, function, operands in row_chains():
@@ -164,4 +264,4 @@ def test_all_rows_are_links(programs: list[Program]) -> None:
         assert captured(function, *operands).numpy().tobytes() == expected, name
         if [call.kernel for call in programs[0].calls] != [CHAIN]:
             others.append(name)
-    assert others == ["polynomial float32"]  # it has too many parameters
+    assert others == []

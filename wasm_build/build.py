@@ -1,8 +1,9 @@
 """Compiles the WebAssembly kernels into the package.
 
-The C sources in ``source/`` and the kernels generated from the tables make one module, compiled by
-the C compiler inside the PyPI package ``ziglang`` in several variants; the backend picks one when
-it starts. Nothing happens when neither sources, tables nor flags changed.
+The C sources in ``source/`` and the kernels generated from the tables make one module, and the rows
+of the elementwise table, as functions of vectors, another one. Both are compiled by the C compiler
+inside the PyPI package ``ziglang`` in several variants; the backend picks one when it starts.
+Nothing happens when neither sources, tables nor flags changed.
 
 Run ``python -m wasm_build.build`` to compile by hand. With C files as arguments, and ``--output``,
 it compiles those instead, with the same flags: kernels of your own for ``wt.wasm.load_module``.
@@ -33,7 +34,7 @@ FLAGS = [
     "-ffp-contract=off", "-Wall", "-Werror", "-msimd128", "-mbulk-memory", "-nostdlib",
     "-Wl,--no-entry", "-Wl,--import-memory", f"-Wl,--initial-memory={INITIAL_BYTES}",
     f"-Wl,--max-memory={MAXIMUM_BYTES}", f"-Wl,-z,stack-size={STACK_BYTES}",
-    "-Wl,--export=__stack_pointer", "-Wl,-s",
+    "-Wl,--export=__stack_pointer", "-Wl,--export-table", "-Wl,--growable-table", "-Wl,-s",
 ]  # fmt: skip
 
 #: Flags by variant.
@@ -43,13 +44,17 @@ VARIANTS = {
 }
 
 
+#: The only source of the module of rows.
+ROWS_SOURCE = GENERATED / "rows.c"
+
+
 def generate() -> list[Path]:
     """Write the sources of the tables' kernels, where they changed, and return their paths."""
     sys.path.insert(0, str(ROOT / "pkg"))
     try:
         from wasm_build.activations_source import activations_source
         from wasm_build.blocks_source import blocks_source
-        from wasm_build.elementwise_source import elementwise_source
+        from wasm_build.elementwise_source import elementwise_source, rows_source
         from webtensor.backends.fused_activations import FUSED_ACTIVATIONS
         from webtensor.ops import (  # noqa: F401  (they fill the tables)
             activations,
@@ -69,6 +74,7 @@ def generate() -> list[Path]:
             "activations.h": activations_source(FUSED_ACTIVATIONS, ROWS),
             "blocks.c": blocks_source(BLOCK_ROWS.values()),
             "elementwise.c": elementwise_source(ROWS.values()),
+            "rows.c": rows_source(ROWS.values()),
         }
     finally:
         sys.path.remove(str(ROOT / "pkg"))
@@ -115,24 +121,32 @@ def build(output_dir: Path = KERNELS) -> list[Path]:
         *sorted((HERE / "source").glob("*.h")),
         *generated,
     ]
-    sources = [file for file in files if file.suffix == ".c"]
+    sources = [file for file in files if file.suffix == ".c" and file != ROWS_SOURCE]
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.name}\n{file.read_text()}\n".encode())
     output_dir.mkdir(parents=True, exist_ok=True)
     outputs = []
     for variant, flags in VARIANTS.items():
-        output = output_dir / f"kernels-{variant}.wasm"
-        # Beside the generated source, not beside the output: the package contains modules only.
-        stamp = GENERATED / f"{hashlib.sha256(str(output).encode()).hexdigest()[:16]}.stamp"
-        state = digest.copy()
-        state.update(json.dumps([FLAGS, flags]).encode())
-        current = state.hexdigest()
-        if not (output.exists() and stamp.exists() and stamp.read_text() == current):
-            compile_module(sources, flags, output)
-            stamp.write_text(current)
-        outputs.append(output)
+        outputs.append(output_dir / f"kernels-{variant}.wasm")
+        compile_changed(digest, sources, flags, outputs[-1])
+        outputs.append(output_dir / f"rows-{variant}.wasm")
+        compile_changed(digest, [ROWS_SOURCE], flags, outputs[-1])
     return outputs
+
+
+def compile_changed(
+    digest: "hashlib._Hash", sources: list[Path], flags: list[str], output: Path
+) -> None:
+    """Compile a module, unless it is there and neither files nor flags changed."""
+    # Beside the generated source, not beside the output: the package contains modules only.
+    stamp = GENERATED / f"{hashlib.sha256(str(output).encode()).hexdigest()[:16]}.stamp"
+    state = digest.copy()
+    state.update(json.dumps([FLAGS, flags]).encode())
+    current = state.hexdigest()
+    if not (output.exists() and stamp.exists() and stamp.read_text() == current):
+        compile_module(sources, flags, output)
+        stamp.write_text(current)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 For each row and each dtype it computes in, a function of vectors made of the row's C expression,
 and one line that wraps it in the loops of ``source/elementwise.h``. A kernel's export is named
-``<row>_<dtype>``. A table of all functions, with their names, serves chains (``source/chain.c``).
+``<row>_<dtype>``. A module of its own has the functions of vectors alone: from their code, programs
+put together functions that compute several rows (``backends/wasm/chain_functions.py``).
 """
 
 from collections.abc import Collection, Iterator
@@ -16,19 +17,44 @@ ELEMENTS = {"float32": "float", "int32": "int", "bool": "byte"}
 VECTORS = {"float32": "vf", "int32": "vi", "bool": "vi"}
 
 
-def kernel(row: "Row", dtype: "DType") -> Iterator[str]:
-    """Yield the lines of one row for operands of one dtype."""
-    name = f"{row.name}_{dtype}"
-    out = row.output_dtype(dtype)
+#: As in ``source/cast.c``; bools are masks.
+CASTS = {
+    ("float32", "int32"): "vtoint(x)",
+    ("float32", "bool"): "x != 0",
+    ("int32", "float32"): "vtofloat(x)",
+    ("int32", "bool"): "x != 0",
+    ("bool", "float32"): "vtofloat(-x)",
+    ("bool", "int32"): "-x",
+}
+
+#: How bools become masks, and the reverse.
+_BOOLS = [
+    "EXPORT(load_bools) vi load_bools(const byte *x) { return load(x); }",
+    "EXPORT(load_bool) vi load_bool(const byte *x) { return load_splat(x); }",
+    "EXPORT(store_bools) void store_bools(byte *out, vi x) { store(out, x); }",
+]
+
+
+def _function(row: "Row", dtype: "DType", how: str) -> Iterator[str]:
+    """Yield a row as a function of vectors, declared in some way."""
     expression = row.c_int if dtype == "int32" and row.c_int is not None else row.c
     types = [VECTORS[dtype]] * row.arity
     if row.arity == 3 and row.kernel != "joint":
         types[0] = VECTORS["bool"]
     operands = [f"{vector} {letter}" for vector, letter in zip(types, "xyzw", strict=False)]
-    declared = [f"float {parameter}" for parameter in row.parameters]
-    yield f"INLINE {VECTORS[out]} {name}_lanes({', '.join(operands + declared)}) {{"
+    operands += [f"float {parameter}" for parameter in row.parameters]
+    result = VECTORS[row.output_dtype(dtype)]
+    yield f"{how} {result} {row.name}_{dtype}_lanes({', '.join(operands)}) {{"
     yield f"  return {expression};"
     yield "}"
+
+
+def kernel(row: "Row", dtype: "DType") -> Iterator[str]:
+    """Yield the lines of one row for operands of one dtype."""
+    name = f"{row.name}_{dtype}"
+    out = row.output_dtype(dtype)
+    declared = [f"float {parameter}" for parameter in row.parameters]
+    yield from _function(row, dtype, "INLINE")
     if row.kernel == "joint":
         yield from _joint(name, row)
     elif row.arity == 1:
@@ -62,24 +88,6 @@ def _joint(name: str, row: "Row") -> Iterator[str]:
     yield "}"
 
 
-def _links(rows: Collection["Row"]) -> Iterator[str]:
-    """Yield the table of the functions that chains call, and their names."""
-    functions: dict[str, str] = {}
-    for row in rows:
-        if row.kernel != "joint":
-            names = [f"{row.name}_{dtype}" for dtype in row.input_dtypes]
-            functions |= {name: name if row.arity == 1 else f"{name}_run" for name in names}
-    casts = [f"cast_{a}_{b}" for a in ELEMENTS for b in ELEMENTS if a != b]
-    yield from (f"void {name}(const void *x, void *out, int size);" for name in casts)
-    functions |= {name: name for name in casts}
-    yield "link_function *const link_functions[] = {"
-    yield from (f"  (link_function *){function}," for function in functions.values())
-    yield "};"
-    yield f'static const char link_names[] = "{" ".join(functions)}";'
-    yield "EXPORT(find_link_names) const char *find_link_names(void) { return link_names; }"
-    yield "EXPORT(link_names_size) int link_names_size(void) { return sizeof(link_names) - 1; }"
-
-
 def elementwise_source(rows: Collection["Row"]) -> str:
     """Return the C source of every row's kernels."""
     lines = [
@@ -90,5 +98,28 @@ def elementwise_source(rows: Collection["Row"]) -> str:
     for row in rows:
         for dtype in row.input_dtypes:
             lines += kernel(row, dtype)
-    lines += _links(rows)
     return "\n".join(lines)
+
+
+def rows_source(rows: Collection["Row"]) -> str:
+    """Return the C source of every row, and of casts, as functions of vectors."""
+    lines = [
+        "/* Generated from the elementwise table by elementwise_source.py. */",
+        "#include <stdint.h>",
+        '__attribute__((import_module("env"), import_name("huge_angle")))',
+        "uint64_t huge_angle(float x);",
+        '#include "vector_math.h"',
+        "",
+    ]
+    for row in rows:
+        if row.kernel != "joint":
+            for dtype in row.input_dtypes:
+                lines += _function(row, dtype, f"EXPORT({row.name}_{dtype})")
+    for (source, target), expression in CASTS.items():
+        name = f"cast_{source}_{target}"
+        lines += [
+            f"EXPORT({name}) {VECTORS[target]} {name}_lanes({VECTORS[source]} x) {{",
+            f"  return {expression};",
+            "}",
+        ]
+    return "\n".join([*lines, *_BOOLS])

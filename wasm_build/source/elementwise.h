@@ -21,10 +21,6 @@ typedef void run_of_two(const void *x, const void *y, void *out, int size, int x
 typedef void run_of_three(const void *x, const void *y, const void *z, void *out, int size,
                           int x_step, int y_step, int z_step);
 
-/* What chains call (chain.c): unary kernels, casts, and the runs of the others. */
-typedef void link_function(void);
-extern link_function *const link_functions[];
-
 void broadcast_two(run_of_two *run, const byte *x, const byte *y, byte *out, const int *parameters,
                    int item, int out_item, int part, int parts);
 void broadcast_three(run_of_three *run, const byte *x, const byte *y, const byte *z, byte *out,

@@ -3,13 +3,21 @@
  * reduce_<kind>_<dtype>(x, out, outer, reduced, inner, part, parts); threads share the outer axis.
  * Sums are pairwise, from partial sums of at
  * most BLOCK terms, so that rounding errors grow with the logarithm of the length.
+ *
+ * chain_reduce_<kind>_<dtype>(record, out, pieces, a, b, c, d, e, f, g, h, part, parts) reduces what a
+ * chain computes, as (outer, reduced, 1), in the same order. Two ints precede the record: how long the
+ * reduced axis is, and how often it is halved into pieces, which threads share. If it is, each piece
+ * gives a vector, and reduce_vectors_<kind>_<dtype>(x, out, outer, halvings) reduces these.
  */
-#include "vector.h"
+#include "chain.h"
 
 #define SUM(a, b) ((a) + (b))
 #define PROD(a, b) ((a) * (b))
 
 #define BLOCK 64
+#define MOST_AT_ONCE (16 * BLOCK)
+/* The length of the first half of a longer row. */
+#define HALF(SIZE) (((SIZE) / 2 + 15) & ~15)
 
 /* clang 22 crashes where it would turn a recursion that ends in an integer maximum into a loop. */
 #define RECURSIVE NOINLINE __attribute__((disable_tail_calls))
@@ -26,8 +34,8 @@
 #define REDUCE(NAME, TYPE, VECTOR, COMBINE, START)                                                 \
   ACROSS_LANES(NAME, TYPE, VECTOR, COMBINE)                                                        \
   static VECTOR RECURSIVE NAME##_row(const TYPE *x, int size) {                                    \
-    if (size > 16 * BLOCK) {                                                                       \
-      int half = (size / 2 + 15) & ~15;                                                            \
+    if (size > MOST_AT_ONCE) {                                                                     \
+      int half = HALF(size);                                                                       \
       return COMBINE(NAME##_row(x, half), NAME##_row(x + half, size - half));                      \
     }                                                                                              \
     const TYPE start = START;                                                                      \
@@ -106,6 +114,46 @@
     }                                                                                              \
   }
 
+#define REDUCE_CHAIN(KIND, TYPE, VECTOR, COMBINE)                                                  \
+  static VECTOR RECURSIVE KIND##_of_chain(const Chain *chain, int begin, int size) {               \
+    if (size > MOST_AT_ONCE) {                                                                     \
+      int half = HALF(size);                                                                       \
+      return COMBINE(KIND##_of_chain(chain, begin, half),                                          \
+                     KIND##_of_chain(chain, begin + half, size - half));                           \
+    }                                                                                              \
+    _Alignas(16) TYPE x[MOST_AT_ONCE + 3];                                                         \
+    compute_chain(chain, begin, size, (byte *)x);                                                  \
+    return reduce_##KIND##_row(x, size);                                                           \
+  }                                                                                                \
+  EXPORT(chain_reduce_##KIND)                                                                      \
+  void chain_reduce_##KIND(const int *record, TYPE *out, int pieces, byte *a, byte *b, byte *c,    \
+                           byte *d, byte *e, byte *f, byte *g, byte *h, int part, int parts) {     \
+    const int reduced = record[0], halvings = record[1];                                           \
+    const Chain chain = start_chain(record + 2, a, b, c, d, e, f, g, h);                           \
+    int piece, end;                                                                                \
+    find_piece(pieces, 1, part, parts, &piece, &end);                                              \
+    for (; piece < end; piece++) {                                                                 \
+      int begin = (piece >> halvings) * reduced, size = reduced;                                   \
+      for (int bit = halvings - 1; bit >= 0; bit--) {                                              \
+        int half = HALF(size), is_second = piece >> bit & 1;                                       \
+        begin += is_second ? half : 0;                                                             \
+        size = is_second ? size - half : half;                                                     \
+      }                                                                                            \
+      VECTOR result = KIND##_of_chain(&chain, begin, size);                                        \
+      if (halvings) store(out + 4 * piece, result);                                                \
+      else out[piece] = reduce_##KIND##_lanes(result);                                             \
+    }                                                                                              \
+  }                                                                                                \
+  EXPORT(reduce_vectors_##KIND)                                                                    \
+  void reduce_vectors_##KIND(TYPE *x, TYPE *out, int outer, int halvings) {                        \
+    for (int o = 0; o < outer; o++, x += 4 << halvings) {                                          \
+      for (int left = halvings - 1; left >= 0; left--)                                             \
+        for (int i = 0; i < 4 << left; i += 4)                                                     \
+          store(x + i, COMBINE(load(x + 2 * i), load(x + 2 * i + 4)));                             \
+      out[o] = reduce_##KIND##_lanes(load(x));                                                     \
+    }                                                                                              \
+  }
+
 #define INT_MIN (-2147483647 - 1)
 REDUCE(reduce_sum_float32, float, vf, SUM, 0.f)
 REDUCE(reduce_sum_int32, int, vi, SUM, 0)
@@ -115,6 +163,14 @@ REDUCE(reduce_max_float32, float, vf, vmax, -VINF)
 REDUCE(reduce_max_int32, int, vi, vmax, INT_MIN)
 REDUCE(reduce_min_float32, float, vf, vmin, VINF)
 REDUCE(reduce_min_int32, int, vi, vmin, 2147483647)
+REDUCE_CHAIN(sum_float32, float, vf, SUM)
+REDUCE_CHAIN(sum_int32, int, vi, SUM)
+REDUCE_CHAIN(prod_float32, float, vf, PROD)
+REDUCE_CHAIN(prod_int32, int, vi, PROD)
+REDUCE_CHAIN(max_float32, float, vf, vmax)
+REDUCE_CHAIN(max_int32, int, vi, vmax)
+REDUCE_CHAIN(min_float32, float, vf, vmin)
+REDUCE_CHAIN(min_int32, int, vi, vmin)
 
 /* Bools: stop at the first element that decides. */
 #define REDUCE_BOOL(NAME, DECISIVE)                                                                \

@@ -17,6 +17,9 @@
 
 #include "vector.h"
 
+/* Without a loop: lanes with numbers that vary would be in memory. */
+#define EACH_LANE(LANE) _Pragma("unroll") for (int LANE = 0; LANE < 4; LANE++)
+
 #define LN2_HIGH 0.693359375f /* nine bits, so that products with exponents are exact */
 #define LN2_LOW -2.12194440e-4f
 #define PI_HALF_HIGH 1.57079637f
@@ -155,26 +158,8 @@ INLINE vf vlogaddexp(vf x, vf y) {
 
 /* -- trigonometry ---------------------------------------------------------------------------- */
 
-/* Payne & Hanek: x mod pi/2 for |x| >= 2**24, by the 96 bits of 2/pi that matter there. */
-static double NOINLINE reduce_huge_angle(float x, int *quadrant) {
-  static const uint32_t two_over_pi[] = {0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0,
-                                         0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561};
-  union { float f; uint32_t u; } bits = {x};
-  uint32_t mantissa = (bits.u & 0x7fffff) | 0x800000;
-  /* x = mantissa 2**e. Bit i of 2/pi (weight 2**-i) gives multiples of 4 where e - i > 1. */
-  int first = (int)(bits.u >> 23 & 255) - 150 - 1 - 1;
-  const uint32_t *words = two_over_pi + (first >> 5);
-  int shift = first & 31;
-  uint32_t w[3];
-  for (int i = 0; i < 3; i++)
-    w[i] = shift ? words[i] << shift | words[i + 1] >> (32 - shift) : words[i];
-  uint64_t low = (uint64_t)mantissa * w[2];
-  uint64_t middle = (uint64_t)mantissa * w[1] + (low >> 32);
-  uint64_t product = ((uint64_t)mantissa * w[0] << 32) + middle; /* weight of its top bit: 2 */
-  uint64_t nearest = (product + (1ull << 61)) >> 62;
-  *quadrant = (int)nearest;
-  return (double)(int64_t)(product - (nearest << 62)) * (1.5707963267948966 * 0x1p-62);
-}
+/* x mod 2 pi for |x| >= 2**24, in units of 2**-62 pi/2 (huge_angle.c). */
+uint64_t huge_angle(float x);
 
 /* Splits x = quadrant pi/2 + r, |r| <= pi/4. */
 INLINE vf reduce_angle(vf x, vi *quadrant) {
@@ -191,11 +176,11 @@ INLINE vf reduce_angle(vf x, vi *quadrant) {
   vi q = (vi)wasm_i32x4_shuffle(wasm_i32x4_trunc_sat_f64x2_zero((v128_t)n_low),
                                 wasm_i32x4_trunc_sat_f64x2_zero((v128_t)n_high), 0, 1, 4, 5);
   if (vany(huge)) {
-    for (int lane = 0; lane < 4; lane++) {
+    EACH_LANE(lane) {
       if (!(magnitude[lane] >= 0x1p26f && magnitude[lane] < VINF)) continue;
-      int one;
-      r[lane] = (float)reduce_huge_angle(magnitude[lane], &one);
-      q[lane] = one;
+      uint64_t angle = huge_angle(magnitude[lane]), nearest = (angle + (1ull << 61)) >> 62;
+      r[lane] = (float)((double)(int64_t)(angle - (nearest << 62)) * (1.5707963267948966 * 0x1p-62));
+      q[lane] = (int)nearest;
     }
   }
   vi negative = (vi)x >> 31;
@@ -473,7 +458,7 @@ INLINE vf vremainder(vf x, vf y) {
   r = vsel(vabs(x) < vabs(y), x, r);
   vi large = (ratio >= 0x1p28f) & (vabs(x) < VINF) & (y != 0.f);
   if (vany(large)) {
-    for (int lane = 0; lane < 4; lane++)
+    EACH_LANE(lane)
       if (large[lane]) r[lane] = remainder_by_bits(x[lane], y[lane]);
   }
   vi differ = (r != 0.f) & ((r < 0.f) != (y < 0.f));

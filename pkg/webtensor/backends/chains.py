@@ -3,12 +3,16 @@
 A call joins a chain if only calls of that chain use its result, and if it computes as many elements
 as they do. Operands may be broadcast, all of them to one shape, which is then that of the chain. It
 runs where its last call ran; all operands have been computed by then.
+
+A reduction, or a product with a matrix of few columns, may end a chain: what it reads is not
+stored either. And what follows from operands that are much smaller, as the distances of all pairs
+of points do, is computed by each chain that uses it: to store it and read it again takes longer.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
 from webtensor.backends.api import Elementwise
@@ -17,15 +21,19 @@ from webtensor.backends.signatures import Signature, Spec
 from webtensor.dtypes import DType
 from webtensor.shapes import Shape
 
-__all__ = ["CHAIN", "MOST_LINKS", "MOST_OPERANDS", "Link", "with_chains"]
+__all__ = ["CHAIN", "ENDS", "MOST_LINKS", "MOST_OPERANDS", "Chain", "Link", "with_chains"]
 
-#: The kernel that computes a chain. Its attributes are the links, and then the parameters of all
-#: rows, link by link.
+#: The kernel that computes a chain, which is its only attribute.
 CHAIN = "chain"
+#: The kernels of chains with an end, by the kernel of the end, which reads first what the chain
+#: computes. Its other operands follow those of the chain, and its attributes those of the chain.
+ENDS = {"reduce": "chain_reduce", "matmul": "chain_multiply"}
 MOST_LINKS = 24
-MOST_OPERANDS = 6
+MOST_OPERANDS = 8
 
 _KERNELS = {"binary", "cast", "ternary", "unary"}
+#: How much larger than its operands a result is that several chains may compute.
+_EXPANSION = 16
 
 
 class Link(NamedTuple):
@@ -54,16 +62,33 @@ class Link(NamedTuple):
         return () if self.row is None else self.row.parameters
 
 
+class Chain(NamedTuple):
+    """What a chain computes.
+
+    Attributes:
+        links: its calls, in order.
+        parameters: the parameters of all rows, link by link.
+        signature: the operands, and the result of the last link.
+    """
+
+    links: tuple[Link, ...]
+    parameters: tuple[Any, ...]
+    signature: Signature
+
+
 def with_chains(
-    program: Program, accepts: Callable[[Elementwise | None, Signature], bool]
+    program: Program,
+    accepts: Callable[[Elementwise | None, Signature], bool],
+    is_end: Callable[[KernelCall], bool],
 ) -> Program:
     """Return the program with chains in place of elementwise calls.
 
     Args:
         program: the program.
         accepts: whether the backend can compute a row (or a cast) as a link.
+        is_end: whether a call of one of ``ENDS`` may end a chain.
     """
-    chains = _chains(program, accepts)
+    chains = _chains(program, accepts, is_end)
     members = {index for chain in chains.values() for index in chain}
     calls = [None if index in members else call for index, call in enumerate(program.calls)]
     for last, chain in chains.items():
@@ -72,29 +97,66 @@ def with_chains(
 
 
 def _chains(
-    program: Program, accepts: Callable[[Elementwise | None, Signature], bool]
+    program: Program,
+    accepts: Callable[[Elementwise | None, Signature], bool],
+    is_end: Callable[[KernelCall], bool],
 ) -> dict[int, list[int]]:
     """Return the calls of each chain in order, by the last one."""
     users: defaultdict[int, set[int]] = defaultdict(set)
     for index, call in enumerate(program.calls):
         for number in call.inputs:
             users[number].add(index)
-    chain_of: dict[int, int] = {}
+    repeatable = _repeatable(program)
+    chains_of: dict[int, set[int]] = {}
     chains: dict[int, list[int]] = {}
     for index in reversed(range(len(program.calls))):
         call = program.calls[index]
+        if call.kernel in ENDS and call.late is None and is_end(call):
+            chains_of[index], chains[index] = {index}, [index]
         if not _is_elementwise(call) or not accepts(_row(call), call.signature):
             continue
         value = program.sources + index
-        lasts = {chain_of.get(user, -1) for user in users[value]}
-        last = lasts.pop() if len(lasts) == 1 and value not in program.results else -1
-        if last >= 0 and _fits(program, [index, *chains[last]]):
-            chain_of[index] = last
-            chains[last].insert(0, index)
+        lasts: set[int] = set()
+        if value not in program.results and all(
+            _may_read(program.calls[user], value) for user in users[value]
+        ):
+            lasts = _union(chains_of.get(user) for user in users[value])
+        if (len(lasts) == 1 or (lasts and index in repeatable)) and all(
+            _fits(program, [index, *chains[last]]) for last in lasts
+        ):
+            chains_of[index] = lasts
+            for last in lasts:
+                chains[last].insert(0, index)
         else:
-            chain_of[index] = index
-            chains[index] = [index]
+            chains_of[index], chains[index] = {index}, [index]
     return {last: chain for last, chain in chains.items() if len(chain) > 1}
+
+
+def _union(sets: Iterable[set[int] | None]) -> set[int]:
+    """Return what is in any of these sets, or nothing if one is missing."""
+    union: set[int] = set()
+    for part in sets:
+        if part is None:
+            return set()
+        union |= part
+    return union
+
+
+def _may_read(call: KernelCall, value: int) -> bool:
+    """Whether a call could read a value that is not stored."""
+    return call.kernel in _KERNELS or value not in call.inputs[1:]
+
+
+def _repeatable(program: Program) -> set[int]:
+    """Return the elementwise calls whose results follow from much smaller operands."""
+    repeatable: set[int] = set()
+    for index, call in enumerate(program.calls):
+        if _is_elementwise(call) and all(
+            spec.size * _EXPANSION <= call.signature.size or number - program.sources in repeatable
+            for number, spec in zip(call.inputs, call.signature.inputs, strict=True)
+        ):
+            repeatable.add(index)
+    return repeatable
 
 
 def _is_elementwise(call: KernelCall) -> bool:
@@ -106,21 +168,32 @@ def _row(call: KernelCall) -> Elementwise | None:
     return None if call.kernel == "cast" else call.attributes[0]
 
 
+def _without_end(program: Program, chain: list[int]) -> tuple[list[int], KernelCall | None]:
+    """Return the elementwise calls of a chain, and its end."""
+    last = program.calls[chain[-1]]
+    return (chain[:-1], last) if last.kernel in ENDS else (chain, None)
+
+
 def _fits(program: Program, chain: list[int]) -> bool:
-    sizes = {program.calls[index].signature.size for index in chain}
+    links, end = _without_end(program, chain)
+    sizes = {program.calls[index].signature.size for index in links}
+    operands = len(_operands(program, links))
+    if end is not None:
+        sizes.add(end.signature.inputs[0].size)
+        operands += len(end.inputs) - 1
     return (
         len(sizes) == 1
-        and len(chain) <= MOST_LINKS
-        and len(_shapes(program, chain)) <= 1
-        and len(_operands(program, chain)) <= MOST_OPERANDS
+        and len(links) <= MOST_LINKS
+        and len(_shapes(program, links)) <= 1
+        and operands <= MOST_OPERANDS
     )
 
 
-def _shapes(program: Program, chain: list[int]) -> set[Shape]:
+def _shapes(program: Program, links: list[int]) -> set[Shape]:
     """Return the shapes to which calls of a chain broadcast operands of several elements."""
     return {
         signature.shape
-        for signature in (program.calls[index].signature for index in chain)
+        for signature in (program.calls[index].signature for index in links)
         if any(_is_broadcast(operand, signature) for operand in signature.inputs)
     }
 
@@ -142,23 +215,24 @@ def _reads(program: Program, index: int) -> list[tuple[_Operand, Spec]]:
     ]
 
 
-def _operands(program: Program, chain: list[int]) -> dict[_Operand, Spec]:
+def _operands(program: Program, links: list[int]) -> dict[_Operand, Spec]:
     """Return the operands of a chain."""
-    own = {program.sources + index for index in chain}
+    own = {program.sources + index for index in links}
     return {
         operand: spec
-        for index in chain
+        for index in links
         for operand, spec in _reads(program, index)
         if operand[0] not in own
     }
 
 
-def _chain_call(program: Program, chain: list[int]) -> KernelCall:
-    operands = _operands(program, chain)
+def _chain_call(program: Program, members: list[int]) -> KernelCall:
+    positions, end = _without_end(program, members)
+    operands = _operands(program, positions)
     indices = {operand: index for index, operand in enumerate(operands)}
     links: list[Link] = []
     parameters: list[Any] = []
-    for position in chain:
+    for position in positions:
         call = program.calls[position]
         signature = call.signature
         links.append(
@@ -171,8 +245,17 @@ def _chain_call(program: Program, chain: list[int]) -> KernelCall:
         )
         parameters += call.attributes[1:]
         indices[program.sources + position, None] = len(indices)
-    last = program.calls[chain[-1]].signature
-    shape = next(iter(_shapes(program, chain)), last.shape)
+    last = program.calls[positions[-1]].signature
+    shape = next(iter(_shapes(program, positions)), last.shape)
     signature = Signature(tuple(operands.values()), shape, last.dtype)
+    chain = Chain(tuple(links), tuple(parameters), signature)
     numbers = tuple(number for number, _ in operands)
-    return KernelCall(CHAIN, numbers, signature, (tuple(links), *parameters))
+    if end is None:
+        return KernelCall(CHAIN, numbers, signature, (chain,))
+    own = end.signature
+    return KernelCall(
+        ENDS[end.kernel],
+        numbers + end.inputs[1:],
+        own._replace(inputs=signature.inputs + own.inputs[1:]),
+        (chain, *end.attributes),
+    )

@@ -9,7 +9,7 @@ __all__ = ["FAMILIES"]
 FAMILIES = contents(
     """
     blocks: blocks
-    chains: chain
+    chains: chain chain_multiply chain_reduce
     compaction: true_indices
     contraction: fused_matmul matmul
     convolution: conv2d conv2d_filter_gradient conv2d_input_gradient depthwise_conv2d

@@ -27,7 +27,9 @@ Arrays = Sequence[Array]
 
 #: Registers a function of the signature, the operands and the primitive's attributes; it need not
 #: make its result dense, or of the signature's dtype: ``@kernel("name")``.
-kernel = KernelTable(__package__, without=["chain", "non_max_suppression"])
+kernel = KernelTable(
+    __package__, without=["chain", "chain_multiply", "chain_reduce", "non_max_suppression"]
+)
 
 
 def _array_of(operand: Operand) -> Array:

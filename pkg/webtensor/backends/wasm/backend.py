@@ -21,6 +21,7 @@ from webtensor.shapes import Shape, prod
 
 if TYPE_CHECKING:
     from webtensor.backends.programs import Program
+    from webtensor.backends.wasm.chain_functions import ChainFunctions
     from webtensor.backends.wasm.programs import TemporaryBlock, WasmProgram
 
 __all__ = ["Functions", "WasmBackend", "kernel"]
@@ -112,11 +113,11 @@ class WasmBackend(Backend):
         return TemporaryBlock(self)
 
     @cached_property
-    def link_numbers(self) -> dict[str, int]:
-        """The numbers of the functions that chains call, by name."""
-        address, size = (self.functions[name,]() for name in ("find_link_names", "link_names_size"))
-        names = bytes(self.host.read(address, size)).decode("ascii").split()
-        return {name: number for number, name in enumerate(names)}
+    def chain_functions(self) -> ChainFunctions:
+        """The functions of the chains of programs."""
+        from webtensor.backends.wasm.chain_functions import ChainFunctions
+
+        return ChainFunctions(self.host)
 
     def begin_epoch(self) -> None:
         """Dispatch all descriptions anew."""

@@ -1,27 +1,45 @@
-"""Rewrites a compiled module for memory that threads share.
+"""Reads modules, and rewrites them for memory that threads share.
 
 Three things in a module assume unshared memory: a flag of the memory import, the data segments, and
 the start function, which clears variables. Every new instance would write the last two over what
 other threads have computed. So the flag is set, data and start are removed, and the data is written
-once, to zeroed memory. (WebAssembly Core Specification, 5.5: sections; threads proposal: limits.)
+once, to zeroed memory. (WebAssembly Core Specification, 5: the binary format; threads proposal:
+limits.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Final, TypeVar
 
-__all__ = ["DATA", "MEMORY_IMPORT", "START", "sections", "shareable", "shared"]
+__all__ = [
+    "CODE",
+    "DATA",
+    "EXPORTS",
+    "FUNCTIONS",
+    "HEADER",
+    "IMPORTS",
+    "MEMORY_IMPORT",
+    "START",
+    "TYPES",
+    "Reader",
+    "sections",
+    "shareable",
+    "shared",
+]
+
+_Part = TypeVar("_Part")
 
 #: The import of an unshared memory that has a maximum; the last byte is its flags.
 MEMORY_IMPORT: Final = b"\x03env\x06memory\x02\x01"
 _SHARED_MEMORY_IMPORT: Final = b"\x03env\x06memory\x02\x03"
-_HEADER_BYTES: Final = 8
-START, DATA, _DATA_COUNT = 8, 11, 12
+HEADER: Final = b"\0asm\1\0\0\0"
+#: The identifiers of sections.
+TYPES, IMPORTS, FUNCTIONS, EXPORTS, START, CODE, DATA, _DATA_COUNT = 1, 2, 3, 7, 8, 10, 11, 12
 _I32_CONST, _END = 0x41, 0x0B
 
 
-class _Reader:
+class Reader:
     """Reads numbers from a module's bytes."""
 
     def __init__(self, data: bytes, offset: int = 0) -> None:
@@ -41,6 +59,14 @@ class _Reader:
             if byte < 0x80:
                 return result
 
+    def run(self) -> bytes:
+        """Read bytes that their number precedes."""
+        return self.take(self.number())
+
+    def vector(self, read: Callable[[Reader], _Part]) -> list[_Part]:
+        """Read what its number precedes, part by part."""
+        return [read(self) for _ in range(self.number())]
+
     def take(self, count: int) -> bytes:
         if self.offset + count > len(self.data):
             raise ValueError("the module is cut off")
@@ -54,17 +80,17 @@ def sections(module: bytes) -> Iterator[tuple[int, bytes, bytes]]:
     Raises:
         ValueError: the module is cut off.
     """
-    reader = _Reader(module, _HEADER_BYTES)
+    reader = Reader(module, len(HEADER))
     while reader.offset < len(module):
         start = reader.offset
         identifier = reader.byte()
-        content = reader.take(reader.number())
+        content = reader.run()
         yield identifier, content, module[start : reader.offset]
 
 
 def shareable(module: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
     """Return the module for shared memory, and the data to write there once, by address."""
-    chunks = [module[:_HEADER_BYTES]]
+    chunks = [module[: len(HEADER)]]
     data: list[tuple[int, bytes]] = []
     for identifier, content, section in sections(module):
         if identifier == DATA:
@@ -81,14 +107,14 @@ def shared(module: bytes) -> bytes:
 
 def _segments(section: bytes) -> list[tuple[int, bytes]]:
     """Return the segments of a data section that are not all zeros, as new memory is."""
-    reader = _Reader(section)
+    reader = Reader(section)
     segments = []
     for _ in range(reader.number()):
         form = (reader.byte(), reader.byte())
         address = reader.number()
         if form != (0, _I32_CONST) or reader.byte() != _END:
             raise ValueError("the module's data is not placed at constant addresses")
-        content = reader.take(reader.number())
+        content = reader.run()
         if any(content):
             segments.append((address, content))
     return segments

@@ -1,72 +1,102 @@
-"""The kernel of chains: elementwise calls on blocks that stay in the first-level cache."""
+"""The kernels of chains: elementwise calls in one function, whose result may be reduced at once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import islice
 from struct import pack, unpack
 
-from webtensor.backends.chains import MOST_OPERANDS, Link
+from webtensor.backends.chains import MOST_OPERANDS, Chain
 from webtensor.backends.signatures import Signature
 from webtensor.backends.wasm.backend import kernel
-from webtensor.backends.wasm.descriptions import RESULT, Call, Description, Record, operands
-from webtensor.backends.wasm.links import MOST_PARAMETERS, chain_rows, link_name
+from webtensor.backends.wasm.chain_functions import ChainFunction, LinkCode
+from webtensor.backends.wasm.descriptions import (
+    RESULT,
+    Address,
+    Call,
+    Description,
+    Record,
+    operands,
+    scratch,
+)
+from webtensor.backends.wasm.geometries import strided_geometry
+from webtensor.backends.wasm.links import chain_rows, link_name
+from webtensor.matmul_sizes import MatmulSizes
 
 __all__: list[str] = []
 
-#: Forms of functions, as in ``wasm_build/source/chain.c``.
-_CAST, _OF_TWO, _OF_THREE = range(MOST_PARAMETERS + 1, MOST_PARAMETERS + 4)
+#: The elements of a reduction that threads do not share further, at most.
+_PIECE = 16384
 
 
 @kernel("chain")
-def chain(of: Signature, links: Sequence[Link], *parameters: float) -> Description:
-    """Compute all links for one block of elements, then for the next block."""
+def chain(of: Signature, computed: Chain) -> Description:
+    """Compute all links for each element."""
+    arguments = (_record(computed), RESULT, of.size, *_addresses(of))
+    return Description(of.bytes, (Call(("chain",), arguments, _work(computed), True),))
+
+
+@kernel("chain_reduce")
+def chain_reduce(
+    of: Signature, computed: Chain, kind: str, outer: int, reduced: int, inner: int
+) -> Description:
+    """Reduce elements as they are computed; a long axis is halved until threads can share it."""
+    halvings = (reduced // _PIECE).bit_length()
+    pieces = outer << halvings
+    to = scratch(0) if halvings else RESULT
+    arguments = (_record(computed, reduced, halvings), to, pieces, *_addresses(of))
+    call = Call(("chain", "reduce", kind, of.dtype), arguments, _work(computed), True)
+    if not halvings:
+        return Description(of.bytes, (call,))
+    last = Call(("reduce", "vectors", kind, of.dtype), (to, RESULT, outer, halvings), 4 * pieces)
+    return Description(of.bytes, (call, last), (16 * pieces,))
+
+
+@kernel("chain_multiply")
+def chain_multiply(of: Signature, computed: Chain, sizes: MatmulSizes) -> Description:
+    """Multiply blocks as they are computed by the columns of the last operand."""
+    right = len(of.inputs) - 1
+    calls: tuple[Call, ...] = ()
+    addresses = _addresses(of)
+    scratch_bytes: tuple[int, ...] = ()
+    if sizes.n > 1 and not sizes.transpose_b:
+        geometry = strided_geometry((sizes.n, sizes.k), (1, sizes.n), 0)
+        copy = (Address(right), scratch(0), geometry)
+        calls = (Call(("strided", "words"), copy, sizes.n * sizes.k),)
+        addresses = (*addresses[:right], scratch(0), *addresses[right + 1 :])
+        scratch_bytes = (4 * sizes.n * sizes.k,)
+    arguments = (_record(computed, sizes.n, sizes.k), RESULT, sizes.m, *addresses)
+    calls += (Call(("chain", "multiply"), arguments, _work(computed), True),)
+    return Description(of.bytes, calls, scratch_bytes)
+
+
+def _work(computed: Chain) -> float:
+    """Return about how many instructions a chain takes: as many for memory as for four links."""
+    return computed.signature.size * (1 + len(computed.links) / 4)
+
+
+def _addresses(of: Signature) -> tuple[Address | int, ...]:
+    """Return the addresses of all operands, and zeros for those that could be."""
+    return (*operands(of), *[0] * (MOST_OPERANDS - len(of.inputs)))
+
+
+def _record(computed: Chain, *form: int) -> Record:
+    """Return what the exports need to know of a chain, after the numbers of its end."""
+    links, parameters, of = computed
     (*sizes, columns), views = chain_rows(of)
-    words: list[int | str] = [len(of.inputs), of.dtype.itemsize, columns, len(sizes), *sizes]
+    function = ChainFunction(
+        tuple(
+            LinkCode(
+                link_name(link.row, link.dtypes, link.dtype), link.inputs, len(link.parameters)
+            )
+            for link in links
+        ),
+        tuple(operand.dtype for operand in of.inputs),
+        tuple(view[-1] for view in views),
+        of.dtype,
+    )
+    words: list[int | ChainFunction] = [function, len(of.inputs), of.dtype.itemsize, columns]
+    words += [len(sizes), *sizes]
     for operand, (*strides, step) in zip(of.inputs, views, strict=True):
         words += [operand.dtype.itemsize, step, *strides]
-    words.append(len(links))
-    remaining = iter(parameters)
-    blocks = _Blocks(links, len(of.inputs))
-    numbers = [*range(len(of.inputs))]
-    for index, link in enumerate(links):
-        own = list(islice(remaining, len(link.parameters)))
-        numbers.append(len(of.inputs) + blocks.result(index))
-        operand_numbers = [numbers[value] for value in link.inputs]
-        words += [link_name(link.row, link.dtypes, link.dtype), _form(link)]
-        words += [*operand_numbers, *[0] * (3 - len(operand_numbers)), numbers[-1]]
-        words += unpack("3i", pack("3f", *own, *[0.0] * (MOST_PARAMETERS - len(own))))
-    missing = (0,) * (MOST_OPERANDS - len(of.inputs))
-    arguments = (Record(tuple(words)), RESULT, of.size, *operands(of), *missing)
-    return Description(of.bytes, (Call(("chain",), arguments, of.size * len(links), True),))
-
-
-def _form(link: Link) -> int:
-    if link.row is None:
-        return _CAST
-    return (len(link.parameters), _OF_TWO, _OF_THREE)[len(link.inputs) - 1]
-
-
-class _Blocks:
-    """Assigns the results of links to blocks on the stack, to as few as possible.
-
-    Fewer blocks fit the cache.
-    """
-
-    def __init__(self, links: Sequence[Link], operands: int) -> None:
-        self._last_use = {
-            index - operands: number
-            for number, link in enumerate(links)
-            for index in link.inputs
-            if index >= operands
-        }
-        self._taken: dict[int, int] = {}
-
-    def result(self, number: int) -> int:
-        """Return the block for a link's result, which holds none of its operands."""
-        self._taken = {
-            link: block for link, block in self._taken.items() if self._last_use[link] >= number
-        }
-        block = next(free for free in range(number + 1) if free not in self._taken.values())
-        self._taken[number] = block
-        return block
+    floats = len(parameters)
+    words += unpack(f"{floats}i", pack(f"{floats}f", *parameters))
+    return Record((*form, *words))

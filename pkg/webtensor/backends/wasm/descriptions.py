@@ -16,6 +16,7 @@ from webtensor.backends.signatures import Signature
 
 if TYPE_CHECKING:
     from webtensor.backends.wasm.backend import WasmBackend
+    from webtensor.backends.wasm.chain_functions import ChainFunction
 
 __all__ = [
     "RESULT",
@@ -48,12 +49,12 @@ class Geometry(NamedTuple):
 
 
 class Record(NamedTuple):
-    """The address of integers; a name stands for the number of the link function of that name.
+    """The address of integers; a function of a chain stands for its number.
 
     Records occur in programs only.
     """
 
-    words: tuple[int | str, ...]
+    words: tuple[int | ChainFunction, ...]
 
 
 class Found(Protocol):

@@ -93,6 +93,14 @@ class Host(ABC):
             ValueError: the engine refuses the module.
         """
 
+    @abstractmethod
+    def add_functions(self, module: bytes, count: int) -> int:
+        """Add the functions "0", "1" and so on of a module to the table of the kernels' functions.
+
+        The module imports the memory, and ``huge_angle`` of the kernels. Returns the number of the
+        first one in the table; all threads know it.
+        """
+
     def make_threads(self, on_failure: Callable[[str], None]) -> Any:
         """Return the object that starts threads and runs kernels on them, if there may be several.
 
@@ -106,13 +114,13 @@ class Host(ABC):
 
 
 @cache
-def module_bytes(variant: str) -> bytes:
-    """Return the compiled kernels of one variant.
+def module_bytes(variant: str, kind: str = "kernels") -> bytes:
+    """Return the compiled kernels, or the ``"rows"``, of one variant.
 
     Raises:
         BackendUnavailableError: the package came without them.
     """
-    name = f"kernels-{variant}.wasm"
+    name = f"{kind}-{variant}.wasm"
     try:
         content = get_data("webtensor.backends.wasm", f"kernels/{name}")
     except OSError:

@@ -22,7 +22,7 @@ from pyodide.ffi import JsException, create_proxy
 from webtensor.backends.wasm.binary import shareable, shared
 from webtensor.backends.wasm.host import INITIAL_PAGES, MAXIMUM_PAGES, Host, module_bytes
 from webtensor.environment import env
-from webtensor.errors import BackendUnavailableError
+from webtensor.errors import BackendUnavailableError, OutOfMemoryError
 from webtensor.javascript import function_of, worker_url
 from webtensor.transfer import address_of, javascript_bytes, javascript_text, zero_bytes
 
@@ -196,6 +196,17 @@ class JavascriptHost(Host):
             return None if exported is None else self._in_order(exported)
 
         return find
+
+    def add_functions(self, module: bytes, count: int) -> int:
+        """Add the functions of a module to the table of the kernels' functions, in all threads."""
+        fitting = shared(module) if self.most_threads > 1 else module
+        try:
+            first: int = self._calls.addFunctions(javascript_bytes(fitting))
+        except JsException as error:
+            raise OutOfMemoryError(
+                f"wasm: there is no room for {count} more functions: {error}"
+            ) from error
+        return first
 
     def make_threads(self, on_failure: Callable[[str], None]) -> Any:
         """Return the object that ``threads.js`` makes."""

@@ -113,6 +113,17 @@ class WasmtimeHost(Host):
 
         return find
 
+    def add_functions(self, module: bytes, count: int) -> int:
+        """Add the functions of a module to the table of the kernels' functions."""
+        imports = [self._memory, self._exports["huge_angle"]]
+        instance = wasmtime.Instance(self._store, wasmtime.Module(self._engine, module), imports)
+        exports = instance.exports(self._store)
+        table = self._exports["__indirect_function_table"]
+        first: int = table.grow(self._store, count, None)
+        for index in range(count):
+            table.set(self._store, first + index, exports[str(index)])
+        return first
+
     def write(self, address: int, data: memoryview) -> None:
         """Copy contiguous bytes into memory."""
         source = (ctypes.c_char * len(data)).from_buffer_copy(data)

@@ -1,22 +1,28 @@
-"""The functions that links of chains call, by name; see ``wasm_build/source/chain.c``."""
+"""What chains consist of, and what may end one; see ``wasm_build/source/chain.c``."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
 from webtensor.backends.api import Elementwise
+from webtensor.backends.programs import KernelCall
 from webtensor.backends.signatures import Signature, Spec
-from webtensor.dtypes import DType
+from webtensor.dtypes import DType, float32, int32
+from webtensor.matmul_sizes import MatmulSizes
 from webtensor.shapes import Shape, contiguous_strides
 from webtensor.views import broadcast_strides, collapse
 
-__all__ = ["MOST_PARAMETERS", "chain_rows", "is_link", "link_name"]
+__all__ = ["chain_rows", "is_end", "is_link", "link_name"]
 
-#: Of a unary row.
-MOST_PARAMETERS = 3
-
-#: The minimum length of rows along which operands are broadcast: links are called row by row.
+#: The minimum length of rows along which operands are broadcast: functions are called row by row.
 _MIN_COLUMNS = 32
+
+#: The reductions that end chains, and their dtypes, as in ``wasm_build/source/reduction.c``.
+_REDUCTIONS, _REDUCED = ("sum", "prod", "max", "min"), (float32, int32)
+#: The shortest rows that are reduced or multiplied block by block.
+_MIN_RUN = 64
+#: The most columns of a matrix with which a chain is multiplied, as there.
+_MOST_COLUMNS = 4
 
 
 def link_name(row: Elementwise | None, dtypes: Sequence[DType], dtype: DType) -> str:
@@ -26,12 +32,25 @@ def link_name(row: Elementwise | None, dtypes: Sequence[DType], dtype: DType) ->
 
 def is_link(names: Container[str], row: Elementwise | None, of: Signature) -> bool:
     """Whether a row, or a cast, has a function of these names, and rows are long enough."""
-    dtypes = [operand.dtype for operand in of.inputs]
-    fits = row is None or len(row.parameters) <= MOST_PARAMETERS
-    if not fits or link_name(row, dtypes, of.dtype) not in names:
+    if link_name(row, [operand.dtype for operand in of.inputs], of.dtype) not in names:
         return False
     sizes, _ = chain_rows(of)
     return sizes[-1] >= min(of.size, _MIN_COLUMNS)
+
+
+def is_end(call: KernelCall) -> bool:
+    """Whether a call may end a chain: a reduction of long rows, or a product with few columns."""
+    dtype = call.signature.dtype
+    if call.kernel == "reduce":
+        kind, _, reduced, inner = call.attributes
+        return kind in _REDUCTIONS and dtype in _REDUCED and inner == 1 and reduced >= _MIN_RUN
+    sizes: MatmulSizes = call.attributes[0]
+    return (
+        dtype is float32
+        and (sizes.batch, sizes.transpose_a) == (1, False)
+        and sizes.n <= _MOST_COLUMNS
+        and sizes.k >= _MIN_RUN
+    )
 
 
 def chain_rows(of: Signature) -> tuple[list[int], list[list[int]]]:

@@ -28,7 +28,7 @@ from webtensor.backends.wasm.descriptions import (
     Record,
     is_found,
 )
-from webtensor.backends.wasm.links import is_link
+from webtensor.backends.wasm.links import is_end, is_link
 from webtensor.errors import KernelNotFoundError
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ class WasmProgram:
         self._backend = backend
         self._geometry_block = 0
         joined = with_joined_calls(program)
-        self._program = with_chains(joined, partial(is_link, backend.link_numbers))
+        self._program = with_chains(joined, partial(is_link, backend.chain_functions.rows), is_end)
         self._epoch: object = None
         self._generation = 0
         self._compile()
@@ -264,10 +264,12 @@ class WasmProgram:
         self._epoch = backend.epoch
         describes = [self._described(call) for call in program.calls]
         attributes = [_findable(call) for call in program.calls]
-        descriptions = [
-            self._numbered(describe(call.signature, *own))
-            for describe, call, own in zip(describes, program.calls, attributes, strict=True)
-        ]
+        descriptions = self._numbered(
+            [
+                describe(call.signature, *own)
+                for describe, call, own in zip(describes, program.calls, attributes, strict=True)
+            ]
+        )
         self._place(descriptions)
         self._source_gaps: list[_Gap] = []
         self._result_gaps: list[_Gap] = []
@@ -386,25 +388,38 @@ class WasmProgram:
             raise KernelNotFoundError(f"the kernel {call.kernel!r} does not say what it calls")
         return kernel.describe
 
-    def _numbered(self, description: Description) -> Description:
-        """Return a description with geometries in place of records."""
-        numbers = self._backend.link_numbers
+    def _numbered(self, descriptions: Sequence[Description]) -> list[Description]:
+        """Return descriptions with geometries in place of records; make the functions of chains."""
+        functions = self._backend.chain_functions
+        functions.add(
+            word
+            for description in descriptions
+            for call in description.calls
+            for argument in call.arguments
+            if isinstance(argument, Record)
+            for word in argument.words
+            if not isinstance(word, int)
+        )
 
-        def geometry(record: Record) -> Geometry:
+        def numbered(argument: Any) -> Any:
+            if not isinstance(argument, Record):
+                return argument
             return Geometry(
-                tuple(numbers[word] if isinstance(word, str) else word for word in record.words)
-            )
-
-        calls = [
-            call._replace(
-                arguments=tuple(
-                    geometry(argument) if isinstance(argument, Record) else argument
-                    for argument in call.arguments
+                tuple(
+                    word if isinstance(word, int) else functions.number(word)
+                    for word in argument.words
                 )
             )
-            for call in description.calls
+
+        return [
+            description._replace(
+                calls=tuple(
+                    call._replace(arguments=tuple(map(numbered, call.arguments)))
+                    for call in description.calls
+                )
+            )
+            for description in descriptions
         ]
-        return description._replace(calls=tuple(calls))
 
     def _place(self, descriptions: Sequence[Description]) -> None:
         """Give temporary values, scratch memory and geometries their places."""

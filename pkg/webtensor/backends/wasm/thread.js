@@ -1,11 +1,25 @@
 // A worker's whole life: it sleeps until there is work on the shared memory. See `threads.js`.
 const SPINNING_MS = 0.2;
 
-onmessage = ({ data: { module, memory, control, given, names, stack, CONTROL } }) => {
-  const { KERNEL, COUNT, PARTS, NEXT, OPEN, INSIDE, ROUND, FAILED } = CONTROL;
+onmessage = ({ data: { module, memory, control, given, code, names, stack, CONTROL } }) => {
+  const { KERNEL, COUNT, PARTS, NEXT, OPEN, INSIDE, ROUND, FAILED, ADDED } = CONTROL;
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
   exports.__stack_pointer.value = stack;
+  const table = exports.__indirect_function_table;
   let round = 0;
+  let known = 0; // of the added code
+
+  function addFunctions() {
+    while (known < Atomics.load(control, ADDED)) {
+      const [size] = new Int32Array(code, known, 1);
+      const bytes = new Uint8Array(code, known + 4, size).slice();
+      const imports = { env: { memory, huge_angle: exports.huge_angle } };
+      const { exports: functions } = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports);
+      for (const name in functions) table.set(table.grow(1), functions[name]);
+      known += 4 + ((size + 3) & ~3);
+    }
+  }
+
   for (;;) {
     const deadline = performance.now() + SPINNING_MS;
     let current;
@@ -18,6 +32,7 @@ onmessage = ({ data: { module, memory, control, given, names, stack, CONTROL } }
       const values = given.slice(0, control[COUNT]);
       const parts = control[PARTS];
       try {
+        addFunctions();
         for (let part; (part = Atomics.add(control, NEXT, 1)) < parts; )
           kernel(...values, part, parts);
       } catch {

@@ -11,9 +11,13 @@
 export default function threads(module, memory, exports, address, onFailure) {
   const url = String(address);
   // What the shared integers mean, for `thread.js`, too.
-  const CONTROL = { KERNEL: 0, COUNT: 1, PARTS: 2, NEXT: 3, OPEN: 4, INSIDE: 5, ROUND: 6, FAILED: 7 };
+  const CONTROL = {
+    KERNEL: 0, COUNT: 1, PARTS: 2, NEXT: 3, OPEN: 4, INSIDE: 5, ROUND: 6, FAILED: 7, ADDED: 8,
+  };
   const MOST_ARGUMENTS = 16;
-  const control = new Int32Array(new SharedArrayBuffer(4 * 8));
+  const control = new Int32Array(new SharedArrayBuffer(4 * 9));
+  // Modules of functions that were added, each after its size. Only what is written takes memory.
+  const code = new SharedArrayBuffer(1 << 24);
   const given = new Float64Array(new SharedArrayBuffer(8 * MOST_ARGUMENTS));
   const names = WebAssembly.Module.exports(module).map(({ name }) => name);
   let workers = [];
@@ -25,7 +29,7 @@ export default function threads(module, memory, exports, address, onFailure) {
       event.preventDefault();
       fail(event.message);
     };
-    worker.postMessage({ module, memory, control, given, names, stack, CONTROL });
+    worker.postMessage({ module, memory, control, given, code, names, stack, CONTROL });
     return worker;
   }
 
@@ -57,6 +61,15 @@ export default function threads(module, memory, exports, address, onFailure) {
 
   return {
     share,
+
+    // Let the workers add a module's functions to their tables before they next run a kernel: asleep,
+    // they get no message.
+    addFunctions(bytes) {
+      const place = control[CONTROL.ADDED];
+      new Int32Array(code, place, 1)[0] = bytes.length;
+      new Uint8Array(code, place + 4, bytes.length).set(bytes);
+      Atomics.store(control, CONTROL.ADDED, place + 4 + ((bytes.length + 3) & ~3));
+    },
 
     // Start one worker per stack; `stacks` are the addresses of their upper ends.
     start(...stacks) {

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from webtensor.backends.wasm.binary import DATA, MEMORY_IMPORT, START, sections
+from webtensor.backends.wasm.binary import DATA, HEADER, MEMORY_IMPORT, START, sections
 
 __all__ = ["check_user_module"]
-
-_MAGIC: Final = b"\0asm\1\0\0\0"
 
 
 def check_user_module(module: bytes) -> None:
@@ -18,7 +14,7 @@ def check_user_module(module: bytes) -> None:
         ValueError: it is no module, has static data, which would overwrite the library's
             memory, or does not import its memory as the library's kernels do.
     """
-    if not module.startswith(_MAGIC):
+    if not module.startswith(HEADER):
         raise ValueError("these bytes are no WebAssembly module")
     for identifier, _, _ in sections(module):
         if identifier in (START, DATA):

@@ -49,7 +49,14 @@ __all__ = ["WebGLBackend", "kernel"]
 
 #: Registers a kernel: ``@kernel("name")``.
 kernel = KernelTable(
-    __package__, without=[*FAMILIES["linalg"], "moments", "non_max_suppression", "ragged_sequence"]
+    __package__,
+    without=[
+        *FAMILIES["linalg"],
+        "chain_multiply",
+        "moments",
+        "non_max_suppression",
+        "ragged_sequence",
+    ],
 )
 
 _BYTES_PER_TEXEL_READ = 16
@@ -139,8 +146,11 @@ class WebGLBackend(Backend):
         from webtensor.backends.joining import with_joined_calls
         from webtensor.backends.webgl.prepared_draws import PreparedDraws
 
-        joined = with_joined_calls(program)
-        program = with_chains(joined, lambda row, of: self.mode.version == 2)
+        program = with_joined_calls(program)
+        if self.mode.version == 2:
+            program = with_chains(
+                program, lambda row, of: True, lambda call: call.kernel == "reduce"
+            )
         one_by_one = super().compiled(program)
         kernels = [self.kernel(call.kernel) for call in program.calls]
         if all(isinstance(kernel, DescribedKernel) for kernel in kernels):

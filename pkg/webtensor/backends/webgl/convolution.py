@@ -22,7 +22,7 @@ from webtensor.backends.webgl.convolution_tiles import (
 )
 from webtensor.backends.webgl.draws import Draws, Value
 from webtensor.backends.webgl.epilogue import NO_EPILOGUE, Epilogue, epilogue_of
-from webtensor.backends.webgl.reduction import reduce_texture
+from webtensor.backends.webgl.reduction import reduced_value
 from webtensor.backends.webgl.window_walk import (
     WINDOW_UNIFORMS,
     over_cells,
@@ -316,7 +316,7 @@ def _filter_gradient(
         result = _run(draws, name, inputs, parts * size, window, form, body, lanes, numbers)
     if parts == 1:
         return result
-    return reduce_texture(draws, result, float32, "sum", (1, parts, size))
+    return reduced_value(draws, result, float32, "sum", (1, parts, size))
 
 
 @kernel("depthwise_conv2d", "fused_depthwise_conv2d")

@@ -100,16 +100,30 @@ class Reads(NamedTuple):
     Attributes:
         inputs: the operands.
         uniforms: what their offsets follow from.
-        lines: the code that sets ``a0``, ``a1`` and so on to what they have at index ``t``.
         are_vectors: whether these variables are of four elements, rather than of one.
         lanes: how many elements the shader computes at once.
+        walk: the code that finds offsets for index ``t``.
+        places: what follows the name of each operand's getter; None where that is index ``t``.
     """
 
     inputs: list[Input]
     uniforms: list[Uniform]
-    lines: list[str]
     are_vectors: list[bool]
     lanes: int
+    walk: list[str]
+    places: list[str | None]
+
+    def lines(self, here: str) -> list[str]:
+        """Return code that sets ``a0``, ``a1`` and so on to what they have at index ``t``.
+
+        ``here`` is what follows a getter's name to read at the index.
+        """
+        reads = [
+            f"  {vector_type(source.dtype, source.lanes)} a{index} = "
+            f"{getter_name(source.name)}{place or here};"
+            for index, (source, place) in enumerate(zip(self.inputs, self.places, strict=True))
+        ]
+        return self.walk + reads
 
 
 def operand_reads(
@@ -125,12 +139,12 @@ def operand_reads(
     uniforms = array_uniform("lengths", rank) if walkers else []
     for index in walkers:
         uniforms += array_uniform(f"strides{index}", rank)
-    lines = [_walk(rank, walkers)] if walkers else []
-    for index, (source, mode) in enumerate(zip(inputs, modes, strict=True)):
-        offset = {_SAME: "Here()", _SCALAR: "(0)"}.get(mode, f"(p{index})")
-        read = f"{getter_name(source.name)}{offset}"
-        lines.append(f"  {vector_type(source.dtype, source.lanes)} a{index} = {read};")
-    return Reads(inputs, uniforms, lines, are_vectors, 1 if _ELEMENT in modes else 4)
+    places = [
+        None if mode == _SAME else "(0)" if mode == _SCALAR else f"(p{index})"
+        for index, mode in enumerate(modes)
+    ]
+    walk = [_walk(rank, walkers)] if walkers else []
+    return Reads(inputs, uniforms, are_vectors, 1 if _ELEMENT in modes else 4, walk, places)
 
 
 def row_shader(
@@ -144,7 +158,7 @@ def row_shader(
         [
             element_function("element", element_expression(row, dtypes, output), dtypes, output),
             "V compute(int t) {",
-            *reads.lines,
+            *reads.lines("Here()"),
             f"  return {by_lane('element', operands, reads.are_vectors, output, reads.lanes)};",
             "}",
         ]
@@ -167,19 +181,26 @@ def _walk(rank: int, operands: Sequence[int]) -> str:
 
 @lru_cache(maxsize=4096)
 def reading_plan(
-    shape: Shape, operands: tuple[Shape, ...]
+    shape: Shape, operands: tuple[Shape, ...], by_element: bool = False
 ) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
-    """Return how each operand is read, the rank to walk over, and the uniforms of the walk."""
+    """Return how each operand is read, the rank to walk over, and the uniforms of the walk.
+
+    ``by_element`` says that the index is that of an element, rather than that of a texel.
+    """
     size = prod(shape)
     sizes = [prod(operand) for operand in operands]
     simple = [_SAME if n == size else _SCALAR if n == 1 else None for n in sizes]
-    if None not in simple:
+    if None not in simple and not by_element:
         return tuple(mode for mode in simple if mode is not None), 0, ()
     views = [broadcast_strides(operand, shape) for operand in operands]
     dimensions, strides = collapse(shape, *views)
-    aligned = dimensions[-1] % 4 == 0 and all(
-        view[-1] == 0 or (view[-1] == 1 and all(step % 4 == 0 for step in view[:-1]))
-        for view in strides
+    aligned = (
+        not by_element
+        and dimensions[-1] % 4 == 0
+        and all(
+            view[-1] == 0 or (view[-1] == 1 and all(step % 4 == 0 for step in view[:-1]))
+            for view in strides
+        )
     )
     modes = []
     uniforms: list[int] = []

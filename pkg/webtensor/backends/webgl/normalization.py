@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.draws import Draws, Program, Value
-from webtensor.backends.webgl.reduction import reduce_texture
+from webtensor.backends.webgl.reduction import reduced_value
 from webtensor.dtypes import float32
 
 __all__: list[str] = []
@@ -74,12 +74,12 @@ def _normalize(draws: Draws, kind: str, outer: int, length: int) -> Value:
         program = Program((kind, "short"), lambda: shader(["x"], code))
         return draws.draw(program, [x], size, float32, length)
     row = length // lanes
-    greatest = reduce_texture(draws, x, float32, "max", (outer, length, 1))
+    greatest = reduced_value(draws, x, float32, "max", (outer, length, 1))
     program = Program(
         ("exponentials", lanes), lambda: shader(["x", "greatest"], _EXPONENTIALS[lanes])
     )
     exponentials = draws.draw(program, [x, greatest], size, float32, row)
-    total = reduce_texture(draws, exponentials, float32, "sum", (outer, length, 1))
+    total = reduced_value(draws, exponentials, float32, "sum", (outer, length, 1))
 
     if kind == "softmax":
         names, textures = ["exponentials", "total"], [exponentials, total]

@@ -7,14 +7,22 @@ fragments work at once. Reads are four lanes wide where the innermost axis allow
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader, vector_type
 from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.dtypes import DType, bool_, float32, int32
 
-__all__ = ["reduce_texture"]
+if TYPE_CHECKING:
+    from webtensor.backends.webgl.chain_code import ChainCode
+
+__all__ = ["reduced_value"]
+
+#: What is reduced: a value, or what gives the code of a chain, by element or not.
+_Source: TypeAlias = "Value | Callable[[bool], ChainCode]"
 
 #: A reduction longer than this is split into parts of this length.
 _PART = 64
@@ -94,9 +102,19 @@ V compute(int t) {
 """
 
 
+def _form(group: tuple[int, int, int], part: int) -> tuple[str, int, int]:
+    """Return the code of a stage, and how many elements it computes and reads at once."""
+    outer, reduced, inner = group
+    if inner % 4 == 0:
+        return _ALONG_INNER, 4, 4
+    if inner == 1 and (reduced % 4 == 0 or outer == 1) and part % 4 == 0:
+        return _ALONG_REDUCED, 1, 4
+    return _ALONG_INNER, 1, 1
+
+
 def _stage(
     draws: Draws,
-    x: Value,
+    source: _Source,
     dtype: DType,
     kind: str,
     group: tuple[int, int, int],
@@ -106,11 +124,9 @@ def _stage(
 ) -> Value:
     """Reduce each part of the middle axis; ``scale`` is the factor that turns sums into means."""
     outer, reduced, inner = group
-    if inner % 4 == 0:
-        form, lanes, read_lanes = _ALONG_INNER, 4, 4
-    elif inner == 1 and (reduced % 4 == 0 or outer == 1) and part % 4 == 0:
-        form, lanes, read_lanes = _ALONG_REDUCED, 1, 4
-    else:
+    form, lanes, read_lanes = _form(group, part)
+    chain = None if isinstance(source, Value) else source(read_lanes == 1)
+    if chain is not None and chain.lanes < read_lanes:
         form, lanes, read_lanes = _ALONG_INNER, 1, 1
 
     def shader() -> Shader:
@@ -123,23 +139,35 @@ def _stage(
         if kind == "mean":
             uniforms.append(("scale", "float"))
         code = _combine(kind, dtype, read_lanes) + code
-        return Shader(kind, [Input("x", dtype, read_lanes)], dtype, lanes, uniforms, code)
+        if chain is None:
+            inputs = [Input("x", dtype, read_lanes)]
+            return Shader(kind, inputs, dtype, lanes, uniforms, code)
+        title, code = f"{kind} of {chain.title}", f"{chain.function('getX')}\n{code}"
+        return Shader(title, chain.inputs, dtype, lanes, uniforms + chain.uniforms, code)
 
-    program = Program(("reduce", kind, dtype, lanes, read_lanes), shader)
     numbers: list[float] = [reduced, parts, part]
     if form is _ALONG_INNER:
         numbers.append(inner // 4 if lanes == 4 else inner)
     if kind == "mean":
         numbers.append(scale)
-    return draws.draw(program, [x], outer * parts * inner, dtype, *numbers)
+    key: tuple[Hashable, ...] = ("reduce", kind, dtype, lanes, read_lanes)
+    inputs: Sequence[Value] = draws.inputs
+    if isinstance(source, Value):
+        inputs = [source]
+    if chain is not None:
+        numbers += chain.numbers
+        key += chain.key
+    return draws.run(key, shader, inputs, outer * parts * inner, dtype, *numbers)
 
 
-def reduce_texture(
-    draws: Draws, x: Value, dtype: DType, kind: str, group: tuple[int, int, int]
+def reduced_value(
+    draws: Draws, source: _Source, dtype: DType, kind: str, group: tuple[int, int, int]
 ) -> Value:
-    """Reduce the middle axis of a texture's elements, viewed as (outer, reduced, inner)."""
+    """Reduce the middle axis of what is viewed as (outer, reduced, inner).
+
+    The source may be a chain of the operands.
+    """
     outer, reduced, inner = group
-    source = x
     left = 1.0 / reduced  # of the scale of a mean
     while True:
         parts = 1
@@ -158,8 +186,7 @@ def reduce_texture(
 @kernel("reduce")
 def reduce(draws: Draws, kind: str, outer: int, reduced: int, inner: int) -> Value:
     """Reduce the middle axis."""
-    x: Value = draws.inputs[0]
-    return reduce_texture(draws, x, draws.dtype, kind, (outer, reduced, inner))
+    return reduced_value(draws, draws.inputs[0], draws.dtype, kind, (outer, reduced, inner))
 
 
 # The extremum is searched among the candidates of the previous stage, or along the whole axis at

@@ -11,7 +11,7 @@ from __future__ import annotations
 from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.draws import Draws, Program, Value
-from webtensor.backends.webgl.reduction import reduce_texture
+from webtensor.backends.webgl.reduction import reduced_value
 from webtensor.backends.webgl.sorting import argsort_texture
 from webtensor.dtypes import DType, float32, int32
 
@@ -196,7 +196,7 @@ def _add(
     if parts == 1:
         return total
     parted = (outer, parts, length * inner * lanes)
-    return reduce_texture(draws, total, dtype, "sum", parted)
+    return reduced_value(draws, total, dtype, "sum", parted)
 
 
 @kernel("one_hot")

@@ -1,0 +1,239 @@
+"""Functions that compute chains in registers, put together from the code of rows.
+
+Each is a loop that reads four elements of each operand, goes through the links and writes the
+result. It is written as bytes, as pages have no compiler: the code of rows is copied, with other
+numbers of locals. So a chain computes to the bit what its calls would. Rows that return before
+their end are called.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
+
+from webtensor.backends.chains import MOST_OPERANDS
+from webtensor.backends.wasm.binary import (
+    CODE,
+    EXPORTS,
+    FUNCTIONS,
+    HEADER,
+    IMPORTS,
+    MEMORY_IMPORT,
+    TYPES,
+)
+from webtensor.backends.wasm.binary_parts import encoded, run, section, vector
+from webtensor.backends.wasm.host import INITIAL_PAGES, MAXIMUM_PAGES, Host, module_bytes
+from webtensor.backends.wasm.row_code import CALL, Instruction, RowCode, RowFunction
+from webtensor.dtypes import DType, bool_
+
+__all__ = ["ChainFunction", "ChainFunctions", "LinkCode"]
+
+_I32, _I64, _F32, _V128 = b"\x7f", b"\x7e", b"\x7d", b"\x7b"
+_FUNCTION, _BLOCK, _LOOP, _END, _NO_RESULT = b"\x60", b"\x02", b"\x03", b"\x0b", b"\x40"
+_GET, _SET = b"\x20", b"\x21"
+_LOAD, _LOAD_SPLAT, _STORE = b"\xfd\x00\x00\x00", b"\xfd\x09\x00\x00", b"\xfd\x0b\x00\x00"
+
+#: The parameters of a chain's function (``wasm_build/source/chain.h``): the address of the result,
+#: the size, and the addresses of the rows' parameters and of operands.
+_OUT, _ROW_PARAMETERS, _FIRST_OPERAND = 0, 2, 3
+_PARAMETERS: Final = _I32 * (_FIRST_OPERAND + MOST_OPERANDS)
+#: ``size -= 4; if (size > 0) continue``.
+_REPEAT: Final = b"\x20\x01\x41\x04\x6b\x22\x01\x41\x00\x4a\x0d\x00"
+
+
+class LinkCode(NamedTuple):
+    """A link: its row's name, the values that it reads, and how many parameters the row has."""
+
+    name: str
+    inputs: tuple[int, ...]
+    parameters: int
+
+
+class ChainFunction(NamedTuple):
+    """What the function of a chain depends on.
+
+    Attributes:
+        links: the links, whose values are numbered as those of a ``Link``.
+        dtypes: the dtypes of the operands.
+        steps: 1 for an operand that has an element for each of the result's, and 0 for one element.
+        dtype: that of the result.
+    """
+
+    links: tuple[LinkCode, ...]
+    dtypes: tuple[DType, ...]
+    steps: tuple[int, ...]
+    dtype: DType
+
+
+class ChainFunctions:
+    """The functions of chains that the kernels of a host can call."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._rows = RowCode(module_bytes(host.variant, "rows"))
+        self._numbers: dict[ChainFunction, int] = {}
+
+    @property
+    def rows(self) -> Collection[str]:
+        """The names of the functions of rows."""
+        return self._rows.numbers.keys()
+
+    def add(self, functions: Iterable[ChainFunction]) -> None:
+        """Make those functions that are missing, in one module."""
+        missing = [*dict.fromkeys(part for part in functions if part not in self._numbers)]
+        if missing:
+            first = self._host.add_functions(_module(self._rows, missing), len(missing))
+            self._numbers.update(zip(missing, range(first, first + len(missing)), strict=True))
+
+    def number(self, function: ChainFunction) -> int:
+        """Return the number of a function in the table that the kernels call."""
+        return self._numbers[function]
+
+
+def _module(rows: RowCode, functions: Sequence[ChainFunction]) -> bytes:
+    """Return a module that exports these functions as "0", "1" and so on."""
+    called: dict[int, int] = {0: 0}
+
+    def number_of(row: int) -> int:
+        """Return the number that a function of rows has in the new module."""
+        return called.setdefault(row, len(functions) + len(called))
+
+    bodies = [_Body(rows, number_of).of(function) for function in functions]
+    signatures = [(_F32, _I64), (_PARAMETERS, b"")]
+    types = [1] * len(functions)
+    copied = 1
+    while copied < len(called):  # what is copied may call more
+        row = rows.function([*called][copied])
+        own = range(len(row.parameters) + len(row.locals))
+        bodies.append(_declared(row.locals) + _rewritten(row.code, own, number_of) + _END)
+        types.append(len(signatures))
+        signatures.append((row.parameters, row.results))
+        copied += 1
+    imports = [
+        MEMORY_IMPORT + encoded(INITIAL_PAGES) + encoded(MAXIMUM_PAGES),
+        run(b"env") + run(b"huge_angle") + b"\x00" + encoded(0),
+    ]
+    exports = [
+        run(str(index).encode()) + b"\x00" + encoded(1 + index) for index in range(len(functions))
+    ]
+    return HEADER + b"".join(
+        (
+            section(TYPES, vector(_FUNCTION + run(a) + run(b) for a, b in signatures)),
+            section(IMPORTS, vector(imports)),
+            section(FUNCTIONS, vector(map(encoded, types))),
+            section(EXPORTS, vector(exports)),
+            section(CODE, vector(map(run, bodies))),
+        )
+    )
+
+
+def _declared(kinds: bytes) -> bytes:
+    """Return the declaration of locals of these types."""
+    return vector(encoded(1) + bytes([kind]) for kind in kinds)
+
+
+def _rewritten(
+    code: Iterable[Instruction], locals_: Sequence[int], number_of: Callable[[int], int]
+) -> bytes:
+    """Return code with these locals in place of its own, and with other numbers of functions."""
+    parts: list[bytes] = []
+    for part in code:
+        if isinstance(part, bytes):
+            parts.append(part)
+        else:
+            opcode, number = part
+            new = number_of(number) if opcode == CALL else locals_[number]
+            parts.append(bytes([opcode]) + encoded(new))
+    return b"".join(parts)
+
+
+class _Body:
+    """The body of a chain's function, while it is written."""
+
+    def __init__(self, rows: RowCode, number_of: Callable[[int], int]) -> None:
+        self._rows = rows
+        self._number_of = number_of
+        self._locals = bytearray()
+        #: Locals that serve one row after another, by type, and how many of them the row has.
+        self._scratch: dict[int, list[int]] = {}
+        self._taken: Counter[int] = Counter()
+
+    def of(self, function: ChainFunction) -> bytes:
+        """Return the body of this function."""
+        links, dtypes, steps, dtype = function
+        values = [self._new(_V128[0]) for _ in range(len(dtypes) + len(links))]
+        parameters = [self._new(_F32[0]) for link in links for _ in range(link.parameters)]
+        before = [_parameter(index, number) for index, number in enumerate(parameters)]
+        loop: list[bytes] = []
+        remaining = iter(parameters)
+        for index, step in enumerate(steps):
+            (loop if step else before).append(self._load(index, values[index], dtypes[index], step))
+        for link, value in zip(links, values[len(dtypes) :], strict=True):
+            arguments = [values[index] for index in link.inputs]
+            arguments += islice(remaining, link.parameters)
+            loop += [self._call(link.name, arguments), _SET, encoded(value)]
+        loop += [self._store(values[-1], dtype), _REPEAT, _END]
+        locals_ = _declared(bytes(self._locals))
+        return b"".join((locals_, *before, _LOOP, _NO_RESULT, *loop, _END))
+
+    def _load(self, index: int, value: int, dtype: DType, step: int) -> bytes:
+        """Return code that reads an operand, and goes on to its next elements."""
+        address = _FIRST_OPERAND + index
+        if dtype is bool_:
+            code = self._call("load_bools" if step else "load_bool", [address])
+        else:
+            code = _GET + encoded(address) + (_LOAD if step else _LOAD_SPLAT)
+        return code + _SET + encoded(value) + (_moved(address, dtype) if step else b"")
+
+    def _store(self, value: int, dtype: DType) -> bytes:
+        if dtype is bool_:
+            code = self._call("store_bools", [_OUT, value])
+        else:
+            code = _GET + encoded(_OUT) + _GET + encoded(value) + _STORE
+        return code + _moved(_OUT, dtype)
+
+    def _call(self, name: str, arguments: Sequence[int]) -> bytes:
+        """Return code that does what a function of rows does with these locals."""
+        number = self._rows.numbers[name]
+        row = self._rows.function(number)
+        if not row.returns:
+            return self._inlined(row, arguments)
+        reads = b"".join(_GET + encoded(argument) for argument in arguments)
+        return reads + bytes([CALL]) + encoded(self._number_of(number))
+
+    def _inlined(self, row: RowFunction, arguments: Sequence[int]) -> bytes:
+        self._taken.clear()
+        code: list[bytes] = []
+        locals_ = [*arguments]
+        for index in row.written & {*range(len(arguments))}:
+            locals_[index] = self._temporary(row.parameters[index])
+            code += [_GET, encoded(arguments[index]), _SET, encoded(locals_[index])]
+        locals_ += [self._temporary(kind) for kind in row.locals]
+        code += [_BLOCK, row.results or _NO_RESULT]
+        return b"".join((*code, _rewritten(row.code, locals_, self._number_of), _END))
+
+    def _temporary(self, kind: int) -> int:
+        """Return a local of a type that the present row has not taken."""
+        numbers = self._scratch.setdefault(kind, [])
+        if self._taken[kind] == len(numbers):
+            numbers.append(self._new(kind))
+        self._taken[kind] += 1
+        return numbers[self._taken[kind] - 1]
+
+    def _new(self, kind: int) -> int:
+        self._locals.append(kind)
+        return len(_PARAMETERS) + len(self._locals) - 1
+
+
+def _parameter(index: int, number: int) -> bytes:
+    """Return code that reads a row's parameter into a local."""
+    load = b"\x2a\x02" + encoded(4 * index)
+    return _GET + encoded(_ROW_PARAMETERS) + load + _SET + encoded(number)
+
+
+def _moved(address: int, dtype: DType) -> bytes:
+    """Return code that lets an address go on by four elements."""
+    step = b"\x41" + encoded(4 * dtype.itemsize) + b"\x6a"
+    return _GET + encoded(address) + step + _SET + encoded(address)
