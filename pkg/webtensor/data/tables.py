@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from csv import Error, field_size_limit, reader
-from itertools import repeat
+from itertools import chain
 from math import floor
-from operator import setitem
 from typing import Any, Final, TypedDict, overload
 
 from webtensor.data.text_lines import as_lines
@@ -132,10 +130,16 @@ class _EqualRows(Sequence[list[str]]):
 
     After the fields of each row, the list has one more element, which marks the end of the row.
     A column is a slice of the list, so that no list is made for each row.
+
+    Args:
+        fields: the list.
+        width: the number of fields of a row.
+        has_underscores: whether a field has one.
     """
 
-    def __init__(self, fields: list[str], width: int) -> None:
+    def __init__(self, fields: list[str], width: int, has_underscores: bool) -> None:
         self._fields, self._width = fields, width
+        self.has_underscores = has_underscores
 
     def __len__(self) -> int:
         return len(self._fields) // (self._width + 1)
@@ -147,7 +151,8 @@ class _EqualRows(Sequence[list[str]]):
     def __getitem__(self, index: int | slice) -> list[str] | _EqualRows:
         rows, step = range(len(self))[index], self._width + 1
         if isinstance(rows, range):
-            return _EqualRows(self._fields[rows.start * step : rows.stop * step], self._width)
+            fields = self._fields[rows.start * step : rows.stop * step]
+            return _EqualRows(fields, self._width, self.has_underscores)
         return self._fields[rows * step : rows * step + self._width]
 
     def columns(self) -> list[list[str]]:
@@ -169,7 +174,7 @@ def _split(text: str, delimiter: str) -> Sequence[list[str]]:
         fields = text.replace("\n", f"{delimiter}\n{delimiter}").split(delimiter)
         fields.append("\n")
         if fields[width :: width + 1] == ["\n"] * (text.count("\n") + 1):
-            return _EqualRows(fields, width)
+            return _EqualRows(fields, width, "_" in text)
     return [line.split(delimiter) for line in text.split("\n") if line]
 
 
@@ -203,8 +208,12 @@ class Table:
             for index, name in enumerate(names)
             if name in configs or not configured_only
         ]
-        self._features = {name: None for _, name, config in self._columns if not _is_label(config)}
-        self._labels = {name: None for _, name, config in self._columns if _is_label(config)}
+        self._features: dict[str, Any] = {
+            name: None for _, name, config in self._columns if not _is_label(config)
+        }
+        self._labels: dict[str, Any] = {
+            name: None for _, name, config in self._columns if _is_label(config)
+        }
         self._count = 0
 
     def blocks(self, rows: Sequence[list[str]]) -> Iterator[Sequence[Any]]:
@@ -237,15 +246,19 @@ class Table:
         ) or [()] * width
         if len(fields) != width:
             raise ValueError(f"rows have {len(fields)} fields instead of {width}")
-        # Python takes less time to fill copies column by column than to make each element at once.
-        features: list[dict[str, Any]] = [self._features.copy() for _ in range(len(rows))]
-        labels: list[dict[str, Any]] = (
-            [self._labels.copy() for _ in range(len(rows))] if self._labels else []
+        has_underscores = (
+            rows.has_underscores
+            if isinstance(rows, _EqualRows)
+            else "_" in "".join(chain.from_iterable(rows))
         )
-        for index, name, config in self._columns:
-            elements = labels if name in self._labels else features
-            deque(map(setitem, elements, repeat(name), _values(fields[index], config)), maxlen=0)
-        return list(zip(features, labels, strict=True)) if self._labels else features
+        columns = {
+            name: _values(fields[index], config, has_underscores)
+            for index, name, config in self._columns
+        }
+        features = _dicts(self._features, columns, len(rows))
+        if not self._labels:
+            return features
+        return list(zip(features, _dicts(self._labels, columns, len(rows)), strict=True))
 
     def _fitting(self, rows: Sequence[list[str]]) -> tuple[int, ValueError]:
         """Return the number of rows before the first that does not fit, and its error."""
@@ -276,9 +289,30 @@ def _is_label(config: ColumnConfig) -> bool:
     return bool(config.get("is_label"))
 
 
-def _values(texts: Sequence[str], config: ColumnConfig) -> list[Any]:
+def _dicts(
+    names: dict[str, Any], columns: Mapping[str, Sequence[Any]], count: int
+) -> list[dict[str, Any]]:
+    """Return a dict for each row, of the columns of these names.
+
+    Python takes the least time to copy a dict of the names, and to fill the copies with two columns
+    at a time.
+    """
+    dicts: list[dict[str, Any]] = [names.copy() for _ in range(count)]
+    ordered = [*names]
+    for first, second in zip(ordered[::2], ordered[1::2], strict=False):
+        for row, value, other in zip(dicts, columns[first], columns[second], strict=True):
+            row[first] = value
+            row[second] = other
+    if len(ordered) % 2:
+        last = ordered[-1]
+        for row, value in zip(dicts, columns[last], strict=True):
+            row[last] = value
+    return dicts
+
+
+def _values(texts: Sequence[str], config: ColumnConfig, has_underscores: bool) -> list[Any]:
     """Return the values of a column."""
-    if config.get("dtype") in (None, "float32") and "_" not in "".join(texts):
+    if config.get("dtype") in (None, "float32") and not has_underscores:
         try:
             return list(map(float, texts))
         except ValueError:
