@@ -31,16 +31,21 @@ from webtensor.dtypes import DType, bool_
 __all__ = ["ChainFunction", "ChainFunctions", "LinkCode"]
 
 _I32, _I64, _F32, _V128 = b"\x7f", b"\x7e", b"\x7d", b"\x7b"
-_FUNCTION, _BLOCK, _LOOP, _END, _NO_RESULT = b"\x60", b"\x02", b"\x03", b"\x0b", b"\x40"
-_GET, _SET = b"\x20", b"\x21"
-_LOAD, _LOAD_SPLAT, _STORE = b"\xfd\x00\x00\x00", b"\xfd\x09\x00\x00", b"\xfd\x0b\x00\x00"
+_FUNCTION, _NO_RESULT = b"\x60", b"\x40"
+#: Instructions, as far as they are the same each time.
+_BLOCK, _LOOP, _IF, _END, _AGAIN = b"\x02", b"\x03\x40", b"\x04\x40", b"\x0b", b"\x0d\x00"
+_GET, _SET, _I32_ADD, _AT_LEAST = b"\x20", b"\x21", b"\x6a", b"\x4e"
+_LOAD_SPLAT = b"\xfd\x09\x00\x00"
+#: An offset follows.
+_LOAD, _STORE = b"\xfd\x00\x00", b"\xfd\x0b\x00"
 
 #: The parameters of a chain's function (``wasm_build/source/chain.h``): the address of the result,
 #: the size, and the addresses of the rows' parameters and of operands.
-_OUT, _ROW_PARAMETERS, _FIRST_OPERAND = 0, 2, 3
+_OUT, _SIZE, _ROW_PARAMETERS, _FIRST_OPERAND = 0, 1, 2, 3
 _PARAMETERS: Final = _I32 * (_FIRST_OPERAND + MOST_OPERANDS)
-#: ``size -= 4; if (size > 0) continue``.
-_REPEAT: Final = b"\x20\x01\x41\x04\x6b\x22\x01\x41\x00\x4a\x0d\x00"
+#: How many vectors a turn of the loop computes, while so many are left.
+_UNROLLED: Final = 2
+_VECTOR_BYTES: Final = 16
 
 
 class LinkCode(NamedTuple):
@@ -159,40 +164,72 @@ class _Body:
         #: Locals that serve one row after another, by type, and how many of them the row has.
         self._scratch: dict[int, list[int]] = {}
         self._taken: Counter[int] = Counter()
+        self._place = self._new(_I32[0])
 
     def of(self, function: ChainFunction) -> bytes:
         """Return the body of this function."""
-        links, dtypes, steps, dtype = function
+        links, dtypes, steps, _ = function
         values = [self._new(_V128[0]) for _ in range(len(dtypes) + len(links))]
         parameters = [self._new(_F32[0]) for link in links for _ in range(link.parameters)]
         before = [_parameter(index, number) for index, number in enumerate(parameters)]
-        loop: list[bytes] = []
-        remaining = iter(parameters)
-        for index, step in enumerate(steps):
-            (loop if step else before).append(self._load(index, values[index], dtypes[index], step))
-        for link, value in zip(links, values[len(dtypes) :], strict=True):
-            arguments = [values[index] for index in link.inputs]
-            arguments += islice(remaining, link.parameters)
-            loop += [self._call(link.name, arguments), _SET, encoded(value)]
-        loop += [self._store(values[-1], dtype), _REPEAT, _END]
-        locals_ = _declared(bytes(self._locals))
-        return b"".join((locals_, *before, _LOOP, _NO_RESULT, *loop, _END))
+        before += [
+            self._load(index, values[index], dtypes[index], 0)
+            for index, step in enumerate(steps)
+            if not step
+        ]
+        loops = [self._loop(function, values, parameters, vectors) for vectors in (_UNROLLED, 1)]
+        return b"".join((_declared(bytes(self._locals)), *before, *loops, _END))
 
-    def _load(self, index: int, value: int, dtype: DType, step: int) -> bytes:
-        """Return code that reads an operand, and goes on to its next elements."""
+    def _loop(
+        self,
+        function: ChainFunction,
+        values: Sequence[int],
+        parameters: Sequence[int],
+        vectors: int,
+    ) -> bytes:
+        """Return a loop that runs while so many vectors are left, or part of one."""
+        links, dtypes, steps, dtype = function
+        rows = [index for index, step in enumerate(steps) if step]
+        code: list[bytes] = []
+        for part in range(vectors):
+            code += [self._load(index, values[index], dtypes[index], 1, part) for index in rows]
+            remaining = iter(parameters)
+            for link, value in zip(links, values[len(dtypes) :], strict=True):
+                arguments = [values[index] for index in link.inputs]
+                arguments += islice(remaining, link.parameters)
+                code += [self._call(link.name, arguments), _SET, encoded(value)]
+            code.append(self._store(values[-1], dtype, part))
+        code += [_moved(_FIRST_OPERAND + index, dtypes[index], vectors) for index in rows]
+        code += [_moved(_OUT, dtype, vectors), _added(_SIZE, -4 * vectors)]
+        goes_on = _GET + encoded(_SIZE) + _constant(4 * vectors if vectors > 1 else 1) + _AT_LEAST
+        return b"".join((goes_on, _IF, _LOOP, *code, goes_on, _AGAIN, _END, _END))
+
+    def _load(self, index: int, value: int, dtype: DType, step: int, part: int = 0) -> bytes:
+        """Return code that reads an element of an operand, or four of them, into a local."""
         address = _FIRST_OPERAND + index
         if dtype is bool_:
-            code = self._call("load_bools" if step else "load_bool", [address])
+            code, place = self._place_of_bools(address, part)
+            code += self._call("load_bools" if step else "load_bool", [place])
         else:
-            code = _GET + encoded(address) + (_LOAD if step else _LOAD_SPLAT)
-        return code + _SET + encoded(value) + (_moved(address, dtype) if step else b"")
+            code = _GET + encoded(address)
+            code += _LOAD + encoded(_VECTOR_BYTES * part) if step else _LOAD_SPLAT
+        return code + _SET + encoded(value)
 
-    def _store(self, value: int, dtype: DType) -> bytes:
+    def _store(self, value: int, dtype: DType, part: int) -> bytes:
+        """Return code that writes four elements."""
         if dtype is bool_:
-            code = self._call("store_bools", [_OUT, value])
-        else:
-            code = _GET + encoded(_OUT) + _GET + encoded(value) + _STORE
-        return code + _moved(_OUT, dtype)
+            code, place = self._place_of_bools(_OUT, part)
+            return code + self._call("store_bools", [place, value])
+        code = _GET + encoded(_OUT) + _GET + encoded(value)
+        return code + _STORE + encoded(_VECTOR_BYTES * part)
+
+    def _place_of_bools(self, address: int, part: int) -> tuple[bytes, int]:
+        """Return a local for the address of a vector of bools, and code that sets it."""
+        if not part:
+            return b"", address
+        place = self._place
+        offset = _constant(4 * part)
+        return _GET + encoded(address) + offset + _I32_ADD + _SET + encoded(place), place
 
     def _call(self, name: str, arguments: Sequence[int]) -> bytes:
         """Return code that does what a function of rows does with these locals."""
@@ -233,7 +270,16 @@ def _parameter(index: int, number: int) -> bytes:
     return _GET + encoded(_ROW_PARAMETERS) + load + _SET + encoded(number)
 
 
-def _moved(address: int, dtype: DType) -> bytes:
-    """Return code that lets an address go on by four elements."""
-    step = b"\x41" + encoded(4 * dtype.itemsize) + b"\x6a"
-    return _GET + encoded(address) + step + _SET + encoded(address)
+def _moved(address: int, dtype: DType, vectors: int) -> bytes:
+    """Return code that lets an address go on by some vectors."""
+    return _added(address, 4 * dtype.itemsize * vectors)
+
+
+def _added(local: int, number: int) -> bytes:
+    """Return code that adds a number to a local."""
+    return _GET + encoded(local) + _constant(number) + _I32_ADD + _SET + encoded(local)
+
+
+def _constant(number: int) -> bytes:
+    """Return code for a number of which the absolute value is less than 64."""
+    return b"\x41" + bytes([number & 0x7F])
