@@ -143,7 +143,7 @@ def test_family(in_parts: InParts, family: str) -> None:
 
 @pytest.mark.parametrize("variant", ["simd", "relaxed"])
 def test_a_shareable_module_has_its_data_apart(variant: str) -> None:
-    module = module_bytes(variant)
+    module = module_bytes("kernels", variant)
     shared, data = shareable(module)
     assert len(module) > len(shared) > len(module) - 10_000
     assert shared.count(b"\x03env\x06memory\x02\x03") == 1

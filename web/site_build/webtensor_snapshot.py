@@ -62,7 +62,9 @@ def import_modules(archive: str) -> None:
     for backend in BACKENDS:
         for name in KERNEL_MODULES.split():
             import_module(f"webtensor.backends.{backend}.{name}")
-    import_module("webtensor.backends.wasm.host").module_bytes(KERNELS)
+    host = import_module("webtensor.backends.wasm.host")
+    for kind in ("kernels", "rows"):
+        host.module_bytes(kind, KERNELS)
 
 
 def tidy() -> None:

@@ -77,7 +77,7 @@ class ChainFunctions:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._rows = RowCode(module_bytes(host.variant, "rows"))
+        self._rows = RowCode(module_bytes("rows", host.variant))
         self._numbers: dict[ChainFunction, int] = {}
 
     @property

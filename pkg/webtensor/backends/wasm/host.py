@@ -114,8 +114,8 @@ class Host(ABC):
 
 
 @cache
-def module_bytes(variant: str, kind: str = "kernels") -> bytes:
-    """Return the compiled kernels, or the ``"rows"``, of one variant.
+def module_bytes(kind: str, variant: str) -> bytes:
+    """Return the compiled ``"kernels"`` or ``"rows"`` of one variant.
 
     Raises:
         BackendUnavailableError: the package came without them.

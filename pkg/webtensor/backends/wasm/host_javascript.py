@@ -102,7 +102,7 @@ class JavascriptHost(Host):
         self.variant = variant
         self.most_threads, self.default_threads = _thread_counts()
         self._memory = _make_memory(self.most_threads > 1)
-        original = module_bytes(variant)
+        original = module_bytes("kernels", variant)
         compiled, data = shareable(original) if self.most_threads > 1 else (original, [])
         imports = js.Object.new()
         imports.env = js.Object.new()

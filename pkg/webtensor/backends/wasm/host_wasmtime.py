@@ -84,7 +84,7 @@ class WasmtimeHost(Host):
         limits = wasmtime.Limits(INITIAL_PAGES, MAXIMUM_PAGES)
         self._memory = wasmtime.Memory(self._store, wasmtime.MemoryType(limits))
         try:
-            module = wasmtime.Module(engine, module_bytes(variant))
+            module = wasmtime.Module(engine, module_bytes("kernels", variant))
             instance = wasmtime.Instance(self._store, module, [self._memory])
         except wasmtime.WasmtimeError as error:
             raise BackendUnavailableError(
