@@ -107,7 +107,7 @@ def _random_function(draw: random.Random) -> Callable[..., list[Any]]:
     return chain
 
 
-#: Shapes whose last axes are reduced: rows around blocks, and around what threads share of one.
+#: Shapes to reduce: rows about as long as a vector, as what is reduced at once, and as a piece.
 REDUCED_SHAPES = (
     (3, 64),
     (5, 65),
@@ -121,9 +121,9 @@ REDUCED_SHAPES = (
 
 
 def random_ended_chain(seed: int) -> tuple[Callable[..., list[Any]], list[Any], str, int]:
-    """Return a function that reduces or multiplies what follows from operands, and these.
+    """Return a function that ends in a reduction or a product, and its operands.
 
-    Besides, return what kind of reduction it is, and how many terms it has.
+    The other values are the kind of the end, and how many terms it adds up.
     """
     draw = random.Random(seed)
     shape = draw.choice(REDUCED_SHAPES)

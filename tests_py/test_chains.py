@@ -165,7 +165,7 @@ def test_a_product_with_few_columns_ends_a_chain(programs: list[Program]) -> Non
     assert names(programs[0]) == [["multiply", "matmul"]]
 
 
-def test_ends_read_at_once_what_else_they_need(programs: list[Program]) -> None:
+def test_other_operands_of_an_end_are_stored(programs: list[Program]) -> None:
     x = wt.random_uniform((80, 80), seed=1)
     narrow = wt.function(lambda x: wt.matmul(x * 0.5, (x * 0.5)[:, :3]))
     both = wt.function(lambda x: wt.matmul(x * 0.5, x * 0.5))
@@ -244,9 +244,9 @@ def test_other_parameters_need_no_other_function() -> None:
     add_functions = host.add_functions
     modules = []
 
-    def counted(module: bytes, count: int) -> int:
+    def counted(module: bytes) -> int:
         modules.append(module)
-        return add_functions(module, count)
+        return add_functions(module)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(host, "add_functions", counted)

@@ -128,10 +128,10 @@ def build(output_dir: Path = KERNELS) -> list[Path]:
     output_dir.mkdir(parents=True, exist_ok=True)
     outputs = []
     for variant, flags in VARIANTS.items():
-        outputs.append(output_dir / f"kernels-{variant}.wasm")
-        compile_changed(digest, sources, flags, outputs[-1])
-        outputs.append(output_dir / f"rows-{variant}.wasm")
-        compile_changed(digest, [ROWS_SOURCE], flags, outputs[-1])
+        for kind, own_sources in (("kernels", sources), ("rows", [ROWS_SOURCE])):
+            output = output_dir / f"{kind}-{variant}.wasm"
+            compile_changed(digest, own_sources, flags, output)
+            outputs.append(output)
     return outputs
 
 

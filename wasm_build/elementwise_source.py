@@ -2,8 +2,8 @@
 
 For each row and each dtype it computes in, a function of vectors made of the row's C expression,
 and one line that wraps it in the loops of ``source/elementwise.h``. A kernel's export is named
-``<row>_<dtype>``. A module of its own has the functions of vectors alone: from their code, programs
-put together functions that compute several rows (``backends/wasm/chain_functions.py``).
+``<row>_<dtype>``. A second source has the functions of vectors alone. It is compiled to a module of
+its own, whose code ``backends/wasm/chain_functions.py`` copies.
 """
 
 from collections.abc import Collection, Iterator
@@ -36,7 +36,7 @@ _BOOLS = [
 
 
 def _function(row: "Row", dtype: "DType", how: str) -> Iterator[str]:
-    """Yield a row as a function of vectors, declared in some way."""
+    """Yield a row as a function of vectors; ``how`` precedes its declaration."""
     expression = row.c_int if dtype == "int32" and row.c_int is not None else row.c
     types = [VECTORS[dtype]] * row.arity
     if row.arity == 3 and row.kernel != "joint":

@@ -4,7 +4,7 @@ import { difference, median, noise, sizeOf, timed } from "./comparison.js";
 
 const { tf, pyodide } = globalThis;
 
-// How often each side loads a model.
+// How often each side loads a model to be timed.
 const LOADS = 3;
 
 // What images measure where a model leaves it open.
@@ -95,18 +95,18 @@ globalThis.compareModel = async (url, backend, dimensions, rounds, tolerance) =>
   const theirs = new Theirs();
   const ours = new Ours();
   const loads = { ours: [], theirs: [] };
-  let specifications;
+  let inputSpecifications;
   for (let turn = 0; turn <= LOADS; turn += 1) {
     if (turn) [theirs, ours].forEach((side) => side.dispose());
-    const [found, theirLoad] = await timed(() => theirs.load(url));
+    const [specifications, theirLoad] = await timed(() => theirs.load(url));
     const [, ourLoad] = await timed(() => ours.load(url, backend));
-    specifications = found;
+    inputSpecifications = specifications;
     if (turn) { // the first time, files and modules have to be fetched
       loads.theirs.push(theirLoad);
       loads.ours.push(ourLoad);
     }
   }
-  const shaped = specifications.map(({ name, shape, dtype }) => ({
+  const shaped = inputSpecifications.map(({ name, shape, dtype }) => ({
     name,
     dtype,
     shape: dimensions[name] ?? (shape ?? []).map((size, axis) => (size > 0 ? size : USUAL[axis])),

@@ -1,5 +1,5 @@
-/* Chains: elementwise calls that one function computes, in registers. Programs put these functions
- * together when they are captured, and add them to the table of functions.
+/* Chains: elementwise calls that one function computes in registers. These functions are generated
+ * when a program is compiled (backends/wasm/chain_functions.py), and added to the function table.
  *
  * chain(record, out, size, a, b, c, d, e, f, g, h, part, parts)
  * chain_multiply(record, out, m, a, b, c, d, e, f, g, h, part, parts) multiplies the elements as a

@@ -1,5 +1,5 @@
-/* Angles so large that neighbouring floats are radians apart. Rows that chains put together call the
- * kernels' function (elementwise_source.py). */
+/* Angles so large that neighbouring floats are radians apart. The functions that are generated for
+ * chains import this one, as they can have no table. */
 #include "vector_math.h"
 
 /* Payne & Hanek: only 96 bits of 2/pi matter. */

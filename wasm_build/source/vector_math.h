@@ -17,7 +17,7 @@
 
 #include "vector.h"
 
-/* Without a loop: lanes with numbers that vary would be in memory. */
+/* Unrolled: a vector whose lanes are indexed by a variable would be in memory. */
 #define EACH_LANE(LANE) _Pragma("unroll") for (int LANE = 0; LANE < 4; LANE++)
 
 #define LN2_HIGH 0.693359375f /* nine bits, so that products with exponents are exact */

@@ -12,7 +12,7 @@ of points do, is computed by each chain that uses it: to store it and read it ag
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 from webtensor.backends.api import Elementwise
@@ -25,14 +25,15 @@ __all__ = ["CHAIN", "ENDS", "MOST_LINKS", "MOST_OPERANDS", "Chain", "Link", "wit
 
 #: The kernel that computes a chain, which is its only attribute.
 CHAIN = "chain"
-#: The kernels of chains with an end, by the kernel of the end, which reads first what the chain
-#: computes. Its other operands follow those of the chain, and its attributes those of the chain.
+#: The kernels that compute a chain and then one more call, its end, by the kernel of the end. The
+#: chain's result is the first operand of the end. Its other operands follow those of the chain, and
+#: its attributes follow the chain.
 ENDS = {"reduce": "chain_reduce", "matmul": "chain_multiply"}
 MOST_LINKS = 24
 MOST_OPERANDS = 8
 
 _KERNELS = {"binary", "cast", "ternary", "unary"}
-#: How much larger than its operands a result is that several chains may compute.
+#: Several chains may compute a result that is so many times larger than each of its operands.
 _EXPANSION = 16
 
 
@@ -116,11 +117,12 @@ def _chains(
         if not _is_elementwise(call) or not accepts(_row(call), call.signature):
             continue
         value = program.sources + index
+        readers = users[value]
         lasts: set[int] = set()
         if value not in program.results and all(
-            _may_read(program.calls[user], value) for user in users[value]
+            reader in chains_of and _can_compute(program.calls[reader], value) for reader in readers
         ):
-            lasts = _union(chains_of.get(user) for user in users[value])
+            lasts = {last for reader in readers for last in chains_of[reader]}
         if (len(lasts) == 1 or (lasts and index in repeatable)) and all(
             _fits(program, [index, *chains[last]]) for last in lasts
         ):
@@ -132,19 +134,9 @@ def _chains(
     return {last: chain for last, chain in chains.items() if len(chain) > 1}
 
 
-def _union(sets: Iterable[set[int] | None]) -> set[int]:
-    """Return what is in any of these sets, or nothing if one is missing."""
-    union: set[int] = set()
-    for part in sets:
-        if part is None:
-            return set()
-        union |= part
-    return union
-
-
-def _may_read(call: KernelCall, value: int) -> bool:
-    """Whether a call could read a value that is not stored."""
-    return call.kernel in _KERNELS or value not in call.inputs[1:]
+def _can_compute(reader: KernelCall, value: int) -> bool:
+    """Whether the chain of a reader can compute a value; an end reads all but its first operand."""
+    return reader.kernel in _KERNELS or value not in reader.inputs[1:]
 
 
 def _repeatable(program: Program) -> set[int]:
@@ -252,10 +244,10 @@ def _chain_call(program: Program, members: list[int]) -> KernelCall:
     numbers = tuple(number for number, _ in operands)
     if end is None:
         return KernelCall(CHAIN, numbers, signature, (chain,))
-    own = end.signature
+    inputs = signature.inputs + end.signature.inputs[1:]
     return KernelCall(
         ENDS[end.kernel],
         numbers + end.inputs[1:],
-        own._replace(inputs=signature.inputs + own.inputs[1:]),
+        end.signature._replace(inputs=inputs),
         (chain, *end.attributes),
     )

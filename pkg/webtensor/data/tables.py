@@ -294,8 +294,8 @@ def _dicts(
 ) -> list[dict[str, Any]]:
     """Return a dict for each row, of the columns of these names.
 
-    Python takes the least time to copy a dict of the names, and to fill the copies with two columns
-    at a time.
+    In Python it is fastest to copy a dict of the names, and to fill the copies from two columns at
+    a time.
     """
     dicts: list[dict[str, Any]] = [names.copy() for _ in range(count)]
     ordered = [*names]

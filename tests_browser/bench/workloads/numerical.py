@@ -22,7 +22,7 @@ DIGITS = Input((1797, 64), 0.0, 1.0)
 def in_groups(x: wt.Tensor) -> wt.Tensor:
     """Return points that form ten groups, as digits do.
 
-    Points without groups would all be drawn together, until their differences are subnormal.
+    Points without groups collapse, until their differences are subnormal numbers, which are slow.
     """
     points, features = x.shape
     return x + 3.0 * wt.one_hot(wt.arange(points) % 10, features)

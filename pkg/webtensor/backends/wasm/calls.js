@@ -9,23 +9,23 @@ export default function calls(module, memory, exports, python) {
   const names = WebAssembly.Module.exports(module).map(({ name }) => name);
   const kernels = names.map((name) => exports[name]);
   const table = exports.__indirect_function_table;
-  const added = [];
+  const addedModules = [];
   let threads;
 
   return {
     // Let these threads, as `threads.js` makes them, share calls.
     useThreads(started) {
       threads = started;
-      for (const bytes of added) threads.addFunctions(bytes);
+      for (const bytes of addedModules) threads.addFunctions(bytes);
     },
 
-    // Add all functions of a module, in order, to the table that kernels call, in every thread (as
-    // `thread.js` does). Return the number of the first one.
+    // Add a module's functions to the kernels' function table, here and in each thread (`thread.js`).
+    // Return the index of the first one.
     addFunctions(bytes) {
       const imports = { env: { memory, huge_angle: exports.huge_angle } };
       const { exports: functions } = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports);
       threads?.addFunctions(bytes);
-      added.push(bytes);
+      addedModules.push(bytes);
       const first = table.length;
       for (const name in functions) table.set(table.grow(1), functions[name]);
       return first;

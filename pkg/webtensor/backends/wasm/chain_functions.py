@@ -1,9 +1,9 @@
-"""Functions that compute chains in registers, put together from the code of rows.
+"""Generates functions that compute chains in registers, from the compiled code of rows.
 
-Each is a loop that reads four elements of each operand, goes through the links and writes the
-result. It is written as bytes, as pages have no compiler: the code of rows is copied, with other
-numbers of locals. So a chain computes to the bit what its calls would. Rows that return before
-their end are called.
+Each function is a loop that reads four elements of each operand, computes the links and writes the
+result. Pages have no compiler, so the bytes of a module are written here: the instructions of rows
+are copied, with other indices of locals. So a chain computes to the bit what its calls would. A row
+whose code returns before its end is called instead.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["ChainFunction", "ChainFunctions", "LinkCode"]
 
 _I32, _I64, _F32, _V128 = b"\x7f", b"\x7e", b"\x7d", b"\x7b"
 _FUNCTION, _NO_RESULT = b"\x60", b"\x40"
-#: Instructions, as far as they are the same each time.
+#: Instructions, and prefixes of those with an operand.
 _BLOCK, _LOOP, _IF, _END, _AGAIN = b"\x02", b"\x03\x40", b"\x04\x40", b"\x0b", b"\x0d\x00"
 _GET, _SET, _I32_ADD, _AT_LEAST = b"\x20", b"\x21", b"\x6a", b"\x4e"
 _LOAD_SPLAT = b"\xfd\x09\x00\x00"
@@ -43,7 +43,7 @@ _LOAD, _STORE = b"\xfd\x00\x00", b"\xfd\x0b\x00"
 #: the size, and the addresses of the rows' parameters and of operands.
 _OUT, _SIZE, _ROW_PARAMETERS, _FIRST_OPERAND = 0, 1, 2, 3
 _PARAMETERS: Final = _I32 * (_FIRST_OPERAND + MOST_OPERANDS)
-#: How many vectors a turn of the loop computes, while so many are left.
+#: How many vectors a turn of the loop computes, until fewer are left.
 _UNROLLED: Final = 2
 _VECTOR_BYTES: Final = 16
 
@@ -86,14 +86,14 @@ class ChainFunctions:
         return self._rows.numbers.keys()
 
     def add(self, functions: Iterable[ChainFunction]) -> None:
-        """Make those functions that are missing, in one module."""
+        """Generate the functions that are missing, in one module."""
         missing = [*dict.fromkeys(part for part in functions if part not in self._numbers)]
         if missing:
-            first = self._host.add_functions(_module(self._rows, missing), len(missing))
-            self._numbers.update(zip(missing, range(first, first + len(missing)), strict=True))
+            first = self._host.add_functions(_module(self._rows, missing))
+            self._numbers.update((part, index) for index, part in enumerate(missing, first))
 
     def number(self, function: ChainFunction) -> int:
-        """Return the number of a function in the table that the kernels call."""
+        """Return the index of a function in the function table of the kernels."""
         return self._numbers[function]
 
 
@@ -164,7 +164,7 @@ class _Body:
         #: Locals that serve one row after another, by type, and how many of them the row has.
         self._scratch: dict[int, list[int]] = {}
         self._taken: Counter[int] = Counter()
-        self._place = self._new(_I32[0])
+        self._address = self._new(_I32[0])
 
     def of(self, function: ChainFunction) -> bytes:
         """Return the body of this function."""
@@ -187,7 +187,7 @@ class _Body:
         parameters: Sequence[int],
         vectors: int,
     ) -> bytes:
-        """Return a loop that runs while so many vectors are left, or part of one."""
+        """Return a loop that computes some vectors in each turn; the last of one may be partial."""
         links, dtypes, steps, dtype = function
         rows = [index for index, step in enumerate(steps) if step]
         code: list[bytes] = []
@@ -199,17 +199,18 @@ class _Body:
                 arguments += islice(remaining, link.parameters)
                 code += [self._call(link.name, arguments), _SET, encoded(value)]
             code.append(self._store(values[-1], dtype, part))
-        code += [_moved(_FIRST_OPERAND + index, dtypes[index], vectors) for index in rows]
-        code += [_moved(_OUT, dtype, vectors), _added(_SIZE, -4 * vectors)]
-        goes_on = _GET + encoded(_SIZE) + _constant(4 * vectors if vectors > 1 else 1) + _AT_LEAST
-        return b"".join((goes_on, _IF, _LOOP, *code, goes_on, _AGAIN, _END, _END))
+        code += [_advanced(_FIRST_OPERAND + index, dtypes[index], vectors) for index in rows]
+        code += [_advanced(_OUT, dtype, vectors), _added(_SIZE, -4 * vectors)]
+        least = _constant(4 * vectors if vectors > 1 else 1)
+        is_left = _GET + encoded(_SIZE) + least + _AT_LEAST
+        return b"".join((is_left, _IF, _LOOP, *code, is_left, _AGAIN, _END, _END))
 
     def _load(self, index: int, value: int, dtype: DType, step: int, part: int = 0) -> bytes:
         """Return code that reads an element of an operand, or four of them, into a local."""
         address = _FIRST_OPERAND + index
         if dtype is bool_:
-            code, place = self._place_of_bools(address, part)
-            code += self._call("load_bools" if step else "load_bool", [place])
+            code, address = self._address_of_bools(address, part)
+            code += self._call("load_bools" if step else "load_bool", [address])
         else:
             code = _GET + encoded(address)
             code += _LOAD + encoded(_VECTOR_BYTES * part) if step else _LOAD_SPLAT
@@ -218,18 +219,17 @@ class _Body:
     def _store(self, value: int, dtype: DType, part: int) -> bytes:
         """Return code that writes four elements."""
         if dtype is bool_:
-            code, place = self._place_of_bools(_OUT, part)
-            return code + self._call("store_bools", [place, value])
+            code, address = self._address_of_bools(_OUT, part)
+            return code + self._call("store_bools", [address, value])
         code = _GET + encoded(_OUT) + _GET + encoded(value)
         return code + _STORE + encoded(_VECTOR_BYTES * part)
 
-    def _place_of_bools(self, address: int, part: int) -> tuple[bytes, int]:
-        """Return a local for the address of a vector of bools, and code that sets it."""
+    def _address_of_bools(self, address: int, part: int) -> tuple[bytes, int]:
+        """Return code that finds the address of a vector of bools, and the local that has it."""
         if not part:
             return b"", address
-        place = self._place
-        offset = _constant(4 * part)
-        return _GET + encoded(address) + offset + _I32_ADD + _SET + encoded(place), place
+        sum_ = _GET + encoded(address) + _constant(4 * part) + _I32_ADD
+        return sum_ + _SET + encoded(self._address), self._address
 
     def _call(self, name: str, arguments: Sequence[int]) -> bytes:
         """Return code that does what a function of rows does with these locals."""
@@ -270,8 +270,8 @@ def _parameter(index: int, number: int) -> bytes:
     return _GET + encoded(_ROW_PARAMETERS) + load + _SET + encoded(number)
 
 
-def _moved(address: int, dtype: DType, vectors: int) -> bytes:
-    """Return code that lets an address go on by some vectors."""
+def _advanced(address: int, dtype: DType, vectors: int) -> bytes:
+    """Return code that advances an address by some vectors."""
     return _added(address, 4 * dtype.itemsize * vectors)
 
 

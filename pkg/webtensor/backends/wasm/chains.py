@@ -23,7 +23,7 @@ from webtensor.matmul_sizes import MatmulSizes
 
 __all__: list[str] = []
 
-#: The elements of a reduction that threads do not share further, at most.
+#: A reduction of fewer elements is one piece of work for threads.
 _PIECE = 16384
 
 
@@ -69,7 +69,7 @@ def chain_multiply(of: Signature, computed: Chain, sizes: MatmulSizes) -> Descri
 
 
 def _work(computed: Chain) -> float:
-    """Return about how many instructions a chain takes: as many for memory as for four links."""
+    """Return about how many instructions a chain takes; memory takes as many as four links."""
     return computed.signature.size * (1 + len(computed.links) / 4)
 
 

@@ -94,11 +94,14 @@ class Host(ABC):
         """
 
     @abstractmethod
-    def add_functions(self, module: bytes, count: int) -> int:
-        """Add the functions "0", "1" and so on of a module to the table of the kernels' functions.
+    def add_functions(self, module: bytes) -> int:
+        """Add a module's exports, which are functions, to the function table of the kernels.
 
-        The module imports the memory, and ``huge_angle`` of the kernels. Returns the number of the
-        first one in the table; all threads know it.
+        The module imports the memory, and ``huge_angle`` of the kernels. Returns the index of the
+        first function in the table, which is the same in all threads.
+
+        Raises:
+            OutOfMemoryError: there is no room for more functions.
         """
 
     def make_threads(self, on_failure: Callable[[str], None]) -> Any:

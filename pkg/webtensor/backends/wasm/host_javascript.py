@@ -197,15 +197,13 @@ class JavascriptHost(Host):
 
         return find
 
-    def add_functions(self, module: bytes, count: int) -> int:
-        """Add the functions of a module to the table of the kernels' functions, in all threads."""
+    def add_functions(self, module: bytes) -> int:
+        """Add a module's functions to the function table of the kernels, in all threads."""
         fitting = shared(module) if self.most_threads > 1 else module
         try:
             first: int = self._calls.addFunctions(javascript_bytes(fitting))
         except JsException as error:
-            raise OutOfMemoryError(
-                f"wasm: there is no room for {count} more functions: {error}"
-            ) from error
+            raise OutOfMemoryError(f"wasm: there is no room for more functions: {error}") from error
         return first
 
     def make_threads(self, on_failure: Callable[[str], None]) -> Any:

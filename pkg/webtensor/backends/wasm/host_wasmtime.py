@@ -113,15 +113,15 @@ class WasmtimeHost(Host):
 
         return find
 
-    def add_functions(self, module: bytes, count: int) -> int:
-        """Add the functions of a module to the table of the kernels' functions."""
+    def add_functions(self, module: bytes) -> int:
+        """Add a module's functions to the function table of the kernels."""
         imports = [self._memory, self._exports["huge_angle"]]
         instance = wasmtime.Instance(self._store, wasmtime.Module(self._engine, module), imports)
-        exports = instance.exports(self._store)
+        functions = instance.exports(self._store).values()
         table = self._exports["__indirect_function_table"]
-        first: int = table.grow(self._store, count, None)
-        for index in range(count):
-            table.set(self._store, first + index, exports[str(index)])
+        first: int = table.grow(self._store, len(functions), None)
+        for index, function in enumerate(functions, first):
+            table.set(self._store, index, function)
         return first
 
     def write(self, address: int, data: memoryview) -> None:

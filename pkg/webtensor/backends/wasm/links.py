@@ -17,12 +17,13 @@ __all__ = ["chain_rows", "is_end", "is_link", "link_name"]
 #: The minimum length of rows along which operands are broadcast: functions are called row by row.
 _MIN_COLUMNS = 32
 
-#: The reductions that end chains, and their dtypes, as in ``wasm_build/source/reduction.c``.
-_REDUCTIONS, _REDUCED = ("sum", "prod", "max", "min"), (float32, int32)
-#: The shortest rows that are reduced or multiplied block by block.
-_MIN_RUN = 64
-#: The most columns of a matrix with which a chain is multiplied, as there.
-_MOST_COLUMNS = 4
+#: The reductions that may end chains, and their dtypes, as in ``wasm_build/source/reduction.c``.
+_REDUCTIONS = ("sum", "prod", "max", "min")
+_REDUCED_DTYPES = (float32, int32)
+#: The minimum length of what is reduced, and of the rows that are multiplied.
+_MIN_REDUCED = 64
+#: The maximum number of columns of a product that ends a chain, as in ``chain.c`` there.
+_MAX_COLUMNS = 4
 
 
 def link_name(row: Elementwise | None, dtypes: Sequence[DType], dtype: DType) -> str:
@@ -43,13 +44,14 @@ def is_end(call: KernelCall) -> bool:
     dtype = call.signature.dtype
     if call.kernel == "reduce":
         kind, _, reduced, inner = call.attributes
-        return kind in _REDUCTIONS and dtype in _REDUCED and inner == 1 and reduced >= _MIN_RUN
+        is_reduced = kind in _REDUCTIONS and dtype in _REDUCED_DTYPES
+        return is_reduced and inner == 1 and reduced >= _MIN_REDUCED
     sizes: MatmulSizes = call.attributes[0]
     return (
         dtype is float32
         and (sizes.batch, sizes.transpose_a) == (1, False)
-        and sizes.n <= _MOST_COLUMNS
-        and sizes.k >= _MIN_RUN
+        and sizes.n <= _MAX_COLUMNS
+        and sizes.k >= _MIN_REDUCED
     )
 
 

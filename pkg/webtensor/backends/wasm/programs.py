@@ -389,7 +389,7 @@ class WasmProgram:
         return kernel.describe
 
     def _numbered(self, descriptions: Sequence[Description]) -> list[Description]:
-        """Return descriptions with geometries in place of records; make the functions of chains."""
+        """Return descriptions with geometries instead of records; generate functions of chains."""
         functions = self._backend.chain_functions
         functions.add(
             word

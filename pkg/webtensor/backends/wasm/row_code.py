@@ -1,7 +1,7 @@
-"""The code of the elementwise table's rows, functions of vectors, to be put into other functions.
+"""Reads the compiled code of the elementwise table's rows, as functions of vectors.
 
-``wasm_build`` compiles them as a module, which is read here and never runs. (WebAssembly Core
-Specification, 5: the binary format.)
+``wasm_build`` compiles these functions as a module, which never runs: ``chain_functions`` copies
+their instructions. (WebAssembly Core Specification, 5: the binary format.)
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CONVERSIONS, _VECTORS = 0xFC, 0xFD
 _VECTOR_MEMORY: Final = (*range(12), *range(84, 94))
 _VECTOR_BYTES: Final = (12, 13)
 _VECTOR_LANES: Final = (*range(21, 35), *range(84, 92))
-#: Those that are not expected: they have something else.
+#: Instructions with other operands, which the code of rows does not have.
 _UNEXPECTED: Final = (0x0E, 0x11, 0x1C, 0x23, 0x24)
 
 #: Instructions that stay as they are, or one that refers to a local or calls a function: its byte,

@@ -2,21 +2,21 @@
 const SPINNING_MS = 0.2;
 
 onmessage = ({ data: { module, memory, control, given, code, names, stack, CONTROL } }) => {
-  const { KERNEL, COUNT, PARTS, NEXT, OPEN, INSIDE, ROUND, FAILED, ADDED } = CONTROL;
+  const { KERNEL, COUNT, PARTS, NEXT, OPEN, INSIDE, ROUND, FAILED, CODE_BYTES } = CONTROL;
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
   exports.__stack_pointer.value = stack;
   const table = exports.__indirect_function_table;
   let round = 0;
-  let known = 0; // of the added code
+  let offset = 0; // of the next module in the code
 
   function addFunctions() {
-    while (known < Atomics.load(control, ADDED)) {
-      const [size] = new Int32Array(code, known, 1);
-      const bytes = new Uint8Array(code, known + 4, size).slice();
+    while (offset < Atomics.load(control, CODE_BYTES)) {
+      const [size] = new Int32Array(code, offset, 1);
+      const bytes = new Uint8Array(code, offset + 4, size).slice();
       const imports = { env: { memory, huge_angle: exports.huge_angle } };
       const { exports: functions } = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports);
       for (const name in functions) table.set(table.grow(1), functions[name]);
-      known += 4 + ((size + 3) & ~3);
+      offset += 4 + ((size + 3) & ~3);
     }
   }
 

@@ -12,11 +12,11 @@ export default function threads(module, memory, exports, address, onFailure) {
   const url = String(address);
   // What the shared integers mean, for `thread.js`, too.
   const CONTROL = {
-    KERNEL: 0, COUNT: 1, PARTS: 2, NEXT: 3, OPEN: 4, INSIDE: 5, ROUND: 6, FAILED: 7, ADDED: 8,
+    KERNEL: 0, COUNT: 1, PARTS: 2, NEXT: 3, OPEN: 4, INSIDE: 5, ROUND: 6, FAILED: 7, CODE_BYTES: 8,
   };
   const MOST_ARGUMENTS = 16;
   const control = new Int32Array(new SharedArrayBuffer(4 * 9));
-  // Modules of functions that were added, each after its size. Only what is written takes memory.
+  // The modules whose functions were added, each after its size. Only what is written takes memory.
   const code = new SharedArrayBuffer(1 << 24);
   const given = new Float64Array(new SharedArrayBuffer(8 * MOST_ARGUMENTS));
   const names = WebAssembly.Module.exports(module).map(({ name }) => name);
@@ -62,13 +62,13 @@ export default function threads(module, memory, exports, address, onFailure) {
   return {
     share,
 
-    // Let the workers add a module's functions to their tables before they next run a kernel: asleep,
-    // they get no message.
+    // Give the workers a module, whose functions they add before they run their next kernel. Workers
+    // that sleep receive no messages.
     addFunctions(bytes) {
-      const place = control[CONTROL.ADDED];
-      new Int32Array(code, place, 1)[0] = bytes.length;
-      new Uint8Array(code, place + 4, bytes.length).set(bytes);
-      Atomics.store(control, CONTROL.ADDED, place + 4 + ((bytes.length + 3) & ~3));
+      const offset = control[CONTROL.CODE_BYTES];
+      new Int32Array(code, offset, 1)[0] = bytes.length;
+      new Uint8Array(code, offset + 4, bytes.length).set(bytes);
+      Atomics.store(control, CONTROL.CODE_BYTES, offset + 4 + ((bytes.length + 3) & ~3));
     },
 
     // Start one worker per stack; `stacks` are the addresses of their upper ends.

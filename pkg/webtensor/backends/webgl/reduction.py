@@ -7,7 +7,7 @@ fragments work at once. Reads are four lanes wide where the innermost axis allow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -150,14 +150,11 @@ def _stage(
         numbers.append(inner // 4 if lanes == 4 else inner)
     if kind == "mean":
         numbers.append(scale)
-    key: tuple[Hashable, ...] = ("reduce", kind, dtype, lanes, read_lanes)
-    inputs: Sequence[Value] = draws.inputs
-    if isinstance(source, Value):
-        inputs = [source]
-    if chain is not None:
-        numbers += chain.numbers
-        key += chain.key
-    return draws.run(key, shader, inputs, outer * parts * inner, dtype, *numbers)
+    chain_key, chain_numbers = ((), ()) if chain is None else (chain.key, chain.numbers)
+    key = ("reduce", kind, dtype, lanes, read_lanes, *chain_key)
+    inputs = [source] if isinstance(source, Value) else draws.inputs
+    size = outer * parts * inner
+    return draws.run(key, shader, inputs, size, dtype, *numbers, *chain_numbers)
 
 
 def reduced_value(
