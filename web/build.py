@@ -47,6 +47,7 @@ ASSETS = DIST / "assets"
 PACKAGE = ROOT / "pkg" / "webtensor"
 PYODIDE = ROOT / "node_modules" / "pyodide"
 
+#: In the order in which a start needs them.
 PYODIDE_FILES = (
     "pyodide.mjs",
     "pyodide.asm.mjs",
@@ -259,13 +260,11 @@ def loader_facts(
 
 
 def preloaded(facts: dict[str, Any]) -> list[str]:
-    """Return the URL paths of what a start needs, for pages to fetch at once."""
+    """Return the URL paths of what pages fetch at once, in the order in which a start needs it."""
+    runtime = [facts["pyodide"] + name for name in PYODIDE_FILES]
     # With the snapshot, a worker fetches its memory and the wheel.
-    snapshot = facts["snapshot"]
-    unused = {facts["compiled"], snapshot["heap"], facts["wheel"]} if snapshot else set()
-    by_size = sorted(facts["sizes"].keys() - unused, key=facts["sizes"].__getitem__)
-    # Browsers load few files of a host at once.
-    return ["build.json", facts["javascript"], *by_size]
+    modules = [] if facts["snapshot"] else [facts["compiled"]]
+    return ["build.json", *runtime, facts["javascript"], *modules]
 
 
 def site_path(value: str) -> str:

@@ -16,7 +16,12 @@ NODE_MODULES = ROOT / "node_modules"
 LOCK = ROOT / "package-lock.json"
 
 #: URL paths of the modules that are served bundled.
-BUNDLES = ("shared/editor.js", "shared/loader.js", "shared/snapshot_worker.js")
+BUNDLES = (
+    "shared/editor.js",
+    "shared/loader.js",
+    "shared/snapshot_download.js",
+    "shared/snapshot_worker.js",
+)
 
 OPTIONS = (
     "--bundle",
@@ -26,6 +31,8 @@ OPTIONS = (
     "--charset=utf8",
     "--legal-comments=none",
     "--log-level=warning",
+    # It works while pages still load the loader, which goes on with what it has.
+    "--external:./snapshot_download.js",
 )
 
 

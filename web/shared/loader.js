@@ -7,9 +7,8 @@
 // is shown in its element `#loading` while that exists.
 
 import { Downloads, fetchBytes, fetchFile } from "./downloads.js";
-import { fetchSnapshot, renew, restoring, snapshotObstacle, startWorker } from "./snapshot.js";
-
-const site = new URL("../", import.meta.url);
+import { renew, restoring } from "./snapshot.js";
+import { obstacleTo, readingBuild, site, snapshotDownload } from "./snapshot_download.js";
 
 // Where Python finds its library, and webtensor (`web/site_build/start_files.mjs`).
 const LIBRARY = "/lib/python314.zip";
@@ -20,10 +19,6 @@ const PATIENCE_MS = 3000;
 
 // What becomes of the bar while files are loaded; the rest is for what Python does.
 const DOWNLOADS_SHARE = 0.9;
-
-// The fetch begins when a page imports this.
-const reading = fetchFile(new URL("build.json", site)).then((response) => response.json());
-reading.catch(() => {}); // whoever starts Python gets the error
 
 // URLs that the worker fetched: the page's resource timing does not list them.
 let fetchedByWorker = [];
@@ -38,10 +33,10 @@ export async function startPython({ onProgress = () => {} } = {}) {
     throw new Error("This browser, or its security settings, lack WebAssembly, which Python needs.");
   }
   onProgress(0, "Loading Python");
-  const build = await reading;
+  const build = await readingBuild;
   const javascript = import(new URL(build.javascript, site).href);
   javascript.catch(() => {}); // awaited below
-  const obstacle = obstacleInPage() ?? obstacleInBuild(build);
+  const obstacle = obstacleTo(build);
   const pyodide =
     (obstacle === null ? await restored(build, onProgress) : sayPlain(obstacle, "debug")) ??
     (await booted(build, onProgress));
@@ -50,21 +45,6 @@ export async function startPython({ onProgress = () => {} } = {}) {
   mark("webtensor ready");
   onProgress(1, "Ready");
   return pyodide;
-}
-
-// Says why this page can't, or should not, start from a snapshot; null where it should.
-function obstacleInPage() {
-  const start = new URLSearchParams(globalThis.location.search).get("start");
-  return start === "plain" ? "the page's address says so" : snapshotObstacle();
-}
-
-// Says why this browser can't start from the build's snapshot; null where it can.
-function obstacleInBuild({ snapshot }) {
-  if (snapshot === null) return "this build of the site has none";
-  if (!snapshot.suspends && WebAssembly.Suspending !== undefined) {
-    return "this browser can suspend Python, and the Node.js that made it could not";
-  }
-  return null;
 }
 
 function sayPlain(reason, level = "warn") {
@@ -76,21 +56,19 @@ function sayPlain(reason, level = "warn") {
 async function restored(build, onProgress) {
   const { snapshot, wheel } = build;
   const files = countedDownloads(build, [wheel, snapshot.heap], onProgress);
-  const onBytes = (href, count) => files.note(href, count);
-  const downloads = new AbortController();
-  const { heap, archive, urls } = fetchSnapshot(startWorker(), build, site, onBytes, downloads.signal);
-  for (const promise of [heap, archive]) promise.catch(() => {}); // both are awaited later
+  const { heap, archive } = snapshotDownload;
+  snapshotDownload.watch((href, count) => files.note(href, count));
   const options = restoring(snapshot, indexURL(build), () => inTime(heap));
   try {
     const pyodide = await loadPyodide(build, archive, options);
     renew(pyodide);
     mark("memory restored");
-    fetchedByWorker = urls;
+    fetchedByWorker = snapshotDownload.urls;
     return pyodide;
   } catch (error) {
     return sayPlain(error.message);
   } finally {
-    downloads.abort();
+    snapshotDownload.stop();
     files.close();
   }
 }

@@ -3,57 +3,6 @@
 // The site's build makes the snapshot (`web/site_build/`). It uses options of Pyodide that are not
 // documented, so the pinned Pyodide's only; whatever goes wrong, the caller starts Python without.
 
-import { fetchSnapshotFiles } from "./snapshot_files.js";
-
-const WORKER = new URL("snapshot_worker.js", import.meta.url);
-
-/** Says why this browser can't verify or unpack snapshots; null where it can. */
-export function snapshotObstacle() {
-  if (globalThis.crypto?.subtle === undefined) return "only pages by HTTPS can verify it";
-  if (globalThis.DecompressionStream === undefined) return "this browser can't decompress it";
-  return null;
-}
-
-/** Starts the worker for `fetchSnapshot`. Returns null in a worker: Firefox may hang if one starts another. */
-export function startWorker() {
-  return globalThis.document === undefined ? null : new Worker(WORKER, { type: "module" });
-}
-
-/**
- * Fetches the snapshot's memory and the wheel, in the worker if there is one: the page's thread can start
- * Python's runtime meanwhile. Returns promises of both, and the URLs that the worker fetches.
- * @param {{snapshot: object, wheel: string, sizes: object}} build
- * @param {(href: string, count: number) => void} onBytes is called as bytes of a file arrive.
- * @param {AbortSignal} signal stops the downloads
- */
-export function fetchSnapshot(worker, { snapshot, wheel, sizes }, site, onBytes, signal) {
-  const { sha256, pieces } = snapshot;
-  const unpackedSize = pieces.reduce((sum, [, size]) => sum + size, 0);
-  const file = (path) => ({ href: new URL(path, site).href, size: sizes[path] });
-  const heap = { ...file(snapshot.heap), sha256, unpackedSize };
-  const archive = file(wheel);
-  if (worker === null) return { ...fetchSnapshotFiles(heap, archive, onBytes, signal), urls: [] };
-  signal.addEventListener("abort", () => worker.terminate());
-  worker.postMessage({ heap, archive });
-  return { ...answersOf(worker, onBytes), urls: [WORKER.href, heap.href, archive.href] };
-}
-
-// Returns promises of the files that the worker sends.
-function answersOf(worker, onBytes) {
-  const settle = {};
-  const promised = (name) => new Promise((...functions) => (settle[name] = functions));
-  const answers = { heap: promised("heap"), archive: promised("archive") };
-  worker.onmessage = ({ data: { count, href, name, value, error } }) => {
-    if (count !== undefined) return onBytes(href, count);
-    const [resolve, reject] = settle[name];
-    return error === undefined ? resolve(value) : reject(new Error(error));
-  };
-  worker.onerror = () => {
-    for (const [, reject] of Object.values(settle)) reject(new Error(`${WORKER.pathname} failed`));
-  };
-  return answers;
-}
-
 /**
  * Returns Pyodide's options for a start from a snapshot.
  * @param {{prologue: string, memory: number, pieces: number[][]}} snapshot

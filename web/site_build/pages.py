@@ -12,8 +12,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 __all__ = ["rendered"]
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
-#: The loader itself, which every page imports.
+#: What fetches the snapshot, and the loader, which every page imports.
+SNAPSHOT_DOWNLOAD = "shared/snapshot_download.js"
 LOADER = "shared/loader.js"
+#: How the names of the files end that Python needs only when it runs.
+NEEDED_LAST = ("-lock.json", "stdlib.zip")
 
 
 def rendered(source: str, url_path: str, files: Iterable[str], root: str | None = None) -> str:
@@ -26,10 +29,16 @@ def rendered(source: str, url_path: str, files: Iterable[str], root: str | None 
         root: the address of the site in the page's links, by default relative to the page.
     """
     folder = posixpath.dirname(url_path)
-    preloads = [posixpath.relpath(file, folder or ".") for file in (LOADER, *files)]
+    first, *preloads = (
+        posixpath.relpath(file, folder or ".") for file in (SNAPSHOT_DOWNLOAD, LOADER, *files)
+    )
     if root is None:
         root = posixpath.relpath(".", folder) + "/" if folder else ""
-    return _environment().from_string(source).render(root=root, preloads=preloads)
+    return (
+        _environment()
+        .from_string(source)
+        .render(root=root, snapshot_download=first, preloads=preloads, needed_last=NEEDED_LAST)
+    )
 
 
 @cache
