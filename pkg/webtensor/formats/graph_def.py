@@ -10,6 +10,7 @@ few bytes may stand for many elements.
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
@@ -314,11 +315,10 @@ def check_unique(names: Iterable[str], what: str) -> None:
     Raises:
         ModelFormatError: the message begins with ``what``.
     """
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ModelFormatError(f"{what}: two have the name {name!r:.200}")
-        seen.add(name)
+    names = list(names)
+    if len({*names}) < len(names):
+        (name, _), *_ = Counter(names).most_common(1)
+        raise ModelFormatError(f"{what}: two have the name {name!r:.200}")
 
 
 class _Reader:
@@ -349,18 +349,22 @@ class _Reader:
         )
 
     def nodes(self, messages: Iterable[Message], where: str) -> tuple[NodeDef, ...]:
+        messages = list(messages)
+        self.budget.spend_items(len(messages), self.where)
         nodes = tuple(self.node(message, where) for message in messages)
         check_unique((node.name for node in nodes), f"{self.where}: {where}nodes")
         return nodes
 
     def node(self, message: Message, where: str) -> NodeDef:
-        name = message["name"]
-        self.budget.spend_items(1, self.where)
+        messages = message["attr"]
+        attributes = self._attributes.get(id(messages))
+        if attributes is None:
+            attributes = self.attributes(messages, f"{where}node {message['name']!r:.200}")
         return NodeDef(
-            name,
+            message["name"],
             message["op"],
             tuple(message["input"]),
-            self.attributes(message["attr"], f"{where}node {name!r:.200}"),
+            attributes,
             message.get("device", ""),
         )
 

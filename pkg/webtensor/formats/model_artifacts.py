@@ -10,11 +10,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webtensor.formats.budgets import Budget
 from webtensor.formats.composite_buffers import CompositeArrayBuffer
 from webtensor.formats.element_types import Buffer
+
+if TYPE_CHECKING:
+    from webtensor.formats.weights_manifest import WeightSpec
 
 __all__ = [
     "JSON_NAMES",
@@ -62,6 +65,7 @@ class ModelArtifacts:
         weight_data: the bytes of the weights, in the same order.
         label: what errors call the model, such as its address.
         budget: limits what reading the model may still cost; None is that of its weights.
+        parsed_specs: the list ``weight_specs``, and what its reader has made of it, if it has.
 
     Example:
         >>> import webtensor as wt
@@ -83,6 +87,9 @@ class ModelArtifacts:
     weight_data: WeightData | None = None
     label: str = field(default="the model", compare=False)
     budget: Budget | None = field(default=None, compare=False, repr=False)
+    parsed_specs: tuple[object, Sequence[WeightSpec]] | None = field(
+        default=None, compare=False, repr=False
+    )
 
     @property
     def weight_size(self) -> int:

@@ -107,9 +107,13 @@ class _Reader:
         name = ""
         try:
             for name, item in value.items():
-                if item is not None and name in fields:
-                    field, read = fields[name]
+                if item is None or name not in fields:
+                    continue
+                field, read = fields[name]
+                if field.oneof:
                     message.put(field, read(self, item, depth))
+                else:
+                    message[field.name] = read(self, item, depth)
         except _MisfitError as misfit:
             misfit.path.append(f".{name}")
             raise
@@ -147,7 +151,10 @@ def _field_reader(message_type: MessageType, field: Field) -> _Read:
     if field.key:
         return _map_reader(message_type.entry(field))
     read = _item_reader(message_type, field)
-    return _list_reader(read, message_type.number(field)) if field.is_repeated else read
+    if not field.is_repeated:
+        return read
+    read_list = _list_reader(read, message_type.number(field))
+    return _texts_reader(read_list) if field.kind == "string" else read_list
 
 
 def _map_reader(entry: MessageType) -> _Read:
@@ -192,6 +199,20 @@ def _list_reader(read_item: _Read, number: Number | None) -> _Read:
             misfit.path.append(f"[{len(items)}]")
             raise
         return items if number is None else array(number.format, items)
+
+    return read
+
+
+def _texts_reader(read_list: _Read) -> _Read:
+    """Return what reads lists of texts, most of which are ASCII, without a call for each."""
+
+    def read(reader: _Reader, value: Any, depth: int) -> Any:
+        try:
+            if isinstance(value, list) and "".join(value).isascii():
+                return value
+        except TypeError:  # not only texts
+            pass
+        return read_list(reader, value, depth)
 
     return read
 

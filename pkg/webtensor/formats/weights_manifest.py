@@ -158,24 +158,23 @@ def check_size(specs: Iterable[WeightSpec], count: int, where: str) -> None:
 
 
 def stored_weights(
-    specs: object, data: WeightData, where: str, budget: Budget
+    specs: Sequence[WeightSpec], data: WeightData, where: str, budget: Budget
 ) -> Iterator[StoredWeight]:
     """Yield the weights of a manifest with their parts of the bytes.
 
     Args:
-        specs: the list of weights, as in JSON.
+        specs: the list of weights.
         data: the bytes of all weights, which may be in pieces.
         where: what errors call the file.
         budget: limits what reading the file may cost.
 
     Raises:
-        ModelFormatError: there are too few or too many bytes, or the list is malformed.
+        ModelFormatError: there are too few or too many bytes.
     """
-    parsed = parse_specs(specs, where, budget)
     composite = CompositeArrayBuffer(data)
-    check_size(parsed, composite.byte_length, where)
+    check_size(specs, composite.byte_length, where)
     offset = 0
-    for spec in parsed:
+    for spec in specs:
         label = f"{where}: weight {spec.name!r}"
         size = spec.stored_bytes
         if size is None:

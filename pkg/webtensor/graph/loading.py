@@ -14,7 +14,7 @@ from webtensor.formats.model_artifacts import ModelArtifacts
 from webtensor.graph.model import GraphModel
 from webtensor.io.handlers import LoadOptions
 from webtensor.io.routers import ModelSource, load_described
-from webtensor.io.weights import decoded
+from webtensor.io.weights import weights_of
 
 __all__ = ["GraphParts", "graph_parts", "load_graph_model", "load_graph_model_async"]
 
@@ -137,11 +137,9 @@ def _description(artifacts: ModelArtifacts) -> _Description:
 def _parts(artifacts: ModelArtifacts, description: _Description) -> GraphParts:
     label = artifacts.label
     with reading(label):
-        specs, data = artifacts.weight_specs or [], artifacts.weight_data or b""
-        weights = decoded(specs, data, label, description.budget)
         return GraphParts(
             description.graph,
-            {weight.name: weight.value for weight in weights},
+            {weight.name: weight.value for weight in weights_of(artifacts, description.budget)},
             *description[1:],
         )
 

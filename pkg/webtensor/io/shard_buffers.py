@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
@@ -194,10 +195,12 @@ class ModelReader:
             size = sum(shard.size for shard in shards)
             self.budget.add_file(size)
             check_size(specs, size, self.label)
+        as_json = [spec for group in self._groups for spec in group.specs]
         return replace(
             self.description(),
-            weight_specs=[spec for group in self._groups for spec in group.specs],
+            weight_specs=as_json,
             weight_data=self._weight_data(),
+            parsed_specs=(as_json, [*chain.from_iterable(self._specs)]),
         )
 
     def description(self) -> ModelArtifacts:

@@ -145,7 +145,7 @@ def weights_loader_factory(
             data = CompositeArrayBuffer([next(buffers) for _ in group.paths])
             budget.add_file(data.byte_length)
             check_size(specs, data.byte_length, _LABEL)
-            for weight in decoded(group.specs, data.view(), _LABEL, budget):
+            for weight in decoded(specs, data.view(), _LABEL, budget):
                 if weight.name in wanted:
                     weights[weight.name] = weight.value
         return weights

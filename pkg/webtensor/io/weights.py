@@ -11,11 +11,12 @@ from webtensor.engine import Tensor, TensorLike
 from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.composite_buffers import CompositeArrayBuffer
 from webtensor.formats.element_types import Buffer, Elements
-from webtensor.formats.model_artifacts import WeightData
+from webtensor.formats.model_artifacts import ModelArtifacts, WeightData
 from webtensor.formats.quantization import dequantized, quantized
 from webtensor.formats.weights_manifest import (
     QUANTIZED_DTYPES,
     StoredWeight,
+    WeightSpec,
     encoded_texts,
     parse_specs,
     stored_weights,
@@ -33,6 +34,7 @@ __all__ = [
     "encode_weights",
     "encode_weights_async",
     "encoded",
+    "weights_of",
 ]
 
 #: For each dtype in files, patterns of the names of weights that are stored so; True means all.
@@ -58,11 +60,26 @@ class EncodedWeights(NamedTuple):
 # -- decoding ----------------------------------------------------------------------------------
 
 
-def decoded(specs: object, data: WeightData, where: str, budget: Budget) -> list[Weight]:
+def weights_of(artifacts: ModelArtifacts, budget: Budget) -> list[Weight]:
+    """Return the weights of a model's files.
+
+    Raises:
+        ModelFormatError: there are too few or too many bytes, or their list is malformed.
+    """
+    label, specs = artifacts.label, artifacts.weight_specs or []
+    source, parsed = artifacts.parsed_specs or (None, ())
+    if source is not specs:
+        parsed = parse_specs(specs, label, budget)
+    return decoded(parsed, artifacts.weight_data or b"", label, budget)
+
+
+def decoded(
+    specs: Sequence[WeightSpec], data: WeightData, where: str, budget: Budget
+) -> list[Weight]:
     """Return the weights in some bytes.
 
     Raises:
-        ModelFormatError: there are too few or too many bytes, or the list is malformed.
+        ModelFormatError: there are too few or too many bytes.
     """
     return [
         Weight(weight.spec.name, _value(weight, where), weight.spec.group)
@@ -105,7 +122,7 @@ def decode_weights(
         [-1.0, -0.5, 1.0]
     """
     budget = Budget(_LABEL, CompositeArrayBuffer(weight_data).byte_length)
-    weights = decoded(list(specs), weight_data, _LABEL, budget)
+    weights = decoded(parse_specs(list(specs), _LABEL, budget), weight_data, _LABEL, budget)
     return {weight.name: weight.value for weight in weights}
 
 
@@ -132,8 +149,8 @@ async def decode_weights_stream(
         [True, False, False, True]
     """
     budget = Budget(_LABEL)
-    waiting = list(specs)
-    sizes = [spec.stored_bytes for spec in parse_specs(waiting, _LABEL, budget)]
+    waiting = parse_specs(list(specs), _LABEL, budget)
+    sizes = [spec.stored_bytes for spec in waiting]
     weights: dict[str, Tensor] = {}
     chunks: list[Buffer] = []
     arrived = 0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from webtensor.engine import Variable
 from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.model_artifacts import ModelArtifacts
-from webtensor.io.weights import QuantizationPatterns, Weight, decoded, encoded
+from webtensor.io.weights import QuantizationPatterns, Weight, encoded, weights_of
 from webtensor.keras.layers import Layer
 from webtensor.keras.model_budgets import making_model
 from webtensor.keras.models import Model
@@ -144,7 +144,7 @@ def model_of(
     label, topology = artifacts.label, artifacts.model_topology
     where = f"{label}: modelTopology"
     config = topology.get("model_config", topology) if isinstance(topology, Mapping) else topology
-    weights = _weights_of(artifacts, budget)
+    weights = weights_of(artifacts, budget)
     elements = sum(weight.value.size for weight in weights)
     with (
         reading(where),
@@ -189,7 +189,7 @@ def load_weights_of(artifacts: ModelArtifacts, model: Model, budget: Budget) -> 
     Raises:
         ValueError: a weight of the model is missing, or has another shape.
     """
-    weights = [weight for weight in _weights_of(artifacts, budget) if weight.group != GROUP]
+    weights = [weight for weight in weights_of(artifacts, budget) if weight.group != GROUP]
     renumbered = _renumbered(weight.name for weight in weights)
     names = [name for name, _ in _named_weights(model)]
     if not {*names} <= {*renumbered}:
@@ -218,11 +218,6 @@ def _renumbered(names: Iterable[str]) -> dict[str, str]:
         for rank, (_, layer) in enumerate(sorted(members))
     }
     return {name: f"{ranked[layer]}/{weight}" for name, (layer, _, weight) in parted.items()}
-
-
-def _weights_of(artifacts: ModelArtifacts, budget: Budget) -> list[Weight]:
-    data = artifacts.weight_data or b""
-    return decoded(artifacts.weight_specs, data, artifacts.label, budget)
 
 
 def _assign(model: Model, weights: list[Weight], label: str, strict: bool) -> dict[int, str]:
