@@ -35,6 +35,27 @@ def test_family_on_two_threads(python_page: PythonPage, family: str):
     assert not wrong, "\n".join(wrong)
 
 
+def test_products_of_some_microseconds_one_after_another(python_page: PythonPage):
+    """Threads that sleep at first take part."""
+    source = """
+        import asyncio
+        import webtensor as wt
+        wt.set_backend("wasm")
+        x, w = wt.random_normal((32, 64), seed=1), wt.random_normal((64, 256), seed=2)
+
+        async def products(count):
+            wt.wasm.set_threads_count(count)
+            wt.matmul(wt.ones((300, 300)), wt.ones((300, 300)))
+            await asyncio.sleep(0.5)  # workers start while the page's thread has nothing to do
+            return wt.concat([wt.matmul(x * float(i), w) for i in range(200)]).tolist()
+
+        alone, together = await products(1), await products(2)
+        wt.wasm.set_threads_count(wt.backend().host.most_threads)
+        alone == together
+    """
+    assert python_page.run(source) is True
+
+
 def test_a_flag_tells_of_threads_and_turns_them_off(chromium_python: PythonPage):
     source = """
         import webtensor as wt

@@ -2,7 +2,7 @@
 //
 // A call is its kernel's number, the number of its arguments, and these, all as doubles in Python's
 // memory. Addresses come from Python, so they are positive. A call that threads share has the number of
-// its parts, negated, in place of its kernel's number, which is the first of its arguments.
+// its pieces, negated, in place of its kernel's number, which is the first of its arguments.
 //
 // Takes the compiled module, its memory, its exports and Pyodide's Emscripten module.
 export default function calls(module, memory, exports, python) {

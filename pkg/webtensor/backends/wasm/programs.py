@@ -302,8 +302,8 @@ class WasmProgram:
         is_shared = call.is_shared and call.work >= backend.threads.least_work
         is_written = backend.host.defers and not any(_is_late(part) for part in call.arguments)
         if is_shared and is_written and backend.threads.start():
-            parts = backend.threads.parts(call.work)
-            self._queue.extend((-parts, count + 1, backend.numbers[call.export]))
+            pieces = backend.threads.pieces(call.work)
+            self._queue.extend((-pieces, count + 1, backend.numbers[call.export]))
             first = len(self._queue)
             self._queue.extend([0.0] * count)
             return self._queue, first, []

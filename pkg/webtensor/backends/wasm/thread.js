@@ -2,12 +2,13 @@
 const SPINNING_MS = 0.2;
 
 onmessage = ({ data: { module, memory, control, given, code, names, stack, CONTROL } }) => {
-  const { KERNEL, COUNT, PARTS, NEXT, OPEN, INSIDE, ROUND, FAILED, CODE_BYTES } = CONTROL;
+  const { KERNEL, COUNT, PARTS, NEXT, OPEN, INSIDE, ROUND, FAILED, CODE_BYTES, ASLEEP } = CONTROL;
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
   exports.__stack_pointer.value = stack;
   const table = exports.__indirect_function_table;
   let round = 0;
   let offset = 0; // of the next module in the code
+  Atomics.sub(control, ASLEEP, 1);
 
   function addFunctions() {
     while (offset < Atomics.load(control, CODE_BYTES)) {
@@ -20,11 +21,17 @@ onmessage = ({ data: { module, memory, control, given, code, names, stack, CONTR
     }
   }
 
+  function sleep() {
+    Atomics.add(control, ASLEEP, 1);
+    Atomics.wait(control, ROUND, round);
+    Atomics.sub(control, ASLEEP, 1);
+  }
+
   for (;;) {
     const deadline = performance.now() + SPINNING_MS;
     let current;
     while ((current = Atomics.load(control, ROUND)) === round)
-      if (performance.now() > deadline) Atomics.wait(control, ROUND, round);
+      if (performance.now() > deadline) sleep();
     round = current;
     Atomics.add(control, INSIDE, 1);
     if (Atomics.load(control, OPEN)) {

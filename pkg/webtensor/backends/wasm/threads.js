@@ -4,7 +4,8 @@
 // no message. The calling thread takes parts like the others, and is done when no other is inside.
 // A worker that wakes late finds the work closed and sleeps again: nobody ever waits for a worker to
 // start. Idle workers spin for a moment, because the next kernel is often microseconds away, and
-// then sleep.
+// then sleep. To wake them takes the calling thread about 50 µs, so a small kernel runs alone while they
+// sleep, unless several came one soon after another.
 //
 // Takes the compiled module, its memory, its exports, the address of `thread.js`, and a function that is
 // called with the reason when workers fail, for the caller to stop the others.
@@ -13,15 +14,26 @@ export default function threads(module, memory, exports, address, onFailure) {
   // What the shared integers mean, for `thread.js`, too.
   const CONTROL = {
     KERNEL: 0, COUNT: 1, PARTS: 2, NEXT: 3, OPEN: 4, INSIDE: 5, ROUND: 6, FAILED: 7, CODE_BYTES: 8,
+    ASLEEP: 9,
   };
   const MOST_ARGUMENTS = 16;
-  const control = new Int32Array(new SharedArrayBuffer(4 * 9));
+  // Of large kernels each thread gets several parts, because one may be slower than another; of smaller
+  // ones a single part, because small parts take longer in all.
+  const PARTS_PER_THREAD = 4;
+  const PIECES_IN_PART = 4;
+  // A kernel of fewer pieces does not wake the workers, unless it comes soon after several others.
+  const PIECES_WORTH_WAKING = 32;
+  const SOON_MS = 0.1;
+  const SOON_KERNELS = 3;
+  const control = new Int32Array(new SharedArrayBuffer(4 * 10));
   // The modules whose functions were added, each after its size. Only what is written takes memory.
   const code = new SharedArrayBuffer(1 << 24);
   const given = new Float64Array(new SharedArrayBuffer(8 * MOST_ARGUMENTS));
   const names = WebAssembly.Module.exports(module).map(({ name }) => name);
   let workers = [];
   let running = false;
+  let soon = 0; // how many small kernels ran alone, one soon after another,
+  let lastEnd = 0; // and when the last of them ended
 
   function startWorker(stack) {
     const worker = new Worker(url, { type: "module" });
@@ -38,9 +50,30 @@ export default function threads(module, memory, exports, address, onFailure) {
     if (running) onFailure(reason || "the browser blocked or could not load them");
   }
 
-  // Run a kernel in `parts` parts.
-  function share(kernel, parts, values) {
-    const { KERNEL, COUNT, PARTS, NEXT, OPEN, INSIDE, ROUND, FAILED } = CONTROL;
+  // Whether a kernel is better run by this thread alone.
+  function runsAlone(pieces) {
+    if (pieces >= PIECES_WORTH_WAKING) return false;
+    if (Atomics.load(control, CONTROL.ASLEEP) < workers.length) return false;
+    soon = performance.now() - lastEnd < SOON_MS ? soon + 1 : 0;
+    return soon < SOON_KERNELS;
+  }
+
+  function partsOf(pieces) {
+    const count = workers.length + 1;
+    const each = Math.min(PARTS_PER_THREAD, Math.floor(pieces / (count * PIECES_IN_PART)));
+    return each > 1 ? each * count : Math.min(pieces, count);
+  }
+
+  // Run a kernel that has work for `pieces` threads.
+  function share(kernel, pieces, values) {
+    const { KERNEL, COUNT, PARTS, NEXT, OPEN, INSIDE, ROUND, FAILED, ASLEEP } = CONTROL;
+    const own = exports[names[kernel]];
+    if (runsAlone(pieces)) {
+      own(...values, 0, 1);
+      lastEnd = performance.now();
+      return;
+    }
+    const parts = partsOf(pieces);
     control[KERNEL] = kernel;
     control[COUNT] = values.length;
     control[PARTS] = parts;
@@ -48,8 +81,7 @@ export default function threads(module, memory, exports, address, onFailure) {
     Atomics.store(control, NEXT, 0);
     Atomics.store(control, OPEN, 1);
     Atomics.add(control, ROUND, 1);
-    Atomics.notify(control, ROUND);
-    const own = exports[names[kernel]];
+    if (Atomics.load(control, ASLEEP) !== 0) Atomics.notify(control, ROUND);
     try {
       for (let part; (part = Atomics.add(control, NEXT, 1)) < parts; ) own(...values, part, parts);
     } finally {
@@ -74,6 +106,7 @@ export default function threads(module, memory, exports, address, onFailure) {
     // Start one worker per stack; `stacks` are the addresses of their upper ends.
     start(...stacks) {
       running = true;
+      Atomics.store(control, CONTROL.ASLEEP, stacks.length);
       try {
         for (const stack of stacks) workers.push(startWorker(stack));
       } catch (error) {
@@ -95,9 +128,9 @@ export default function threads(module, memory, exports, address, onFailure) {
       return names.indexOf(name);
     },
 
-    // Run a kernel in `parts` parts, called from Python.
-    run(kernel, parts, ...values) {
-      share(kernel, parts, values);
+    // Run a kernel that has work for `pieces` threads, called from Python.
+    run(kernel, pieces, ...values) {
+      share(kernel, pieces, values);
     },
   };
 }

@@ -18,9 +18,8 @@ __all__ = ["Threads"]
 
 #: As the module was linked (``wasm_build/build.py``).
 _STACK_BYTES: Final = 2 << 20
-#: Several parts for each thread, because one may be slower than another.
-_PARTS_PER_THREAD: Final = 4
 _MOST_THREADS: Final = 16
+_MOST_PIECES: Final = 1 << 20
 #: Work that takes some microseconds.
 _LITTLE_WORK: Final = 20_000
 
@@ -28,8 +27,8 @@ _LITTLE_WORK: Final = 20_000
 class Threads:
     """The calling thread and its helpers."""
 
-    #: The minimum work for a part: waking a thread takes about as long.
-    GRAIN: Final = 100_000
+    #: The work of a piece, which is worth sharing with threads that do not sleep: 5 to 10 µs.
+    GRAIN: Final = 25_000
 
     def __init__(
         self,
@@ -65,7 +64,7 @@ class Threads:
 
     @property
     def grain(self) -> float:
-        """The minimum work of a part; tests lower it."""
+        """The work of a piece; tests lower it."""
         return self._grain
 
     @grain.setter
@@ -81,7 +80,7 @@ class Threads:
         self._on_change()
 
     def run(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
-        """Run a kernel in parts on all threads, starting them if necessary.
+        """Run a kernel on all threads, starting them if necessary.
 
         If memory has no room for their stacks, this thread runs the kernel alone.
         """
@@ -94,11 +93,11 @@ class Threads:
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = helpers.kernel("_".join(key))
-        helpers.run(number, self.parts(work), *arguments)
+        helpers.run(number, self.pieces(work), *arguments)
 
-    def parts(self, work: float) -> int:
-        """Return in how many parts threads share a kernel."""
-        return min(int(work / self._grain), _PARTS_PER_THREAD * self._count)
+    def pieces(self, work: float) -> int:
+        """Return of how many pieces, each enough for a thread, some work consists."""
+        return int(min(work / self._grain, _MOST_PIECES))
 
     def start(self) -> bool:
         """Start the threads, unless they run; return whether memory has room for their stacks."""
