@@ -275,6 +275,13 @@ def _fused_cases() -> list[Case]:
         cases.append(Case("fused.mat_mul", args, _fused_matmul, PRODUCT, options))
         options = {**options, "residual": floats((5, 4), seed=5)}
         cases.append(Case("fused.mat_mul", args, _fused_matmul, PRODUCT, options))
+    # Whole tiles of kernels, and parts of some.
+    wide = floats((13, 40), seed=1), floats((40, 20), seed=2)
+    for activation in ACTIVATIONS:
+        options = _options(activation, floats((20,), seed=3), floats((20,), 0.1, 0.5, seed=4))
+        cases.append(Case("fused.mat_mul", wide, _fused_matmul, PRODUCT, options))
+        options = {**options, "residual": floats((13, 20), seed=5)}
+        cases.append(Case("fused.mat_mul", wide, _fused_matmul, PRODUCT, options))
     turned = np.ascontiguousarray(a.T), np.ascontiguousarray(b.T)
     relu = {"bias": bias, "activation": "relu"}
     # fmt: off

@@ -7,7 +7,7 @@
 #define WEBTENSOR_EPILOGUE_H
 
 #include "activations.h"
-#include "vector_math.h"
+#include "vector.h"
 
 typedef struct {
   const float *bias; /* 0: there is no epilogue */
@@ -46,28 +46,12 @@ INLINE int needs_epilogue(const Epilogue *epilogue) {
   return epilogue && epilogue->bias && !only_clips(epilogue);
 }
 
-/* One activation's loop. An expression without `y` leaves the slopes unread. */
-#define ACTIVATE_ROWS(ACTIVATION, EXPRESSION)                                                      \
-  case ACTIVATION:                                                                                 \
-    for (; rows > 0; rows--, out += stride) {                                                      \
-      const float *residual =                                                                      \
-          epilogue->residual ? epilogue->residual + (out - epilogue->result) : 0;                  \
-      for (int c = 0; c < columns; c += 4) {                                                       \
-        vf x = load((const float *)out + c) + load(bias + c), y = load(slopes + c);                \
-        if (residual) x = x + load(residual + c);                                                  \
-        (void)y;                                                                                   \
-        store_up_to(out + c, EXPRESSION, columns - c);                                             \
-      }                                                                                            \
-    }                                                                                              \
-    return;
+/* What is added where there is no residual: x + -0 is x. */
+extern const float nothing[8];
 
 /* Applies the epilogue to rows of the result, `stride` apart; `out` is the first row's element in
  * the column `column`. */
-static void NOINLINE apply_epilogue(const Epilogue *epilogue, float *out, int rows, int stride,
-                                    int column, int columns) {
-  const float *bias = epilogue->bias + column, *slopes = epilogue->slopes + column;
-  const float alpha = epilogue->alpha;
-  switch (epilogue->activation) { FOR_EACH_ACTIVATION(ACTIVATE_ROWS) }
-}
+void apply_epilogue(const Epilogue *epilogue, float *out, int rows, int stride, int column,
+                    int columns);
 
 #endif

@@ -31,10 +31,11 @@ const float zeros[BLOCK_DEPTH + 4] = {0};
 /* How a tile is computed: tiles one below the other, `tiles` of them, each of all the rows that the
  * function is for. Row i of the first reads a[i * a_stride …], `depth` elements of which k at a time
  * lie together, with `skip` others between. `bias` is added to all rows, and so is what `out` has if
- * `accumulates`. */
+ * `accumulates`. Only where rows are read may there be `added`: rows that are added, too, and lie
+ * `added_stride` apart; what is negative then is multiplied by `slopes`. */
 typedef struct {
-  int tiles, depth, k, skip, a_stride, stride, accumulates;
-  const float *a, *b, *bias;
+  int tiles, depth, k, skip, a_stride, stride, accumulates, added_stride;
+  const float *a, *b, *bias, *added, *slopes;
   float *out, low, high;
 } Strip;
 
@@ -75,6 +76,16 @@ typedef struct {
   store(out + 4, LIMITED(c##ROW##1 + bias1));                                                      \
   out += stride;
 
+#define SLOPED(X, SLOPES) vsel((X) < 0, (X) * SLOPES, (X))
+
+#define ADD_AND_STORE_ROW(ROW, ...)                                                                \
+  c##ROW##0 = c##ROW##0 + bias0 + load(added);                                                     \
+  c##ROW##1 = c##ROW##1 + bias1 + load(added + 4);                                                 \
+  store(out, LIMITED(SLOPED(c##ROW##0, slopes0)));                                                 \
+  store(out + 4, LIMITED(SLOPED(c##ROW##1, slopes1)));                                             \
+  out += stride;                                                                                   \
+  added += added_stride;
+
 /* -- tiles that read rows of A -- */
 
 #define ROW_POINTER(ROW, ...) const float *a##ROW = a + ROW * a_stride;
@@ -91,7 +102,8 @@ typedef struct {
 #define DEFINE_ROWS_STRIP(ROWS)                                                                    \
   static void NOINLINE rows_strip_##ROWS(const Strip *strip) {                                     \
     int a_stride = strip->a_stride, stride = strip->stride, skip = strip->skip;                    \
-    const float *a = strip->a;                                                                     \
+    int added_stride = strip->added_stride;                                                        \
+    const float *a = strip->a, *added = strip->added;                                              \
     float *out = strip->out, *sums;                                                                \
     for (int tiles = strip->tiles; tiles > 0; tiles--, a += ROWS * a_stride) {                     \
       const float *b = strip->b;                                                                   \
@@ -135,7 +147,12 @@ typedef struct {
       if (accumulates) { EACH_OF_##ROWS(ADD_ROW, ) }                                               \
       vf low = vset(strip->low), high = vset(strip->high);                                         \
       vf bias0 = load(strip->bias), bias1 = load(strip->bias + 4);                                 \
-      EACH_OF_##ROWS(STORE_ROW, )                                                                  \
+      if (added) {                                                                                 \
+        vf slopes0 = load(strip->slopes), slopes1 = load(strip->slopes + 4);                       \
+        EACH_OF_##ROWS(ADD_AND_STORE_ROW, )                                                        \
+      } else {                                                                                     \
+        EACH_OF_##ROWS(STORE_ROW, )                                                                \
+      }                                                                                            \
     }                                                                                              \
   }
 
@@ -340,6 +357,32 @@ static void NOINLINE buffered_tiles(const Block *block, const Panel *panel, Stri
   }
 }
 
+/* Lets a strip of rows do the whole of an epilogue, if that is one of additions and slopes; returns
+ * whether it is. `alphas` has room for two vectors. */
+static int take_epilogue(Strip *strip, const Epilogue *epilogue, int column, float *alphas) {
+  static const float ones[TILE_COLUMNS] = {1, 1, 1, 1, 1, 1, 1, 1};
+  if (!strip->a_stride) return 0;
+  strip->slopes = ones;
+  switch (epilogue->activation) {
+    case RELU6: strip->high = 6; /* fall through */
+    case RELU: strip->low = 0; /* fall through */
+    case LINEAR: break;
+    case PRELU: strip->slopes = epilogue->slopes + column; break;
+    case LEAKY_RELU:
+      for (int c = 0; c < TILE_COLUMNS; c++) alphas[c] = epilogue->alpha;
+      strip->slopes = alphas;
+      break;
+    default: return 0;
+  }
+  strip->bias = epilogue->bias + column;
+  strip->added = nothing;
+  if (epilogue->residual) {
+    strip->added = epilogue->residual + (strip->out - epilogue->result);
+    strip->added_stride = strip->stride;
+  }
+  return 1;
+}
+
 /* Computes tiles of equal height from a row of the block on. */
 static void multiply_tiles(const Block *block, const Panel *panel, int row, int tiles, int height) {
   int a_step = block->a_stride ? block->a_stride : block->depth; /* from a row to the next */
@@ -358,8 +401,11 @@ static void multiply_tiles(const Block *block, const Panel *panel, int row, int 
                  .high = block->ends ? block->clipping.high : VINF};
   if (block->clipping.bias && block->ends) strip.bias = block->clipping.bias + panel->column;
   if (panel->columns == TILE_COLUMNS && !block->offsets && row + tiles * height <= block->rows) {
+    float alphas[TILE_COLUMNS];
+    int is_left = block->ends && needs_epilogue(block->epilogue) &&
+                  !take_epilogue(&strip, block->epilogue, panel->column, alphas);
     compute(&strip, height);
-    if (block->ends && needs_epilogue(block->epilogue))
+    if (is_left)
       apply_epilogue(block->epilogue, strip.out, tiles * height, block->stride, panel->column,
                      panel->columns);
     return;
