@@ -90,7 +90,7 @@ def _is_added(number: int, layer: Layer, following: Layer) -> bool:
 
 
 def make_step(model: Model, image: wt.Tensor, **parameters: wt.Tensor) -> Callable[[], wt.Tensor]:
-    """Return a function that predicts."""
+    """Return a function that predicts, by a captured one."""
     given = {
         number: [parameters[name] for name in layer.parameters(number)]
         for number, layer in enumerate(model.layers, 1)
@@ -100,7 +100,8 @@ def make_step(model: Model, image: wt.Tensor, **parameters: wt.Tensor) -> Callab
         for number, layer, of in joined(model)
     ]
 
-    def predict() -> wt.Tensor:
+    @wt.function
+    def predict(image: wt.Tensor) -> wt.Tensor:
         results = {0: image}
         for number, op, layer in steps:
             results[number] = op(*[results[x] for x in layer.x])
@@ -108,7 +109,7 @@ def make_step(model: Model, image: wt.Tensor, **parameters: wt.Tensor) -> Callab
                 del results[x]
         return wt.concat([wt.reshape(results[output], (-1,)) for output in model.outputs])
 
-    return predict
+    return partial(predict, image)
 
 
 def prediction(model: Model, threads: int, peers: Mapping[str, tuple[str, ...]]) -> Workload:
