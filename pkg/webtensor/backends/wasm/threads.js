@@ -21,7 +21,7 @@ export default function threads(module, memory, exports, address, onFailure) {
   // ones a single part, because small parts take longer in all.
   const PARTS_PER_THREAD = 4;
   const PIECES_IN_PART = 4;
-  // A kernel of fewer pieces does not wake the workers, unless it comes soon after several others.
+  // A kernel of fewer pieces wakes no workers, unless all sleep and it comes soon after several others.
   const PIECES_WORTH_WAKING = 32;
   const SOON_MS = 0.1;
   const SOON_KERNELS = 3;
@@ -50,12 +50,10 @@ export default function threads(module, memory, exports, address, onFailure) {
     if (running) onFailure(reason || "the browser blocked or could not load them");
   }
 
-  // Whether a kernel is better run by this thread alone.
-  function runsAlone(pieces) {
-    if (pieces >= PIECES_WORTH_WAKING) return false;
-    if (Atomics.load(control, CONTROL.ASLEEP) < workers.length) return false;
+  // Whether small kernels come one soon after another, while all workers sleep.
+  function isOneOfMany() {
     soon = performance.now() - lastEnd < SOON_MS ? soon + 1 : 0;
-    return soon < SOON_KERNELS;
+    return soon >= SOON_KERNELS;
   }
 
   function partsOf(pieces) {
@@ -68,7 +66,9 @@ export default function threads(module, memory, exports, address, onFailure) {
   function share(kernel, pieces, values) {
     const { KERNEL, COUNT, PARTS, NEXT, OPEN, INSIDE, ROUND, FAILED, ASLEEP } = CONTROL;
     const own = exports[names[kernel]];
-    if (runsAlone(pieces)) {
+    const areAwake = Atomics.load(control, ASLEEP) < workers.length;
+    const wakes = pieces >= PIECES_WORTH_WAKING || (!areAwake && isOneOfMany());
+    if (!areAwake && !wakes) {
       own(...values, 0, 1);
       lastEnd = performance.now();
       return;
@@ -81,7 +81,7 @@ export default function threads(module, memory, exports, address, onFailure) {
     Atomics.store(control, NEXT, 0);
     Atomics.store(control, OPEN, 1);
     Atomics.add(control, ROUND, 1);
-    if (Atomics.load(control, ASLEEP) !== 0) Atomics.notify(control, ROUND);
+    if (wakes && Atomics.load(control, ASLEEP) !== 0) Atomics.notify(control, ROUND);
     try {
       for (let part; (part = Atomics.add(control, NEXT, 1)) < parts; ) own(...values, part, parts);
     } finally {
