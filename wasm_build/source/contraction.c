@@ -249,11 +249,35 @@ INLINE int reads_pixels(const Window *w) {
          w->out_width == w->in_width;
 }
 
+/* The lines of the input that a line of the result is computed from, with zeros around them. */
+#define PADDED_LINES 4096
+
+/* Copies them: as many as the filter has rows, of `size` floats each. */
+static void pad_lines(const Images *images, int image, int row, int size, float *to) {
+  const Window *w = images->window;
+  int before = smaller(w->pad_left * w->in_channels, size), row_size = w->in_width * w->in_channels;
+  int count = smaller(row_size, size - before);
+  for (int i = 0; i < w->filter_height; i++, to += size) {
+    int y = row * w->stride_height - w->pad_top + i;
+    if (inside(y, w->in_height)) {
+      clear(to, before);
+      copy(to + before, images->data + (image * w->in_height + y) * row_size, count);
+      clear(to + before + count, size - before - count);
+    } else {
+      clear(to, size);
+    }
+  }
+}
+
 /* Patches of few channels are read in place, filter row by filter row, line by line of the
- * result; only those that overhang the input are packed. */
+ * result; where they overhang the input, from a padded copy of the line, or packed. */
 static void multiply_lines(const Convolution *conv, int part, int parts) {
   const Window *w = conv->images->window;
   int row_size = w->in_width * w->in_channels, width = w->out_width;
+  int row_part = w->filter_width * w->in_channels;
+  int padded_size = ((width - 1) * w->stride_width + w->filter_width) * w->in_channels;
+  int fits = w->filter_height * padded_size <= PADDED_LINES;
+  float padded[PADDED_LINES + 4];
   int top, bottom, left, right, first, end;
   find_inner(w->pad_top, w->stride_height, w->filter_height, w->in_height, w->out_height, &top,
              &bottom);
@@ -262,6 +286,16 @@ static void multiply_lines(const Convolution *conv, int part, int parts) {
   for (int line = first; line < end; line++) {
     int image = line / w->out_height, row = line - image * w->out_height;
     int inner = row >= top && row < bottom && left < right;
+    if (fits && !(inner && left == 0 && right == width)) {
+      pad_lines(conv->images, image, row, padded_size, padded);
+      Left patches = {.form = ROWS_IN_PLACE,
+                      .source = padded,
+                      .stride = w->stride_width * w->in_channels,
+                      .segments = w->filter_height,
+                      .skip = padded_size - row_part};
+      multiply_patches(conv, patches, line * width, width, 0, 0);
+      continue;
+    }
     int begin = inner ? left : width, behind = inner ? right : width;
     multiply_packed(conv, line * width, begin, 0, 0);
     if (inner) {
@@ -271,7 +305,7 @@ static void multiply_lines(const Convolution *conv, int part, int parts) {
                       .source = conv->images->data + y * row_size + x * w->in_channels,
                       .stride = w->stride_width * w->in_channels,
                       .segments = w->filter_height,
-                      .skip = row_size - w->filter_width * w->in_channels};
+                      .skip = row_size - row_part};
       multiply_patches(conv, patches, line * width + left, right - left, 0, 0);
     }
     multiply_packed(conv, line * width + behind, width - behind, 0, 0);
