@@ -430,7 +430,7 @@ weights = wt.io.decode_weights(artifacts.weight_data, artifacts.weight_specs)
 {
     "fields": {
         name: value for name, value in vars(artifacts).items()
-        if not name.startswith("weight") and name not in ("label", "budget")
+        if not name.startswith("weight") and name not in ("label", "budget", "parsed_specs")
     },
     "weights": {
         name: [*map(plain, value.tolist())] for name, value in weights.items()
