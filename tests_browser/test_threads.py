@@ -35,7 +35,7 @@ def test_family_on_two_threads(python_page: PythonPage, family: str):
     assert not wrong, "\n".join(wrong)
 
 
-def test_products_of_some_microseconds_one_after_another(python_page: PythonPage):
+def test_burst_of_small_products(python_page: PythonPage):
     """Threads that sleep at first take part."""
     source = """
         import asyncio

@@ -335,25 +335,27 @@ void conv2d(const float *x, const float *filter, float *out, const Window *w, co
   Epilogue epilogue = {bias, activation, alpha, slopes, residual, out};
   int pixels = w->batch * w->out_height * w->out_width, channels = w->in_channels;
   int depth = w->filter_height * w->filter_width * channels;
-  float panels[BLOCK_DEPTH * TILE_COLUMNS];
+  int panels = (w->out_channels + TILE_COLUMNS - 1) / TILE_COLUMNS;
+  int is_small = depth * panels <= BLOCK_DEPTH;
   Images images = {x, w};
   Convolution conv = {&images, filter, packed, out, &epilogue, depth};
-  /* Small filters are packed here, once for all lines. */
-  int tiles = (w->out_channels + TILE_COLUMNS - 1) / TILE_COLUMNS;
-  if (!packed && depth <= BLOCK_DEPTH && depth * tiles <= BLOCK_DEPTH) {
-    Matrix filters = {filter, w->out_channels, 1};
-    pack_panels_b(&filters, panels, 0, w->out_channels, 0, depth);
-    conv.packed = panels;
-  }
-  if (pixels == 1)
+  if (pixels == 1) {
     multiply_patch(&conv, part, parts);
-  else if (reads_pixels(w))
+  } else if (reads_pixels(w)) {
     multiply_patches(&conv, (Left){.form = ROWS_IN_PLACE, .source = x, .stride = channels}, 0,
                      pixels, part, parts);
-  else if (conv.packed && depth <= BLOCK_DEPTH && w->dilation_height * w->dilation_width == 1)
+  } else if ((packed || is_small) && depth <= BLOCK_DEPTH &&
+             w->dilation_height * w->dilation_width == 1) {
+    float small[BLOCK_DEPTH * TILE_COLUMNS];
+    if (!packed) { /* once for all lines */
+      Matrix filters = {filter, w->out_channels, 1};
+      pack_panels_b(&filters, small, 0, w->out_channels, 0, depth);
+      conv.packed = small;
+    }
     multiply_lines(&conv, part, parts);
-  else
+  } else {
     multiply_packed(&conv, 0, pixels, part, parts);
+  }
 }
 
 /* -- conv2d_input_gradient ------------------------------------------------------------------- */

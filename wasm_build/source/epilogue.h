@@ -31,12 +31,17 @@ INLINE int only_clips(const Epilogue *epilogue) {
          !epilogue->residual;
 }
 
+/* The limits of an activation's results; those of others are infinite. */
+INLINE void find_limits(int activation, float *low, float *high) {
+  *low = activation == RELU || activation == RELU6 ? 0 : -VINF;
+  *high = activation == RELU6 ? 6 : VINF;
+}
+
 INLINE Clipping clipping_of(const Epilogue *epilogue) {
   Clipping clipping = {0, -VINF, VINF};
   if (epilogue && epilogue->bias && only_clips(epilogue)) {
     clipping.bias = epilogue->bias;
-    if (epilogue->activation != LINEAR) clipping.low = 0;
-    if (epilogue->activation == RELU6) clipping.high = 6;
+    find_limits(epilogue->activation, &clipping.low, &clipping.high);
   }
   return clipping;
 }
@@ -46,8 +51,8 @@ INLINE int needs_epilogue(const Epilogue *epilogue) {
   return epilogue && epilogue->bias && !only_clips(epilogue);
 }
 
-/* What is added where there is no residual: x + -0 is x. */
-extern const float nothing[8];
+/* A residual to add where there is none: x + -0 is x. */
+extern const float no_residual[8];
 
 /* Applies the epilogue to rows of the result, `stride` apart; `out` is the first row's element in
  * the column `column`. */

@@ -31,11 +31,11 @@ const float zeros[BLOCK_DEPTH + 4] = {0};
 /* How a tile is computed: tiles one below the other, `tiles` of them, each of all the rows that the
  * function is for. Row i of the first reads a[i * a_stride …], `depth` elements of which k at a time
  * lie together, with `skip` others between. `bias` is added to all rows, and so is what `out` has if
- * `accumulates`. Only where rows are read may there be `added`: rows that are added, too, and lie
- * `added_stride` apart; what is negative then is multiplied by `slopes`. */
+ * `accumulates`. Strips of rows may add a `residual`, too, whose rows lie `residual_stride` apart;
+ * negative sums are then multiplied by `slopes`. */
 typedef struct {
-  int tiles, depth, k, skip, a_stride, stride, accumulates, added_stride;
-  const float *a, *b, *bias, *added, *slopes;
+  int tiles, depth, k, skip, a_stride, stride, accumulates, residual_stride;
+  const float *a, *b, *bias, *residual, *slopes;
   float *out, low, high;
 } Strip;
 
@@ -78,13 +78,13 @@ typedef struct {
 
 #define SLOPED(X, SLOPES) vsel((X) < 0, (X) * SLOPES, (X))
 
-#define ADD_AND_STORE_ROW(ROW, ...)                                                                \
-  c##ROW##0 = c##ROW##0 + bias0 + load(added);                                                     \
-  c##ROW##1 = c##ROW##1 + bias1 + load(added + 4);                                                 \
+#define FINISH_ROW(ROW, ...)                                                                       \
+  c##ROW##0 = c##ROW##0 + bias0 + load(residual);                                                  \
+  c##ROW##1 = c##ROW##1 + bias1 + load(residual + 4);                                              \
   store(out, LIMITED(SLOPED(c##ROW##0, slopes0)));                                                 \
   store(out + 4, LIMITED(SLOPED(c##ROW##1, slopes1)));                                             \
   out += stride;                                                                                   \
-  added += added_stride;
+  residual += residual_stride;
 
 /* -- tiles that read rows of A -- */
 
@@ -102,8 +102,8 @@ typedef struct {
 #define DEFINE_ROWS_STRIP(ROWS)                                                                    \
   static void NOINLINE rows_strip_##ROWS(const Strip *strip) {                                     \
     int a_stride = strip->a_stride, stride = strip->stride, skip = strip->skip;                    \
-    int added_stride = strip->added_stride;                                                        \
-    const float *a = strip->a, *added = strip->added;                                              \
+    int residual_stride = strip->residual_stride;                                                  \
+    const float *a = strip->a, *residual = strip->residual;                                        \
     float *out = strip->out, *sums;                                                                \
     for (int tiles = strip->tiles; tiles > 0; tiles--, a += ROWS * a_stride) {                     \
       const float *b = strip->b;                                                                   \
@@ -147,9 +147,9 @@ typedef struct {
       if (accumulates) { EACH_OF_##ROWS(ADD_ROW, ) }                                               \
       vf low = vset(strip->low), high = vset(strip->high);                                         \
       vf bias0 = load(strip->bias), bias1 = load(strip->bias + 4);                                 \
-      if (added) {                                                                                 \
+      if (residual) {                                                                              \
         vf slopes0 = load(strip->slopes), slopes1 = load(strip->slopes + 4);                       \
-        EACH_OF_##ROWS(ADD_AND_STORE_ROW, )                                                        \
+        EACH_OF_##ROWS(FINISH_ROW, )                                                               \
       } else {                                                                                     \
         EACH_OF_##ROWS(STORE_ROW, )                                                                \
       }                                                                                            \
@@ -357,28 +357,19 @@ static void NOINLINE buffered_tiles(const Block *block, const Panel *panel, Stri
   }
 }
 
-/* Lets a strip of rows do the whole of an epilogue, if that is one of additions and slopes; returns
- * whether it is. `alphas` has room for two vectors. */
-static int take_epilogue(Strip *strip, const Epilogue *epilogue, int column, float *alphas) {
-  static const float ones[TILE_COLUMNS] = {1, 1, 1, 1, 1, 1, 1, 1};
-  if (!strip->a_stride) return 0;
-  strip->slopes = ones;
-  switch (epilogue->activation) {
-    case RELU6: strip->high = 6; /* fall through */
-    case RELU: strip->low = 0; /* fall through */
-    case LINEAR: break;
-    case PRELU: strip->slopes = epilogue->slopes + column; break;
-    case LEAKY_RELU:
-      for (int c = 0; c < TILE_COLUMNS; c++) alphas[c] = epilogue->alpha;
-      strip->slopes = alphas;
-      break;
-    default: return 0;
-  }
+/* Lets a strip apply an epilogue, if it reads rows and the activation has slopes or limits alone;
+ * returns whether it does. `alphas` has room for two vectors. */
+static int fuse_epilogue(Strip *strip, const Epilogue *epilogue, int column, float *alphas) {
+  int activation = epilogue->activation;
+  if (!strip->a_stride || activation == ELU || activation == SIGMOID) return 0;
+  for (int c = 0; c < TILE_COLUMNS; c++) alphas[c] = activation == LEAKY_RELU ? epilogue->alpha : 1;
+  strip->slopes = activation == PRELU ? epilogue->slopes + column : alphas;
+  find_limits(activation, &strip->low, &strip->high);
   strip->bias = epilogue->bias + column;
-  strip->added = nothing;
+  strip->residual = no_residual;
   if (epilogue->residual) {
-    strip->added = epilogue->residual + (strip->out - epilogue->result);
-    strip->added_stride = strip->stride;
+    strip->residual = epilogue->residual + (strip->out - epilogue->result);
+    strip->residual_stride = strip->stride;
   }
   return 1;
 }
@@ -402,10 +393,10 @@ static void multiply_tiles(const Block *block, const Panel *panel, int row, int 
   if (block->clipping.bias && block->ends) strip.bias = block->clipping.bias + panel->column;
   if (panel->columns == TILE_COLUMNS && !block->offsets && row + tiles * height <= block->rows) {
     float alphas[TILE_COLUMNS];
-    int is_left = block->ends && needs_epilogue(block->epilogue) &&
-                  !take_epilogue(&strip, block->epilogue, panel->column, alphas);
+    int needs_pass = block->ends && needs_epilogue(block->epilogue) &&
+                     !fuse_epilogue(&strip, block->epilogue, panel->column, alphas);
     compute(&strip, height);
-    if (is_left)
+    if (needs_pass)
       apply_epilogue(block->epilogue, strip.out, tiles * height, block->stride, panel->column,
                      panel->columns);
     return;

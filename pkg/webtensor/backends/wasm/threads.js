@@ -5,7 +5,7 @@
 // A worker that wakes late finds the work closed and sleeps again: nobody ever waits for a worker to
 // start. Idle workers spin for a moment, because the next kernel is often microseconds away, and
 // then sleep. To wake them takes the calling thread about 50 µs, so a small kernel runs alone while they
-// sleep, unless several came one soon after another.
+// sleep, unless it belongs to a burst: several came one soon after another.
 //
 // Takes the compiled module, its memory, its exports, the address of `thread.js`, and a function that is
 // called with the reason when workers fail, for the caller to stop the others.
@@ -21,10 +21,10 @@ export default function threads(module, memory, exports, address, onFailure) {
   // ones a single part, because small parts take longer in all.
   const PARTS_PER_THREAD = 4;
   const PIECES_IN_PART = 4;
-  // A kernel of fewer pieces wakes no workers, unless all sleep and it comes soon after several others.
+  // A kernel of fewer pieces wakes no workers, unless all sleep and it belongs to a burst.
   const PIECES_WORTH_WAKING = 32;
-  const SOON_MS = 0.1;
-  const SOON_KERNELS = 3;
+  const BURST_GAP_MS = 0.1;
+  const BURST_KERNELS = 3;
   const control = new Int32Array(new SharedArrayBuffer(4 * 10));
   // The modules whose functions were added, each after its size. Only what is written takes memory.
   const code = new SharedArrayBuffer(1 << 24);
@@ -32,7 +32,7 @@ export default function threads(module, memory, exports, address, onFailure) {
   const names = WebAssembly.Module.exports(module).map(({ name }) => name);
   let workers = [];
   let running = false;
-  let soon = 0; // how many small kernels ran alone, one soon after another,
+  let burst = 0; // how many small kernels ran alone, one soon after another,
   let lastEnd = 0; // and when the last of them ended
 
   function startWorker(stack) {
@@ -50,10 +50,10 @@ export default function threads(module, memory, exports, address, onFailure) {
     if (running) onFailure(reason || "the browser blocked or could not load them");
   }
 
-  // Whether small kernels come one soon after another, while all workers sleep.
-  function isOneOfMany() {
-    soon = performance.now() - lastEnd < SOON_MS ? soon + 1 : 0;
-    return soon >= SOON_KERNELS;
+  // Whether small kernels come in a burst, while all workers sleep.
+  function isInBurst() {
+    burst = performance.now() - lastEnd < BURST_GAP_MS ? burst + 1 : 0;
+    return burst >= BURST_KERNELS;
   }
 
   function partsOf(pieces) {
@@ -66,9 +66,9 @@ export default function threads(module, memory, exports, address, onFailure) {
   function share(kernel, pieces, values) {
     const { KERNEL, COUNT, PARTS, NEXT, OPEN, INSIDE, ROUND, FAILED, ASLEEP } = CONTROL;
     const own = exports[names[kernel]];
-    const areAwake = Atomics.load(control, ASLEEP) < workers.length;
-    const wakes = pieces >= PIECES_WORTH_WAKING || (!areAwake && isOneOfMany());
-    if (!areAwake && !wakes) {
+    const someAwake = Atomics.load(control, ASLEEP) < workers.length;
+    const wakes = pieces >= PIECES_WORTH_WAKING || (!someAwake && isInBurst());
+    if (!someAwake && !wakes) {
       own(...values, 0, 1);
       lastEnd = performance.now();
       return;

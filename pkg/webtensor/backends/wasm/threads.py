@@ -19,7 +19,6 @@ __all__ = ["Threads"]
 #: As the module was linked (``wasm_build/build.py``).
 _STACK_BYTES: Final = 2 << 20
 _MOST_THREADS: Final = 16
-_MOST_PIECES: Final = 1 << 20
 #: Work that takes some microseconds.
 _LITTLE_WORK: Final = 20_000
 
@@ -96,8 +95,8 @@ class Threads:
         helpers.run(number, self.pieces(work), *arguments)
 
     def pieces(self, work: float) -> int:
-        """Return of how many pieces, each enough for a thread, some work consists."""
-        return int(min(work / self._grain, _MOST_PIECES))
+        """Return the number of pieces, each large enough for a thread, in some work."""
+        return int(work / self._grain)
 
     def start(self) -> bool:
         """Start the threads, unless they run; return whether memory has room for their stacks."""
