@@ -31,7 +31,7 @@ OPTIONS = (
     "--charset=utf8",
     "--legal-comments=none",
     "--log-level=warning",
-    # It works while pages still load the loader, which goes on with what it has.
+    # Pages load it before the loader, which must import the same module.
     "--external:./snapshot_download.js",
 )
 

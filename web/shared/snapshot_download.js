@@ -1,5 +1,5 @@
-// What the site's build says, and the download of its snapshot. Both begin when this is imported: pages name
-// it before their scripts (`web/templates/preloads.html`), and the memory takes longest of all.
+// Downloads what the site's build says, and its snapshot, from when this module is first imported. Pages
+// load it on its own, before the loader (`web/templates/preloads.html`), as the snapshot takes longest.
 
 import { fetchFile } from "./downloads.js";
 import { fetchSnapshotFiles } from "./snapshot_files.js";
@@ -37,6 +37,7 @@ function obstacleInBuild({ snapshot }) {
   return null;
 }
 
+// The download of the snapshot's memory and of the wheel.
 class SnapshotDownload {
   #stop = new AbortController();
   #counts = new Map();

@@ -15,7 +15,7 @@ TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 #: What fetches the snapshot, and the loader, which every page imports.
 SNAPSHOT_DOWNLOAD = "shared/snapshot_download.js"
 LOADER = "shared/loader.js"
-#: How the names of the files end that Python needs only when it runs.
+#: The ends of the names of files that Python needs only when it runs.
 NEEDED_LAST = ("-lock.json", "stdlib.zip")
 
 
@@ -29,7 +29,7 @@ def rendered(source: str, url_path: str, files: Iterable[str], root: str | None 
         root: the address of the site in the page's links, by default relative to the page.
     """
     folder = posixpath.dirname(url_path)
-    first, *preloads = (
+    snapshot_download, *preloads = (
         posixpath.relpath(file, folder or ".") for file in (SNAPSHOT_DOWNLOAD, LOADER, *files)
     )
     if root is None:
@@ -37,7 +37,12 @@ def rendered(source: str, url_path: str, files: Iterable[str], root: str | None 
     return (
         _environment()
         .from_string(source)
-        .render(root=root, snapshot_download=first, preloads=preloads, needed_last=NEEDED_LAST)
+        .render(
+            root=root,
+            snapshot_download=snapshot_download,
+            preloads=preloads,
+            needed_last=NEEDED_LAST,
+        )
     )
 
 

@@ -317,7 +317,7 @@ def check_unique(names: Iterable[str], what: str) -> None:
     """
     names = list(names)
     if len({*names}) < len(names):
-        (name, _), *_ = Counter(names).most_common(1)
+        [(name, _)] = Counter(names).most_common(1)
         raise ModelFormatError(f"{what}: two have the name {name!r:.200}")
 
 
@@ -356,15 +356,12 @@ class _Reader:
         return nodes
 
     def node(self, message: Message, where: str) -> NodeDef:
-        messages = message["attr"]
-        attributes = self._attributes.get(id(messages))
-        if attributes is None:
-            attributes = self.attributes(messages, f"{where}node {message['name']!r:.200}")
+        name = message["name"]
         return NodeDef(
-            message["name"],
+            name,
             message["op"],
             tuple(message["input"]),
-            attributes,
+            self.attributes(message["attr"], f"{where}node {name!r:.200}"),
             message.get("device", ""),
         )
 

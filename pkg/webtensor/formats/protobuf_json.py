@@ -204,7 +204,7 @@ def _list_reader(read_item: _Read, number: Number | None) -> _Read:
 
 
 def _texts_reader(read_list: _Read) -> _Read:
-    """Return what reads lists of texts, most of which are ASCII, without a call for each."""
+    """Return what reads lists of texts; ASCII texts, the usual ones, need no call each."""
 
     def read(reader: _Reader, value: Any, depth: int) -> Any:
         try:

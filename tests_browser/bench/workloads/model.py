@@ -90,7 +90,7 @@ def _is_added(number: int, layer: Layer, following: Layer) -> bool:
 
 
 def make_step(model: Model, image: wt.Tensor, **parameters: wt.Tensor) -> Callable[[], wt.Tensor]:
-    """Return a function that predicts, by a captured one."""
+    """Return a function that predicts; the network is captured."""
     given = {
         number: [parameters[name] for name in layer.parameters(number)]
         for number, layer in enumerate(model.layers, 1)
