@@ -18,9 +18,9 @@ from selenium import webdriver
 
 # Of several such options the last counts, so Playwright's own features are named again.
 #
-# GWP-ASan watches a few allocations of some processes, and notes the stack of each. It reads beyond
-# the end of the stack on which a suspendable Python runs (JSPI), so that the page crashes; see
-# docs/design/choices.md.
+# GWP-ASan watches a few allocations of some processes, and notes the stack of each, as the heap
+# profiler does (below). Both read beyond the end of the stack on which a suspendable Python runs
+# (JSPI), so that the page crashes; see docs/design/choices.md.
 ENABLED_IN_CHROMIUM = (
     "CDPScreenshotNewSurface",
     "GwpAsanMalloc:ProcessSamplingProbability/0",
@@ -35,6 +35,7 @@ DISABLED_IN_CHROMIUM = (
     "DestroyProfileOnBrowserClose",
     "DialMediaRouteProvider",
     "GlobalMediaControls",
+    "HeapProfilerReporting",
     "HttpsUpgrades",
     "LensOverlay",
     "MediaRouter",
