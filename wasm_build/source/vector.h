@@ -48,8 +48,25 @@ INLINE void find_piece(int total, int unit, int part, int parts, int *begin, int
 
 /* -- making vectors -------------------------------------------------------------------------- */
 
-INLINE vf vset(float x) { return (vf){x, x, x, x}; }
-INLINE vi vseti(int x) { return (vi){x, x, x, x}; }
+/* V8 makes a constant vector in three instructions wherever the code has it; one that isn't zero is
+ * hidden from the compiler, which then makes it before a loop, for the loop to keep. */
+#define HIDE_CONSTANT(VECTOR, X) \
+  if (__builtin_constant_p(X) && (X) != 0) __asm__("" : "+r"(VECTOR))
+INLINE vf vset(float x) {
+  vf lanes = {x, x, x, x};
+  HIDE_CONSTANT(lanes, x);
+  return lanes;
+}
+INLINE vi vseti(int x) {
+  vi lanes = {x, x, x, x};
+  HIDE_CONSTANT(lanes, x);
+  return lanes;
+}
+INLINE vd vsetd(double x) {
+  vd lanes = {x, x};
+  HIDE_CONSTANT(lanes, x);
+  return lanes;
+}
 
 /* -- choosing -------------------------------------------------------------------------------- */
 

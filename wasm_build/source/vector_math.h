@@ -25,21 +25,21 @@
 #define PI_HALF_HIGH 1.57079637f
 #define PI_HALF_LOW -4.37113883e-8f
 
-INLINE vi sign_of(vf x) { return (vi)x & (int)0x80000000; }
+INLINE vi sign_of(vf x) { return (vi)x & vseti((int)0x80000000); }
 INLINE vf with_sign(vf magnitude, vi sign) { return (vf)((vi)magnitude | sign); }
 
 /* 2**n for n in [-126, 127]. */
-INLINE vf power_of_two(vi n) { return (vf)((n + 127) << 23); }
+INLINE vf power_of_two(vi n) { return (vf)((n + vseti(127)) << 23); }
 
 /* -- exponentials ---------------------------------------------------------------------------- */
 
 /* Splits x = n ln 2 + r, |r| <= ln 2 / 2, for |x| < 200. Adding 1.5 * 2**23 rounds to an integer
  * and leaves it in the lowest bits, which saves both conversions. */
 INLINE vf reduce_exponential(vf x, vi *n) {
-  vf shifted = x * 1.44269504f + 0x1.8p23f;
-  *n = (vi)shifted - 0x4b400000;
-  vf whole = shifted - 0x1.8p23f;
-  return (x - whole * LN2_HIGH) - whole * LN2_LOW;
+  vf shifted = x * vset(1.44269504f) + vset(0x1.8p23f);
+  *n = (vi)shifted - vseti(0x4b400000);
+  vf whole = shifted - vset(0x1.8p23f);
+  return (x - whole * vset(LN2_HIGH)) - whole * vset(LN2_LOW);
 }
 
 /* exp(r) - 1 - r for |r| <= ln 2 / 2 (after Moshier, Cephes). */
@@ -58,7 +58,7 @@ INLINE vf exponential_shifted(vf x, int shift) {
   vf r = reduce_exponential(vclamp(x, -110.f, 95.f), &power);
   power = power + shift;
   vi half = power >> 1;
-  return (exponential_rest(r) + r + 1.f) * power_of_two(half) * power_of_two(power - half);
+  return (exponential_rest(r) + r + vset(1.f)) * power_of_two(half) * power_of_two(power - half);
 }
 
 INLINE vf vexp(vf x) { return exponential_shifted(x, 0); }
@@ -67,70 +67,70 @@ INLINE vf vexp(vf x) { return exponential_shifted(x, 0); }
 INLINE vf vexp_of_negative(vf x) {
   vi power;
   vf r = reduce_exponential(vmax(x, vset(-87.33654f)), &power);
-  vf y = (exponential_rest(r) + r + 1.f) * power_of_two(power);
-  return vsel(x < -87.33654f, vset(0.f), y);
+  vf y = (exponential_rest(r) + r + vset(1.f)) * power_of_two(power);
+  return vsel(x < vset(-87.33654f), vset(0.f), y);
 }
 
 INLINE vf vexpm1(vf x) {
   vi n;
   vf r = reduce_exponential(vclamp(x, -20.f, 89.f), &n);
   vf p = exponential_rest(r) + r;
-  vf half = power_of_two(n - 1); /* half of 2**n, which may be 2**128 */
-  vf y = 2.f * (half * p + (half - 0.5f));
-  return vsel(vabs(x) < 1e-4f, with_sign(x + 0.5f * x * x, sign_of(x)), y);
+  vf half = power_of_two(n - vseti(1)); /* half of 2**n, which may be 2**128 */
+  vf y = vset(2.f) * (half * p + (half - vset(0.5f)));
+  return vsel(vabs(x) < vset(1e-4f), with_sign(x + vset(0.5f) * x * x, sign_of(x)), y);
 }
 
 /* -- logarithms ------------------------------------------------------------------------------ */
 
 /* log(1 + f) + n ln 2 + c for 1 + f in [sqrt(1/2), sqrt(2)) and small c (after FreeBSD's logf). */
 INLINE vf logarithm(vf f, vf n, vf c) {
-  vf s = f / (2.f + f);
+  vf s = f / (vset(2.f) + f);
   vf z = s * s, w = z * z;
   vf even = w * vmadd(w, vset(0.24279078841f), vset(0.40000972152f));
   vf odd = z * vmadd(w, vset(0.28498786688f), vset(0.66666662693f));
-  vf half_square = 0.5f * f * f;
-  return s * (half_square + (even + odd)) + (n * 9.0580006145e-06f + c) - half_square + f +
-         n * 6.9313812256e-01f;
+  vf half_square = vset(0.5f) * f * f;
+  return s * (half_square + (even + odd)) + (n * vset(9.0580006145e-06f) + c) - half_square + f +
+         n * vset(6.9313812256e-01f);
 }
 
 /* Splits a positive normal x = m 2**n with m in [sqrt(1/2), sqrt(2)); returns m. */
 INLINE vf split_exponent(vf x, vi *n) {
-  vi bits = (vi)x + (0x3f800000 - 0x3f3504f3);
-  *n = (bits >> 23) - 127;
-  return (vf)((bits & 0x007fffff) + 0x3f3504f3);
+  vi bits = (vi)x + vseti(0x3f800000 - 0x3f3504f3);
+  *n = (bits >> 23) - vseti(127);
+  return (vf)((bits & vseti(0x007fffff)) + vseti(0x3f3504f3));
 }
 
 INLINE vf vlog(vf x) {
-  vi tiny = x < 0x1p-126f;
+  vi tiny = x < vset(0x1p-126f);
   vi n;
-  vf m = split_exponent(vsel(tiny, x * 0x1p23f, x), &n);
-  n = n - (tiny & 23);
-  vf y = logarithm(m - 1.f, vtofloat(n), vset(0.f));
-  y = vsel(x < VINF, y, x); /* infinity and NaN */
+  vf m = split_exponent(vsel(tiny, x * vset(0x1p23f), x), &n);
+  n = n - (tiny & vseti(23));
+  vf y = logarithm(m - vset(1.f), vtofloat(n), vset(0.f));
+  y = vsel(x < vset(VINF), y, x); /* infinity and NaN */
   y = vsel(x == 0.f, vset(-VINF), y);
   return vsel(x < 0.f, vset(VNAN), y);
 }
 
 INLINE vf vlog1p(vf x) {
-  vf u = 1.f + x;
+  vf u = vset(1.f) + x;
   vi n;
   vf m = split_exponent(u, &n);
   /* What rounding 1 + x lost, relative to it. */
-  vf c = vsel(n >= 2, 1.f - (u - x), x - (u - 1.f)) / u;
-  vi small = (x > -0.2928932f) & (x < 0.41421356f);
-  vf f = vsel(small, x, m - 1.f);
+  vf c = vsel(n >= 2, vset(1.f) - (u - x), x - (u - vset(1.f))) / u;
+  vi small = (x > vset(-0.2928932f)) & (x < vset(0.41421356f));
+  vf f = vsel(small, x, m - vset(1.f));
   vf y = logarithm(f, vsel(small, vset(0.f), vtofloat(n)), vsel(small, vset(0.f), c));
   y = vsel(x < VINF, y, x);
-  y = vsel(vabs(x) < 0x1p-24f, x, y);
-  y = vsel(x == -1.f, vset(-VINF), y);
-  return vsel(x < -1.f, vset(VNAN), y);
+  y = vsel(vabs(x) < vset(0x1p-24f), x, y);
+  y = vsel(x == vset(-1.f), vset(-VINF), y);
+  return vsel(x < vset(-1.f), vset(VNAN), y);
 }
 
 /* Splits any positive x as split_exponent does. */
 INLINE vf split_any_exponent(vf x, vf *n) {
-  vi tiny = x < 0x1p-126f, exponent;
-  vf m = split_exponent(vsel(tiny, x * 0x1p23f, x), &exponent);
-  *n = vtofloat(exponent - (tiny & 23));
+  vi tiny = x < vset(0x1p-126f), exponent;
+  vf m = split_exponent(vsel(tiny, x * vset(0x1p23f), x), &exponent);
+  *n = vtofloat(exponent - (tiny & vseti(23)));
   return m;
 }
 /* The logarithm y, where x is not positive and finite. */
@@ -141,19 +141,20 @@ INLINE vf logarithm_at_ends(vf x, vf y) {
 }
 INLINE vf vlog2(vf x) {
   vf n, m = split_any_exponent(x, &n);
-  vf y = logarithm(m - 1.f, vset(0.f), vset(0.f));
-  return logarithm_at_ends(x, n + y * 1.44269504f);
+  vf y = logarithm(m - vset(1.f), vset(0.f), vset(0.f));
+  return logarithm_at_ends(x, n + y * vset(1.44269504f));
 }
 INLINE vf vlog10(vf x) {
   vf n, m = split_any_exponent(x, &n);
-  vf y = logarithm(m - 1.f, vset(0.f), vset(0.f));
+  vf y = logarithm(m - vset(1.f), vset(0.f), vset(0.f));
   /* log10(2) in two parts: products of the first with exponents are exact. */
-  return logarithm_at_ends(x, n * 0.30102539062f + (n * 4.605038981e-6f + y * 0.4342944819f));
+  vf rest = n * vset(4.605038981e-6f) + y * vset(0.4342944819f);
+  return logarithm_at_ends(x, n * vset(0.30102539062f) + rest);
 }
 INLINE vf vlogaddexp(vf x, vf y) {
   vf larger = vmax(x, y);
   vf sum = larger + vlog1p(vexp(-vabs(x - y)));
-  return vsel(x == y, x + 0.693147182f, sum); /* infinities too */
+  return vsel(x == y, x + vset(0.693147182f), sum); /* infinities too */
 }
 
 /* -- trigonometry ---------------------------------------------------------------------------- */
@@ -164,14 +165,15 @@ uint64_t huge_angle(float x);
 /* Splits x = quadrant pi/2 + r, |r| <= pi/4. */
 INLINE vf reduce_angle(vf x, vi *quadrant) {
   vf magnitude = vabs(x);
-  vi huge = magnitude >= 0x1p26f;
+  vi huge = magnitude >= vset(0x1p26f);
   vf moderate = vsel(huge, vset(0.f), magnitude);
   vd low = vlow(moderate), high = vhigh(moderate);
-  vd n_low = (vd)wasm_f64x2_nearest((v128_t)(low * 0.6366197723675814));
-  vd n_high = (vd)wasm_f64x2_nearest((v128_t)(high * 0.6366197723675814));
+  vd n_low = (vd)wasm_f64x2_nearest((v128_t)(low * vsetd(0.6366197723675814)));
+  vd n_high = (vd)wasm_f64x2_nearest((v128_t)(high * vsetd(0.6366197723675814)));
   /* pi/2 in 25 + 53 bits: the first product is exact. */
-  low = (low - n_low * 1.57079631090164184570) - n_low * 1.58932547735281966916e-8;
-  high = (high - n_high * 1.57079631090164184570) - n_high * 1.58932547735281966916e-8;
+  vd half_pi = vsetd(1.57079631090164184570), rest = vsetd(1.58932547735281966916e-8);
+  low = (low - n_low * half_pi) - n_low * rest;
+  high = (high - n_high * half_pi) - n_high * rest;
   vf r = vjoin(low, high);
   vi q = (vi)wasm_i32x4_shuffle(wasm_i32x4_trunc_sat_f64x2_zero((v128_t)n_low),
                                 wasm_i32x4_trunc_sat_f64x2_zero((v128_t)n_high), 0, 1, 4, 5);
@@ -199,7 +201,7 @@ INLINE vf cosine_of_reduced(vf r) {
   vf z = r * r;
   vf p = vmadd(z, vset(2.443315711809948e-5f), vset(-1.388731625493765e-3f));
   p = vmadd(p, z, vset(4.166664568298827e-2f));
-  return p * (z * z) - 0.5f * z + 1.f;
+  return p * (z * z) - vset(0.5f) * z + vset(1.f);
 }
 INLINE vf sine_of_quadrant(vf r, vi quadrant) {
   vf y = vsel((quadrant & 1) != 0, cosine_of_reduced(r), sine_of_reduced(r));
@@ -226,7 +228,7 @@ INLINE vf vtan(vf x) {
   p = vmadd(p, z, vset(1.33387994085e-1f));
   p = vmadd(p, z, vset(3.33331568548e-1f));
   vf y = p * z * r + r;
-  return vsel((quadrant & 1) != 0, -1.f / y, y);
+  return vsel((quadrant & 1) != 0, vset(-1.f) / y, y);
 }
 
 /* (asin(x) - x) / x for z = x * x, x in [0, 1/2]. */
@@ -239,40 +241,42 @@ INLINE vf arc_sine_rest(vf z) {
 }
 INLINE vf vasin(vf x) {
   vf a = vabs(x);
-  vi large = a > 0.5f;
-  vf z = vsel(large, 0.5f * (1.f - a), a * a);
+  vi large = a > vset(0.5f);
+  vf z = vsel(large, vset(0.5f) * (vset(1.f) - a), a * a);
   vf s = vsel(large, vsqrt(z), a);
   vf y = arc_sine_rest(z) * s + s;
-  y = vsel(large, PI_HALF_HIGH - (2.f * y - PI_HALF_LOW), y);
+  y = vsel(large, vset(PI_HALF_HIGH) - (vset(2.f) * y - vset(PI_HALF_LOW)), y);
   return with_sign(y, sign_of(x));
 }
 INLINE vf vacos(vf x) {
   vf a = vabs(x);
-  vi large = a > 0.5f;
-  vf z = vsel(large, 0.5f * (1.f - a), a * a);
+  vi large = a > vset(0.5f);
+  vf z = vsel(large, vset(0.5f) * (vset(1.f) - a), a * a);
   vf s = vsel(large, vsqrt(z), x);
   vf rest = arc_sine_rest(z) * s;
-  vf near = PI_HALF_HIGH - (s - (PI_HALF_LOW - rest));
-  vf far = 2.f * (s + rest);
-  return vsel(large, vsel(x < 0.f, 2.f * PI_HALF_HIGH - (far - 2.f * PI_HALF_LOW), far), near);
+  vf near = vset(PI_HALF_HIGH) - (s - (vset(PI_HALF_LOW) - rest));
+  vf far = vset(2.f) * (s + rest);
+  far = vsel(x < 0.f, vset(2.f * PI_HALF_HIGH) - (far - vset(2.f * PI_HALF_LOW)), far);
+  return vsel(large, far, near);
 }
 
 /* atan(t) for t in [0, 1]. */
 INLINE vf arc_tangent_of_unit(vf t) {
-  vi large = t > 0.41421356f;
-  vf r = vsel(large, (t - 1.f) / (t + 1.f), t);
+  vi large = t > vset(0.41421356f);
+  vf r = vsel(large, (t - vset(1.f)) / (t + vset(1.f)), t);
   vf z = r * r;
   vf p = vmadd(z, vset(8.05374449538e-2f), vset(-1.38776856032e-1f));
   p = vmadd(p, z, vset(1.99777106478e-1f));
   p = vmadd(p, z, vset(-3.33329491539e-1f));
   vf rest = p * z * r;
-  return vsel(large, 0.5f * PI_HALF_HIGH + (r + (rest + 0.5f * PI_HALF_LOW)), r + rest);
+  vf larger = vset(0.5f * PI_HALF_HIGH) + (r + (rest + vset(0.5f * PI_HALF_LOW)));
+  return vsel(large, larger, r + rest);
 }
 INLINE vf vatan(vf x) {
   vf a = vabs(x);
-  vi large = a > 1.f;
-  vf y = arc_tangent_of_unit(vsel(large, 1.f / a, a));
-  y = vsel(large, PI_HALF_HIGH - (y - PI_HALF_LOW), y);
+  vi large = a > vset(1.f);
+  vf y = arc_tangent_of_unit(vsel(large, vset(1.f) / a, a));
+  y = vsel(large, vset(PI_HALF_HIGH) - (y - vset(PI_HALF_LOW)), y);
   return with_sign(y, sign_of(x));
 }
 /* Angle of the point (x, y), first the ordinate, with IEEE 754's answers at zeros and infinity. */
@@ -284,9 +288,9 @@ INLINE vf vatan2(vf y, vf x) {
   t = vsel(larger == 0.f, vset(0.f), t);
   t = vsel(smaller == VINF, vset(1.f), t);
   vf angle = arc_tangent_of_unit(t);
-  angle = vsel(steep, PI_HALF_HIGH - (angle - PI_HALF_LOW), angle);
+  angle = vsel(steep, vset(PI_HALF_HIGH) - (angle - vset(PI_HALF_LOW)), angle);
   vi backward = (vi)x >> 31;
-  angle = vsel(backward, 2.f * PI_HALF_HIGH - (angle - 2.f * PI_HALF_LOW), angle);
+  angle = vsel(backward, vset(2.f * PI_HALF_HIGH) - (angle - vset(2.f * PI_HALF_LOW)), angle);
   angle = with_sign(angle, sign_of(y));
   return vsel((x == x) & (y == y), angle, x + y);
 }
@@ -296,38 +300,42 @@ INLINE vf vatan2(vf y, vf x) {
 INLINE vf vsinh(vf x) {
   vf a = vabs(x);
   vf t = vexpm1(a);
-  vf moderate = 0.5f * (t + t / (t + 1.f));
-  vf y = vsel(a > 10.f, exponential_shifted(a, -1), moderate);
+  vf moderate = vset(0.5f) * (t + t / (t + vset(1.f)));
+  vf y = vsel(a > vset(10.f), exponential_shifted(a, -1), moderate);
   return with_sign(y, sign_of(x));
 }
 INLINE vf vcosh(vf x) {
   vf half = exponential_shifted(vabs(x), -1);
-  return half + 0.25f / half;
+  return half + vset(0.25f) / half;
 }
 INLINE vf vtanh(vf x) {
+  /* h = (exp(2a) - 1) / 2; then tanh(a) = h / (h + 1) = 1 - 1 / (h + 1). */
   vf a = vabs(x);
-  vf t = vexpm1(2.f * vclamp(a, 0.f, 10.f));
-  vf y = vsel(a > 0.55f, 1.f - 2.f / (t + 2.f), t / (t + 2.f));
-  return with_sign(y, sign_of(x));
+  vi large = a > vset(0.55f), n;
+  vf r = reduce_exponential(vset(2.f) * vclamp(a, 0.f, 10.f), &n);
+  vf half = power_of_two(n - vseti(1));
+  vf h = half * (exponential_rest(r) + r) + (half - vset(0.5f));
+  vf y = vsel(large, vset(1.f), h) / (h + vset(1.f));
+  return with_sign(vsel(large, vset(1.f) - y, y), sign_of(x));
 }
 INLINE vf vasinh(vf x) {
   vf a = vabs(x);
-  vi large = a > 4096.f;
-  vf moderate = vlog1p(a + a * a / (vsqrt(a * a + 1.f) + 1.f));
-  vf y = vsel(large, vlog(a) + 0.693147182f, moderate);
+  vi large = a > vset(4096.f);
+  vf moderate = vlog1p(a + a * a / (vsqrt(a * a + vset(1.f)) + vset(1.f)));
+  vf y = vsel(large, vlog(a) + vset(0.693147182f), moderate);
   return with_sign(y, sign_of(x));
 }
 INLINE vf vacosh(vf x) {
-  vf t = x - 1.f;
-  vf moderate = vlog1p(t + vsqrt(t * (t + 2.f)));
-  vf y = vsel(x > 4096.f, vlog(x) + 0.693147182f, moderate);
-  return vsel(x < 1.f, vset(VNAN), y);
+  vf t = x - vset(1.f);
+  vf moderate = vlog1p(t + vsqrt(t * (t + vset(2.f))));
+  vf y = vsel(x > vset(4096.f), vlog(x) + vset(0.693147182f), moderate);
+  return vsel(x < vset(1.f), vset(VNAN), y);
 }
 INLINE vf vatanh(vf x) {
   vf a = vabs(x);
-  vf t = vsel(a < 0.5f, 2.f * a + 2.f * a * a / (1.f - a), 2.f * (a / (1.f - a)));
-  vf y = 0.5f * vlog1p(t);
-  y = vsel(a > 1.f, vset(VNAN), y);
+  vf twice = vset(2.f) * a, rest = vset(1.f) - a;
+  vf y = vset(0.5f) * vlog1p(vsel(a < vset(0.5f), twice + twice * a / rest, twice / rest));
+  y = vsel(a > vset(1.f), vset(VNAN), y);
   return with_sign(y, sign_of(x));
 }
 
@@ -341,21 +349,21 @@ INLINE vf verf(vf x) {
   p = vmadd(p, a, vset(-1.06777877e-1f));
   p = vmadd(p, a, vset(-6.34846687e-1f));
   p = vmadd(p, a, vset(-1.28717512e-1f));
-  vf tail = 1.f - vexp(p * a - a);
-  tail = vsel(a > 4.f, vset(1.f), tail);
+  vf tail = vset(1.f) - vexp(p * a - a);
+  tail = vsel(a > vset(4.f), vset(1.f), tail);
   vf q = vmadd(s, vset(-5.96761703e-4f), vset(4.99119423e-3f));
   q = vmadd(q, s, vset(-2.67681349e-2f));
   q = vmadd(q, s, vset(1.12819925e-1f));
   q = vmadd(q, s, vset(-3.76125336e-1f));
   q = vmadd(q, s, vset(1.28379166e-1f));
-  vf y = vsel(a > 0.927734375f, with_sign(tail, sign_of(x)), q * x + x);
+  vf y = vsel(a > vset(0.927734375f), with_sign(tail, sign_of(x)), q * x + x);
   return vsel(x == x, y, x);
 }
 
 /* Giles, Approximating the erfinv function (GPU Computing Gems, 2011), single precision. */
 INLINE vf verf_inv(vf x) {
-  vf w = -vlog((1.f - x) * (1.f + x));
-  vf c = w - 2.5f;
+  vf w = -vlog((vset(1.f) - x) * (vset(1.f) + x));
+  vf c = w - vset(2.5f);
   vf p = vmadd(c, vset(2.81022636e-08f), vset(3.43273939e-07f));
   p = vmadd(p, c, vset(-3.5233877e-06f));
   p = vmadd(p, c, vset(-4.39150654e-06f));
@@ -364,7 +372,7 @@ INLINE vf verf_inv(vf x) {
   p = vmadd(p, c, vset(-0.00417768164f));
   p = vmadd(p, c, vset(0.246640727f));
   p = vmadd(p, c, vset(1.50140941f));
-  vf t = vsqrt(w) - 3.f;
+  vf t = vsqrt(w) - vset(3.f);
   vf q = vmadd(t, vset(-0.000200214257f), vset(0.000100950558f));
   q = vmadd(q, t, vset(0.00134934322f));
   q = vmadd(q, t, vset(-0.00367342844f));
@@ -373,36 +381,36 @@ INLINE vf verf_inv(vf x) {
   q = vmadd(q, t, vset(0.00943887047f));
   q = vmadd(q, t, vset(1.00167406f));
   q = vmadd(q, t, vset(2.83297682f));
-  vf y = x * vsel(w < 5.f, p, q);
-  return vsel(vabs(x) == 1.f, x * VINF, y);
+  vf y = x * vsel(w < vset(5.f), p, q);
+  return vsel(vabs(x) == vset(1.f), x * VINF, y);
 }
 
 /* -- powers and remainders ------------------------------------------------------------------- */
 
 /* 2**(y log2 m + y n), two lanes in double, far more exactly than a float. sqrt(1/2) <= m. */
 INLINE vd power_of_pair(vd m, vd n, vd y) {
-  vd s = (m - 1.0) / (m + 1.0);
+  vd s = (m - vsetd(1.0)) / (m + vsetd(1.0));
   vd z = s * s;
-  vd p = vmaddd(z, (vd){2.0 / 13, 2.0 / 13}, (vd){2.0 / 11, 2.0 / 11});
-  p = vmaddd(p, z, (vd){2.0 / 9, 2.0 / 9});
-  p = vmaddd(p, z, (vd){2.0 / 7, 2.0 / 7});
-  p = vmaddd(p, z, (vd){2.0 / 5, 2.0 / 5});
-  p = vmaddd(p, z, (vd){2.0 / 3, 2.0 / 3});
-  p = vmaddd(p, z, (vd){2.0, 2.0});
-  vd t = y * (n + s * p * 1.4426950408889634);
+  vd p = vmaddd(z, vsetd(2.0 / 13), vsetd(2.0 / 11));
+  p = vmaddd(p, z, vsetd(2.0 / 9));
+  p = vmaddd(p, z, vsetd(2.0 / 7));
+  p = vmaddd(p, z, vsetd(2.0 / 5));
+  p = vmaddd(p, z, vsetd(2.0 / 3));
+  p = vmaddd(p, z, vsetd(2.0));
+  vd t = y * (n + s * p * vsetd(1.4426950408889634));
   /* Clamped to where floats are 0 or infinity; the order of operands lets NaN through. */
-  t = (vd)wasm_f64x2_pmin((v128_t)t, wasm_f64x2_const_splat(300.0));
-  t = (vd)wasm_f64x2_pmax((v128_t)t, wasm_f64x2_const_splat(-300.0));
+  t = (vd)wasm_f64x2_pmin((v128_t)t, (v128_t)vsetd(300.0));
+  t = (vd)wasm_f64x2_pmax((v128_t)t, (v128_t)vsetd(-300.0));
   vd whole = (vd)wasm_f64x2_nearest((v128_t)t);
-  vd f = (t - whole) * 0.6931471805599453;
-  vd e = vmaddd(f, (vd){1.0 / 40320, 1.0 / 40320}, (vd){1.0 / 5040, 1.0 / 5040});
-  e = vmaddd(e, f, (vd){1.0 / 720, 1.0 / 720});
-  e = vmaddd(e, f, (vd){1.0 / 120, 1.0 / 120});
-  e = vmaddd(e, f, (vd){1.0 / 24, 1.0 / 24});
-  e = vmaddd(e, f, (vd){1.0 / 6, 1.0 / 6});
-  e = vmaddd(e, f, (vd){0.5, 0.5});
-  e = vmaddd(e, f, (vd){1.0, 1.0});
-  e = vmaddd(e, f, (vd){1.0, 1.0});
+  vd f = (t - whole) * vsetd(0.6931471805599453);
+  vd e = vmaddd(f, vsetd(1.0 / 40320), vsetd(1.0 / 5040));
+  e = vmaddd(e, f, vsetd(1.0 / 720));
+  e = vmaddd(e, f, vsetd(1.0 / 120));
+  e = vmaddd(e, f, vsetd(1.0 / 24));
+  e = vmaddd(e, f, vsetd(1.0 / 6));
+  e = vmaddd(e, f, vsetd(0.5));
+  e = vmaddd(e, f, vsetd(1.0));
+  e = vmaddd(e, f, vsetd(1.0));
   v128_t exponent = wasm_i64x2_extend_low_i32x4(wasm_i32x4_trunc_sat_f64x2_zero((v128_t)whole));
   v128_t scale = wasm_i64x2_shl(wasm_i64x2_add(exponent, wasm_i64x2_const_splat(1023)), 52);
   return e * (vd)scale;
@@ -410,12 +418,12 @@ INLINE vd power_of_pair(vd m, vd n, vd y) {
 
 /* IEEE 754's pow. */
 INLINE vf vpow(vf x, vf y) {
-  if (!vany(y != 2.f)) return x * x; /* by far the most frequent one */
+  if (!vany(y != vset(2.f))) return x * x; /* by far the most frequent one */
   vf a = vabs(x);
-  vi tiny = a < 0x1p-126f;
+  vi tiny = a < vset(0x1p-126f);
   vi n;
-  vf m = split_exponent(vsel(tiny, a * 0x1p23f, a), &n);
-  n = n - (tiny & 23);
+  vf m = split_exponent(vsel(tiny, a * vset(0x1p23f), a), &n);
+  n = n - (tiny & vseti(23));
   vf exponent = vtofloat(n);
   /* The logarithm of zero and of infinity. */
   vi extreme = (a == 0.f) | (a == VINF);
@@ -424,12 +432,13 @@ INLINE vf vpow(vf x, vf y) {
   vf result = vjoin(power_of_pair(vlow(m), vlow(exponent), vlow(y)),
                     power_of_pair(vhigh(m), vhigh(exponent), vhigh(y)));
   vi whole = vfloor(y) == y; /* infinities too */
-  vf halved = y * 0.5f;
-  vi odd = whole & (vfloor(halved) != halved) & (vabs(y) < 0x1p24f);
+  vf halved = y * vset(0.5f);
+  vi odd = whole & (vfloor(halved) != halved) & (vabs(y) < vset(0x1p24f));
   result = with_sign(result, odd & sign_of(x));
   result = vsel((x < 0.f) & (x > -VINF) & ~whole, vset(VNAN), result);
   result = vsel((x == x) & (y == y), result, x + y);
-  return vsel((y == 0.f) | (x == 1.f) | ((x == -1.f) & (vabs(y) == VINF)), vset(1.f), result);
+  vi unit = (y == 0.f) | (x == vset(1.f)) | ((x == vset(-1.f)) & (vabs(y) == VINF));
+  return vsel(unit, vset(1.f), result);
 }
 
 /* C's fmod for quotients of any size, exact. */
@@ -456,7 +465,7 @@ INLINE vf vremainder(vf x, vf y) {
   vf ratio = vabs(x / y);
   vf r = vjoin(truncated_remainder(vlow(x), vlow(y)), truncated_remainder(vhigh(x), vhigh(y)));
   r = vsel(vabs(x) < vabs(y), x, r);
-  vi large = (ratio >= 0x1p28f) & (vabs(x) < VINF) & (y != 0.f);
+  vi large = (ratio >= vset(0x1p28f)) & (vabs(x) < VINF) & (y != 0.f);
   if (vany(large)) {
     EACH_LANE(lane)
       if (large[lane]) r[lane] = remainder_by_bits(x[lane], y[lane]);
