@@ -3,7 +3,8 @@
 Each function is a loop that reads four elements of each operand, computes the links and writes the
 result. Pages have no compiler, so the bytes of a module are written here: the instructions of rows
 are copied, with other indices of locals. So a chain computes to the bit what its calls would. A row
-whose code returns before its end is called instead.
+whose code returns before its end is called instead. Constant vectors become locals that are written
+before the loop, as V8 makes them in three instructions each time.
 """
 
 from __future__ import annotations
@@ -25,7 +26,14 @@ from webtensor.backends.wasm.binary import (
 )
 from webtensor.backends.wasm.binary_parts import encoded, run, section, vector
 from webtensor.backends.wasm.host import INITIAL_PAGES, MAXIMUM_PAGES, Host, module_bytes
-from webtensor.backends.wasm.row_code import CALL, Instruction, RowCode, RowFunction
+from webtensor.backends.wasm.row_code import (
+    CALL,
+    VECTORS,
+    Instruction,
+    RowCode,
+    RowFunction,
+    constant_vector,
+)
 from webtensor.dtypes import DType, bool_
 
 __all__ = ["ChainFunction", "ChainFunctions", "LinkCode"]
@@ -112,7 +120,8 @@ def _module(rows: RowCode, functions: Sequence[ChainFunction]) -> bytes:
     while copied < len(called):  # what is copied may call more
         row = rows.function([*called][copied])
         own = range(len(row.parameters) + len(row.locals))
-        bodies.append(_declared(row.locals) + _rewritten(row.code, own, number_of) + _END)
+        code = _rewritten(row.code, own, number_of, constant_vector)
+        bodies.append(_declared(row.locals) + code + _END)
         types.append(len(signatures))
         signatures.append((row.parameters, row.results))
         copied += 1
@@ -140,15 +149,23 @@ def _declared(kinds: bytes) -> bytes:
 
 
 def _rewritten(
-    code: Iterable[Instruction], locals_: Sequence[int], number_of: Callable[[int], int]
+    code: Iterable[Instruction],
+    locals_: Sequence[int],
+    number_of: Callable[[int], int],
+    constant: Callable[[int], bytes],
 ) -> bytes:
-    """Return code with these locals in place of its own, and with other numbers of functions."""
+    """Return code with these locals in place of its own, with other numbers of functions, and with
+    this code for constant vectors.
+    """
     parts: list[bytes] = []
     for part in code:
         if isinstance(part, bytes):
             parts.append(part)
+            continue
+        opcode, number = part
+        if opcode == VECTORS:
+            parts.append(constant(number))
         else:
-            opcode, number = part
             new = number_of(number) if opcode == CALL else locals_[number]
             parts.append(bytes([opcode]) + encoded(new))
     return b"".join(parts)
@@ -164,6 +181,8 @@ class _Body:
         #: Locals that serve one row after another, by type, and how many of them the row has.
         self._scratch: dict[int, list[int]] = {}
         self._taken: Counter[int] = Counter()
+        #: The locals of constant vectors.
+        self._constants: dict[int, int] = {}
         self._address = self._new(_I32[0])
 
     def of(self, function: ChainFunction) -> bytes:
@@ -178,6 +197,10 @@ class _Body:
             if not step
         ]
         loops = [self._loop(function, values, parameters, vectors) for vectors in (_UNROLLED, 1)]
+        before += [
+            constant_vector(number) + _SET + encoded(local)
+            for number, local in self._constants.items()
+        ]
         return b"".join((_declared(bytes(self._locals)), *before, *loops, _END))
 
     def _loop(
@@ -249,7 +272,14 @@ class _Body:
             code += [_GET, encoded(arguments[index]), _SET, encoded(locals_[index])]
         locals_ += [self._temporary(kind) for kind in row.locals]
         code += [_BLOCK, row.results or _NO_RESULT]
-        return b"".join((*code, _rewritten(row.code, locals_, self._number_of), _END))
+        code.append(_rewritten(row.code, locals_, self._number_of, self._read_constant))
+        return b"".join((*code, _END))
+
+    def _read_constant(self, number: int) -> bytes:
+        """Return code that reads a constant vector from its local."""
+        if number not in self._constants:
+            self._constants[number] = self._new(_V128[0])
+        return _GET + encoded(self._constants[number])
 
     def _temporary(self, kind: int) -> int:
         """Return a local of a type that the present row has not taken."""

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from webtensor.backends.wasm.binary import CODE, EXPORTS, FUNCTIONS, TYPES, Reader, sections
 
-__all__ = ["CALL", "Instruction", "RowCode", "RowFunction"]
+__all__ = ["CALL", "VECTORS", "Instruction", "RowCode", "RowFunction", "constant_vector"]
 
 _RETURN, CALL = 0x0F, 0x10
 _GET, _SET, _TEE = 0x20, 0x21, 0x22
@@ -22,16 +22,16 @@ _FLOATS: Final = {0x43: 4, 0x44: 8}
 #: Those with an alignment and an offset.
 _MEMORY: Final = range(0x28, 0x3F)
 #: Prefixes of further instructions.
-_CONVERSIONS, _VECTORS = 0xFC, 0xFD
-#: Among those of vectors: with an alignment and an offset, 16 bytes, a lane.
+_CONVERSIONS, VECTORS = 0xFC, 0xFD
+#: Among those of vectors: a constant, a choice of bytes, with an alignment and an offset, a lane.
+_VECTOR_CONSTANT, _VECTOR_CHOICE = 12, 13
 _VECTOR_MEMORY: Final = (*range(12), *range(84, 94))
-_VECTOR_BYTES: Final = (12, 13)
 _VECTOR_LANES: Final = (*range(21, 35), *range(84, 92))
 #: Instructions with other operands, which the code of rows does not have.
 _UNEXPECTED: Final = (0x0E, 0x11, 0x1C, 0x23, 0x24)
 
-#: Instructions that stay as they are, or one that refers to a local or calls a function: its byte,
-#: and the number of that.
+#: Instructions that stay as they are, or one that refers to a local, calls a function or makes a
+#: vector that isn't zero: its first byte, and the number of that; a vector's is that of its bytes.
 Instruction: TypeAlias = "bytes | tuple[int, int]"
 
 
@@ -92,6 +92,11 @@ class RowCode:
         return RowFunction(*self._signatures[self._types[index]], locals_, *_instructions(body))
 
 
+def constant_vector(number: int) -> bytes:
+    """Return the instruction that makes a vector of a number's bytes."""
+    return bytes([VECTORS, _VECTOR_CONSTANT]) + number.to_bytes(16, "little")
+
+
 def _signature(reader: Reader) -> tuple[bytes, bytes]:
     reader.byte()
     return reader.run(), reader.run()
@@ -116,24 +121,29 @@ def _instructions(reader: Reader) -> tuple[list[Instruction], bool]:
         opcode = reader.byte()
         number = _skip_operands(reader, opcode)
         returns = returns or opcode == _RETURN
-        if opcode in _REWRITTEN:
+        if opcode in _REWRITTEN or (opcode == VECTORS and number):
             code += [reader.data[start:begin], (opcode, number)]
             start = reader.offset
     return [*code, reader.data[start:end]], returns
 
 
 def _skip_operands(reader: Reader, opcode: int) -> int:
-    """Read what follows an instruction's first byte, and return its number, if it has one."""
+    """Read what follows an instruction's first byte, and return its number, if it has one.
+
+    The number of a constant vector is that of its bytes.
+    """
     if opcode in _NUMBERED:
         return reader.number()
     if opcode in _UNEXPECTED:
         raise ValueError(f"the rows have an instruction that is not expected: {opcode:#x}")
-    kind = reader.number() if opcode in (_CONVERSIONS, _VECTORS) else -1
-    is_vector = opcode == _VECTORS
+    kind = reader.number() if opcode in (_CONVERSIONS, VECTORS) else -1
+    is_vector = opcode == VECTORS
+    if is_vector and kind == _VECTOR_CONSTANT:
+        return int.from_bytes(reader.take(16), "little")
     if opcode in _MEMORY or (is_vector and kind in _VECTOR_MEMORY):
         reader.number()
         reader.number()
-    if is_vector and kind in _VECTOR_BYTES:
+    if is_vector and kind == _VECTOR_CHOICE:
         reader.take(16)
     if is_vector and kind in _VECTOR_LANES:
         reader.byte()
