@@ -13,6 +13,8 @@ import pytest
 
 from tests_py.wasm.kernels import Array, call
 from webtensor.backends.wasm.backend import WasmBackend
+from webtensor.backends.wasm.elementwise import instructions
+from webtensor.ops import special_functions, trigonometry  # noqa: F401  (they fill the table)
 from webtensor.ops.elementwise import ROWS
 
 SIZE = 100_000
@@ -172,3 +174,11 @@ def test_the_documentation_states_these_bounds() -> None:
     stated = dict(re.findall(r"^\| `(\w+)` \| ([\d.]+) \|$", text, re.MULTILINE))
     bounds = {row[0]: row[2] for row in (*FUNCTIONS, *BINARY_FUNCTIONS)}
     assert {name: float(bound) for name, bound in stated.items()} == bounds
+
+
+def test_rows_that_call_these_functions_are_known_to_take_long() -> None:
+    quick = {"nextafter", "sqrt"}
+    for name in (*(row[0] for row in FUNCTIONS), *(row[0] for row in BINARY_FUNCTIONS)):
+        assert (instructions(ROWS[name].c) > 1) == (name not in quick), name
+    assert instructions(ROWS["add"].c) == 1
+    assert instructions(ROWS["sigmoid"].c) > instructions(ROWS["relu"].c) == 1

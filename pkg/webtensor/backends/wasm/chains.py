@@ -17,6 +17,7 @@ from webtensor.backends.wasm.descriptions import (
     operands,
     scratch,
 )
+from webtensor.backends.wasm.elementwise import instructions
 from webtensor.backends.wasm.geometries import strided_geometry
 from webtensor.backends.wasm.links import chain_rows, link_name
 from webtensor.matmul_sizes import MatmulSizes
@@ -69,8 +70,9 @@ def chain_multiply(of: Signature, computed: Chain, sizes: MatmulSizes) -> Descri
 
 
 def _work(computed: Chain) -> float:
-    """Return about how many instructions a chain takes; memory takes as many as four links."""
-    return computed.signature.size * (1 + len(computed.links) / 4)
+    """Return about how many instructions a chain takes; in registers, a sum takes a fourth."""
+    beyond_sums = sum(instructions(link.row.c) - 1 for link in computed.links if link.row)
+    return computed.signature.size * (1 + len(computed.links) / 4 + beyond_sums)
 
 
 def _addresses(of: Signature) -> tuple[Address | int, ...]:

@@ -8,10 +8,15 @@ from webtensor.backends.wasm.descriptions import Describing, Description, one_ca
 
 __all__: list[str] = []
 
+#: About how many instructions an element of a softmax takes, above all those of its exponential.
+_SOFTMAX_WORK = 5
+
 
 def _softmax(name: str) -> Describing:
     """Make the kernel of the softmax of rows, or of its logarithm."""
-    return lambda of, outer, length: one_call(of, (name,), outer, length, work=of.size, shared=True)
+    return lambda of, outer, length: one_call(
+        of, (name,), outer, length, work=of.size * _SOFTMAX_WORK, shared=True
+    )
 
 
 for _name in ("softmax", "log_softmax"):
