@@ -32,39 +32,64 @@ typedef struct {
   vf WEIGHT(0, 0), WEIGHT(0, 1), WEIGHT(0, 2), WEIGHT(1, 0), WEIGHT(1, 1), WEIGHT(1, 2),           \
       WEIGHT(2, 0), WEIGHT(2, 1), WEIGHT(2, 2);                                                    \
   vf bias = line->bias, low = line->low, high = line->high;                                        \
-  float *out = line->out;
+  float *out = line->out;                                                                          \
+  int out_step = line->out_step;
 
 /* Adds a column's products to the outputs of which it is the first, the second and the last tap. */
 #define ADD_ROW(I, FIRST, SECOND, LAST)                                                            \
   x = load(r##I);                                                                                  \
   r##I += t##I;                                                                                    \
-  LAST = vmadd(x, w##I##2, LAST);                                                                  \
-  SECOND = vmadd(x, w##I##1, SECOND);                                                              \
-  FIRST = vmadd(x, w##I##0, FIRST);
+  ADD_PRODUCT(LAST, x, w##I##2);                                                                   \
+  ADD_PRODUCT(SECOND, x, w##I##1);                                                                 \
+  ADD_PRODUCT(FIRST, x, w##I##0);
 #define ADD_MIDDLE(I, SECOND)                                                                      \
-  SECOND = vmadd(load(r##I), w##I##1, SECOND);                                                     \
-  r##I += t##I;
+  x = load(r##I);                                                                                  \
+  r##I += t##I;                                                                                    \
+  ADD_PRODUCT(SECOND, x, w##I##1);
 
+#define ADD_COLUMN(FIRST, SECOND, LAST)                                                            \
+  ADD_ROW(0, FIRST, SECOND, LAST) ADD_ROW(1, FIRST, SECOND, LAST) ADD_ROW(2, FIRST, SECOND, LAST)
+#define ADD_MIDDLE_COLUMN(SECOND) ADD_MIDDLE(0, SECOND) ADD_MIDDLE(1, SECOND) ADD_MIDDLE(2, SECOND)
+
+#define LIMITED(X)                                                                                 \
+  (vf)wasm_f32x4_pmax(wasm_f32x4_pmin((v128_t)(X), (v128_t)high), (v128_t)low)
 #define FINISH_PIXEL(X)                                                                            \
-  {                                                                                                \
-    v128_t limited = wasm_f32x4_pmax(wasm_f32x4_pmin((v128_t)(X), (v128_t)high), (v128_t)low);     \
-    store_up_to(out, (vf)limited, line->channels);                                                 \
-    out += line->out_step;                                                                         \
-  }
+  store_up_to(out, LIMITED(X), line->channels);                                                    \
+  out += out_step;
+/* All four channels; the sum starts again. */
+#define FINISH_WHOLE_PIXEL(X)                                                                      \
+  store(out, LIMITED(X));                                                                          \
+  out += out_step;                                                                                 \
+  X = bias;
 
 INLINE int inside(int at, int length) { return (unsigned)at < (unsigned)length; }
+
+/* Where columns end that are all inside and whose outputs have four channels: those are computed
+ * without asking, several in a turn, so that sums need not change registers. */
+INLINE int end_of_whole(const Line *line, int end) {
+  if (line->channels < 4) return 0;
+  return end < line->columns ? end : line->columns;
+}
 
 static void NOINLINE line_of_stride_1(const Line *line) {
   OPEN_LINE
   vf x, last = bias, second = bias, first = bias;
-  int column = -line->before, filled = 0;
-  for (int end = column + line->outputs + 2; column < end; column++) {
-    if (inside(column, line->columns)) {
-      ADD_ROW(0, first, second, last)
-      ADD_ROW(1, first, second, last)
-      ADD_ROW(2, first, second, last)
+  int column = -line->before, end = column + line->outputs + 2, filled = 0;
+  int end_whole = end_of_whole(line, end);
+  while (column < end) {
+    if (filled > 1 && column >= 0) {
+      for (; column + 3 <= end_whole; column += 3) {
+        ADD_COLUMN(first, second, last)
+        FINISH_WHOLE_PIXEL(last)
+        ADD_COLUMN(last, first, second)
+        FINISH_WHOLE_PIXEL(second)
+        ADD_COLUMN(second, last, first)
+        FINISH_WHOLE_PIXEL(first)
+      }
+      if (column == end) break;
     }
-    if (++filled > 2) FINISH_PIXEL(last)
+    if (inside(column++, line->columns)) { ADD_COLUMN(first, second, last) }
+    if (++filled > 2) { FINISH_PIXEL(last) }
     last = second;
     second = first;
     first = bias;
@@ -73,27 +98,25 @@ static void NOINLINE line_of_stride_1(const Line *line) {
 
 static void NOINLINE line_of_stride_2(const Line *line) {
   OPEN_LINE
-  vf x, ignored = bias, sum = bias;
-  int column = -line->before;
-  if (inside(column, line->columns)) {
-    ADD_ROW(0, sum, ignored, ignored)
-    ADD_ROW(1, sum, ignored, ignored)
-    ADD_ROW(2, sum, ignored, ignored)
-  }
-  for (int outputs = line->outputs; outputs > 0; outputs--) {
-    vf next = bias;
-    if (inside(++column, line->columns)) {
-      ADD_MIDDLE(0, sum)
-      ADD_MIDDLE(1, sum)
-      ADD_MIDDLE(2, sum)
+  vf x, ignored = bias, sum = bias, next = bias;
+  int column = -line->before, outputs = line->outputs;
+  int end_whole = end_of_whole(line, column + 2 * outputs + 1);
+  if (inside(column++, line->columns)) { ADD_COLUMN(sum, ignored, ignored) }
+  while (outputs > 0) {
+    for (; column >= 0 && column + 4 <= end_whole; column += 4, outputs -= 2) {
+      ADD_MIDDLE_COLUMN(sum)
+      ADD_COLUMN(next, ignored, sum)
+      FINISH_WHOLE_PIXEL(sum)
+      ADD_MIDDLE_COLUMN(next)
+      ADD_COLUMN(sum, ignored, next)
+      FINISH_WHOLE_PIXEL(next)
     }
-    if (inside(++column, line->columns)) {
-      ADD_ROW(0, next, ignored, sum)
-      ADD_ROW(1, next, ignored, sum)
-      ADD_ROW(2, next, ignored, sum)
-    }
+    if (outputs-- == 0) break;
+    if (inside(column++, line->columns)) { ADD_MIDDLE_COLUMN(sum) }
+    if (inside(column++, line->columns)) { ADD_COLUMN(next, ignored, sum) }
     FINISH_PIXEL(sum)
     sum = next;
+    next = bias;
   }
 }
 

@@ -16,18 +16,6 @@ const float zeros[BLOCK_DEPTH + 4] = {0};
   __asm__ volatile("local.get %1\nv128.load32_splat " #OFFSET ":p2align=2\nlocal.set %0"           \
                    : "=r"(TO)                                                                      \
                    : "r"(FROM))
-#ifdef __wasm_relaxed_simd__
-#define ADD_PRODUCT(SUM, X, Y)                                                                     \
-  __asm__ volatile("local.get %1\nlocal.get %2\nlocal.get %0\nf32x4.relaxed_madd\nlocal.set %0"    \
-                   : "+r"(SUM)                                                                     \
-                   : "r"(X), "r"(Y))
-#else
-#define ADD_PRODUCT(SUM, X, Y)                                                                     \
-  __asm__ volatile("local.get %0\nlocal.get %1\nlocal.get %2\nf32x4.mul\nf32x4.add\nlocal.set %0"  \
-                   : "+r"(SUM)                                                                     \
-                   : "r"(X), "r"(Y))
-#endif
-
 /* How a tile is computed: tiles one below the other, `tiles` of them, each of all the rows that the
  * function is for. Row i of the first reads a[i * a_stride …], `depth` elements of which k at a time
  * lie together, with `skip` others between. `bias` is added to all rows, and so is what `out` has if

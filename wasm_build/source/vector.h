@@ -124,6 +124,19 @@ INLINE vd vmaddd(vd x, vd y, vd z) {
 #endif
 }
 
+/* SUM += X * Y, pinned where it stands (see gemm.c). */
+#ifdef __wasm_relaxed_simd__
+#define ADD_PRODUCT(SUM, X, Y)                                                                     \
+  __asm__ volatile("local.get %1\nlocal.get %2\nlocal.get %0\nf32x4.relaxed_madd\nlocal.set %0"    \
+                   : "+r"(SUM)                                                                     \
+                   : "r"(X), "r"(Y))
+#else
+#define ADD_PRODUCT(SUM, X, Y)                                                                     \
+  __asm__ volatile("local.get %0\nlocal.get %1\nlocal.get %2\nf32x4.mul\nf32x4.add\nlocal.set %0"  \
+                   : "+r"(SUM)                                                                     \
+                   : "r"(X), "r"(Y))
+#endif
+
 /* -- conversion ------------------------------------------------------------------------------ */
 
 INLINE vf vtofloat(vi x) { return __builtin_convertvector(x, vf); }
