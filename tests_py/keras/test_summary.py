@@ -9,6 +9,7 @@ import pytest
 
 import webtensor as wt
 from webtensor import keras as ours
+from webtensor.keras.names import forget_names
 
 
 def plain(module: Any) -> Any:
@@ -111,7 +112,7 @@ MODELS = [
 
 def text_of(module: Any, make: Callable[[Any], Any], **options: Any) -> str:
     keras.utils.clear_session(free_memory=False)
-    ours.names.forget_names()
+    forget_names()
     texts: list[str] = []
     make(module).summary(print_fn=texts.append, **options)
     return "".join(texts).rstrip("\n")
@@ -155,7 +156,7 @@ def test_optimizers_count() -> None:
 
 
 def test_it_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    ours.names.forget_names()
+    forget_names()
     model = plain(ours)
     model.summary()
     assert capsys.readouterr().out == text_of(ours, plain) + "\n"

@@ -192,24 +192,35 @@ def test_depthwise_conv2d_and_its_transposes(
     check(got, np.einsum("bijhwc,bijcm->hwcm", taken, split), dy[..., 0].size)
 
 
-@pytest.mark.parametrize("stride, dilation", [(1, 1), (2, 1), (1, 2), (1, 3), ((2, 1), 1)], ids=str)
+# Three, five and seven columns have loops of their own.
+@pytest.mark.parametrize("filter", [(3, 3), (5, 5), (7, 7), (1, 5), (4, 7)], ids=str)
+@pytest.mark.parametrize(
+    "stride, dilation",
+    [(1, 1), (2, 1), (1, 2), (1, 3), ((2, 1), 1), ((1, 2), 1), (1, (2, 1))],
+    ids=str,
+)
 @pytest.mark.parametrize("padding", ["same", "valid", 2, [(0, 0), (0, 1), (3, 0), (0, 0)]], ids=str)
-def test_depthwise_conv2d_by_3_by_3_filters(
-    wasm: WasmBackend, stride: int, dilation: int, padding: object
+def test_depthwise_conv2d_by_frequent_filters(
+    wasm: WasmBackend,
+    filter: tuple[int, int],
+    stride: tuple[int, int] | int,
+    dilation: tuple[int, int] | int,
+    padding: object,
 ) -> None:
-    reach = 2 * (dilation if isinstance(dilation, int) else max(dilation)) + 1
+    dilations = (dilation, dilation) if isinstance(dilation, int) else dilation
+    more_rows, more_columns = ((k - 1) * d for k, d in zip(filter, dilations, strict=True))
     sizes = [(1, 1, channels) for channels in range(1, 18)]
     sizes += [(width, width % 4, 4 + width % 5) for width in range(1, 12)]
     # So many channels that they are copied.
     sizes += [(26, 5, 128), (7, 7, 256)]
     for width, height, channels in sizes:
-        x_shape = (2, height + reach, width + reach - 1, channels)
-        window = make(x_shape, channels, (3, 3), stride, padding, dilation)
+        x_shape = (2, height + more_rows + 1, width + more_columns, channels)
+        window = make(x_shape, channels, filter, stride, padding, dilation)
         y_shape = (2, window.out_height, window.out_width, channels)
-        x, filter = normal(x_shape, 1), normal((3, 3, channels, 1), 2)
+        x, weights = normal(x_shape, 1), normal((*filter, channels, 1), 2)
         taken, _ = patches(x.astype(np.float64), window)
-        got = call(wasm, "depthwise_conv2d", [x, filter], y_shape, "float32", window)
-        check(got, np.einsum("bijhwc,hwc->bijc", taken, filter[..., 0]), 9)
+        got = call(wasm, "depthwise_conv2d", [x, weights], y_shape, "float32", window)
+        check(got, np.einsum("bijhwc,hwc->bijc", taken, weights[..., 0]), filter[0] * filter[1])
 
 
 @pytest.mark.parametrize("name", [None, "relu", "relu6", "elu", "sigmoid", "leaky_relu"])

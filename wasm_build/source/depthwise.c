@@ -3,11 +3,7 @@
  * Output channel c * multiplier + m convolves input channel c with filter (:, :, c, m). With a
  * multiplier of 1, the usual case, channels are lanes; otherwise one element at a time.
  */
-#include "epilogue.h"
-#include "vector.h"
-#include "window.h"
-
-INLINE int multiplier_of(const Window *w) { return w->out_channels / w->in_channels; }
+#include "depthwise.h"
 
 /* -- forward, 3 × 3 -------------------------------------------------------------------------- */
 
@@ -51,8 +47,6 @@ typedef struct {
   ADD_ROW(0, FIRST, SECOND, LAST) ADD_ROW(1, FIRST, SECOND, LAST) ADD_ROW(2, FIRST, SECOND, LAST)
 #define ADD_MIDDLE_COLUMN(SECOND) ADD_MIDDLE(0, SECOND) ADD_MIDDLE(1, SECOND) ADD_MIDDLE(2, SECOND)
 
-#define LIMITED(X)                                                                                 \
-  (vf)wasm_f32x4_pmax(wasm_f32x4_pmin((v128_t)(X), (v128_t)high), (v128_t)low)
 #define FINISH_PIXEL(X)                                                                            \
   store_up_to(out, LIMITED(X), line->channels);                                                    \
   out += out_step;
@@ -61,8 +55,6 @@ typedef struct {
   store(out, LIMITED(X));                                                                          \
   out += out_step;                                                                                 \
   X = bias;
-
-INLINE int inside(int at, int length) { return (unsigned)at < (unsigned)length; }
 
 /* Where columns end that are all inside and whose outputs have four channels: those are computed
  * without asking, several in a turn, so that sums need not change registers. */
@@ -188,54 +180,52 @@ static void directly_3_by_3(const float *x, const float *filter, float *out, con
  * fewer, that they displace one another before their neighbouring channels are wanted. Rows of so
  * many channels, a cache line of each pixel, are therefore copied side by side,
  * and results back. */
-#define CHANNELS_AT_ONCE 16
-#define MOST_COPIED_ROWS 9
-#define MOST_COPIED 16384
-
 INLINE int displaces_itself(const Window *w) {
   return w->in_channels % 128 == 0 &&
          (3 * w->in_width + w->out_width) * (w->in_channels / 128) > 64;
 }
-INLINE int copied_rows(const Window *w) { return 2 * w->dilation_height + 1; }
-INLINE int fits_copies(const Window *w) {
-  return copied_rows(w) <= MOST_COPIED_ROWS &&
-         (copied_rows(w) * w->in_width + w->out_width) * CHANNELS_AT_ONCE <= MOST_COPIED;
-}
 
-/* Copies a cache line of each pixel. */
-static void NOINLINE copy_channels(const float *from, int from_step, float *to, int to_step,
-                                   int count) {
+void NOINLINE copy_channels(const float *from, int from_step, float *to, int to_step, int count) {
   for (; count > 0; count--, from += from_step, to += to_step)
     for (int c = 0; c < CHANNELS_AT_ONCE; c += 4) store(to + c, load(from + c));
 }
 
+void forget_rows(RowCopies *copies) {
+  for (int i = 0; i < copies->kept; i++) copies->copied[i] = -1;
+}
+
+const float *copied_row(RowCopies *copies, const float *x, const Window *w, int image, int y, int c,
+                        int before, int count) {
+  int number = image * w->in_height + y, slot = y % copies->kept;
+  float *copy = copies->data + slot * copies->pixels * CHANNELS_AT_ONCE;
+  if (copies->copied[slot] != number)
+    copy_channels(x + number * w->in_width * w->in_channels + c, w->in_channels,
+                  copy + before * CHANNELS_AT_ONCE, CHANNELS_AT_ONCE, count);
+  copies->copied[slot] = number;
+  return copy;
+}
+
 static void copying_3_by_3(const float *x, const float *filter, float *out, const Window *w,
                            const Clipping *clipping, int first, int end) {
-  float copies[MOST_COPIED];
-  int copied[MOST_COPIED_ROWS]; /* which row is where */
-  int channels = w->in_channels, kept = copied_rows(w), size = w->in_width * CHANNELS_AT_ONCE;
-  float *made = copies + kept * size;
+  RowCopies copies;
+  copies.kept = reach_of_rows(w);
+  copies.pixels = w->in_width;
+  float *results = copies.data + copies.kept * copies.pixels * CHANNELS_AT_ONCE;
+  int channels = w->in_channels;
   for (int c = 0; c < channels; c += CHANNELS_AT_ONCE) {
-    for (int i = 0; i < kept; i++) copied[i] = -1;
+    forget_rows(&copies);
     for (int line = first; line < end; line++) {
       int image = line / w->out_height, row = line - image * w->out_height;
       const float *rows[3];
       for (int i = 0; i < 3; i++) {
         int y = row * w->stride_height - w->pad_top + i * w->dilation_height;
         rows[i] = 0;
-        if (!inside(y, w->in_height)) continue;
-        int number = image * w->in_height + y, slot = y % kept;
-        float *copy = copies + slot * size;
-        if (copied[slot] != number)
-          copy_channels(x + number * w->in_width * channels + c, channels, copy, CHANNELS_AT_ONCE,
-                        w->in_width);
-        copied[slot] = number;
-        rows[i] = copy;
+        if (inside(y, w->in_height)) rows[i] = copied_row(&copies, x, w, image, y, c, 0, w->in_width);
       }
       line_3_by_3(rows, CHANNELS_AT_ONCE, filter + c,
-                  (Pixels){made, CHANNELS_AT_ONCE, CHANNELS_AT_ONCE},
+                  (Pixels){results, CHANNELS_AT_ONCE, CHANNELS_AT_ONCE},
                   clipping->bias ? clipping->bias + c : 0, clipping, w);
-      copy_channels(made, CHANNELS_AT_ONCE, out + line * w->out_width * channels + c, channels,
+      copy_channels(results, CHANNELS_AT_ONCE, out + line * w->out_width * channels + c, channels,
                     w->out_width);
     }
   }
@@ -270,37 +260,6 @@ static void NOINLINE pixel(const float *x, const float *filter, float *out, int 
   }
 }
 
-/* Four output pixels side by side, whose taps are all inside: each weight serves all four, and
- * their sums do not wait for one another. */
-static void NOINLINE four_pixels(const float *x, const float *filter, float *out, int rows,
-                                 int columns, int x_row, int x_column, int x_step, int filter_row,
-                                 int channels) {
-  for (int c = 0; c < channels; c += 4) {
-    vf s0 = vset(0), s1 = s0, s2 = s0, s3 = s0;
-    for (int i = 0; i < rows; i++) {
-      const float *x0 = x + c + i * x_row, *weights = filter + c + i * filter_row;
-      const float *x1 = x0 + x_step, *x2 = x1 + x_step, *x3 = x2 + x_step;
-      for (int j = 0; j < columns; j++) {
-        vf weight = load(weights);
-        s0 = vmadd(load(x0), weight, s0);
-        s1 = vmadd(load(x1), weight, s1);
-        s2 = vmadd(load(x2), weight, s2);
-        s3 = vmadd(load(x3), weight, s3);
-        x0 += x_column;
-        x1 += x_column;
-        x2 += x_column;
-        x3 += x_column;
-        weights += channels;
-      }
-    }
-    float *to = out + c;
-    store_up_to(to, s0, channels - c);
-    store_up_to(to + channels, s1, channels - c);
-    store_up_to(to + 2 * channels, s2, channels - c);
-    store_up_to(to + 3 * channels, s3, channels - c);
-  }
-}
-
 static void NOINLINE pixel_multiplied(const float *x, const float *filter, float *out, int rows,
                                       int columns, int x_row, int x_column, int filter_row,
                                       int channels, int multiplier) {
@@ -324,18 +283,8 @@ static void NOINLINE depthwise_line(const float *x, const float *filter, float *
   int x_row = w->dilation_height * w->in_width * channels, x_column = w->dilation_width * channels;
   int first_row, end_row;
   valid_taps(top, w->in_height, w->filter_height, w->dilation_height, &first_row, &end_row);
-  int reach = (w->filter_width - 1) * w->dilation_width + 3 * w->stride_width;
   for (int column = 0; column < w->out_width; column++, out += w->out_channels) {
     int start = column * w->stride_width - w->pad_left, first, end;
-    if (multiplier == 1 && start >= 0 && start + reach < w->in_width &&
-        column + 4 <= w->out_width) {
-      four_pixels(x + ((top + first_row * w->dilation_height) * w->in_width + start) * channels,
-                  filter + first_row * filter_row, out, end_row - first_row, w->filter_width, x_row,
-                  x_column, w->stride_width * channels, filter_row, channels);
-      column += 3;
-      out += 3 * channels;
-      continue;
-    }
     valid_taps(start, w->in_width, w->filter_width, w->dilation_width, &first, &end);
     const float *from = x + ((top + first_row * w->dilation_height) * w->in_width + start +
                              first * w->dilation_width) * channels;
@@ -359,10 +308,14 @@ void depthwise_conv2d(const float *x, const float *filter, float *out, const Win
   find_piece(w->batch * w->out_height, 1, part, parts, &first, &end);
   if (is_3_by_3(w)) {
     Clipping clipping = clipping_of(&epilogue);
-    if (displaces_itself(w) && fits_copies(w))
+    if (displaces_itself(w) && fits_copies(w, w->in_width, w->out_width))
       copying_3_by_3(x, filter, out, w, &clipping, first, end);
     else
       directly_3_by_3(x, filter, out, w, &clipping, first, end);
+    if (!needs_epilogue(&epilogue)) return;
+  } else if (is_wide(w)) {
+    Clipping clipping = clipping_of(&epilogue);
+    depthwise_wide(x, filter, out, w, &clipping, first, end);
     if (!needs_epilogue(&epilogue)) return;
   } else {
     for (int line = first; line < end; line++) {

@@ -41,9 +41,6 @@ typedef struct {
 
 #define START_ROW(ROW, ...) vf c##ROW##0 = vset(0), c##ROW##1 = c##ROW##0;
 
-#define LIMITED(X)                                                                                 \
-  (vf)wasm_f32x4_pmax(wasm_f32x4_pmin((v128_t)(X), (v128_t)high), (v128_t)low)
-
 /* Rounding errors grow with the number of terms that are added one after another, and with the
  * largest of the sums on the way: CHAIN terms are a sum of their own, which is added to the result,
  * and a bias is added last. The chains begin at the same terms however the product is cut into

@@ -1,0 +1,116 @@
+/* Depthwise convolutions by filters of five and seven columns, four channels of some outputs side by
+ * side at a time.
+ *
+ * The sums of these outputs stay in registers, and so do the weights of a row of the filter, while
+ * the columns of the input that the outputs reach over pass by, each read once. Inputs and filter
+ * are copied, sixteen channels side by side, so that loads have constant offsets, and inputs with
+ * zeros around them, so that no column is a special case.
+ */
+#include "depthwise.h"
+
+/* Computes outputs: their sums begin with `bias`, and the products of `count` rows of the input, from
+ * `offset` on, and of the filter are added. */
+typedef struct {
+  const float *const *rows;
+  const float *weights;
+  int count, offset;
+  vf bias;
+} Tile;
+typedef void tile_function(const Tile *tile, vf *sums);
+
+#define MOST_OUTPUTS 8
+#define PIXEL_BYTES (CHANNELS_AT_ONCE * sizeof(float))
+
+/* Pinned where it stands, as products are, with a constant offset (see gemm.c). */
+#define READ_PIXEL(TO, FROM, INDEX)                                                                \
+  __asm__ volatile("local.get %1\nv128.load %2:p2align=2\nlocal.set %0"                            \
+                   : "=r"(TO)                                                                      \
+                   : "r"(FROM), "i"((INDEX) * PIXEL_BYTES))
+
+INLINE void compute_tile(const Tile *tile, vf *to, int width, int stride, int outputs) {
+  vf sums[MOST_OUTPUTS], weights[7], column;
+#pragma unroll
+  for (int output = 0; output < outputs; output++) sums[output] = tile->bias;
+  const float *from = tile->weights;
+  for (int row = 0; row < tile->count; row++, from += width * CHANNELS_AT_ONCE) {
+    const float *x = tile->rows[row] + tile->offset;
+#pragma unroll
+    for (int tap = 0; tap < width; tap++) READ_PIXEL(weights[tap], from, tap);
+#pragma unroll
+    for (int i = 0; i < (outputs - 1) * stride + width; i++) {
+      READ_PIXEL(column, x, i);
+#pragma unroll
+      for (int output = 0; output < outputs; output++) {
+        int tap = i - output * stride;
+        if (tap >= 0 && tap < width) ADD_PRODUCT(sums[output], column, weights[tap]);
+      }
+    }
+  }
+#pragma unroll
+  for (int output = 0; output < outputs; output++) to[output] = sums[output];
+}
+
+/* As many outputs as sixteen registers have room for, beside the weights. */
+static void NOINLINE tile_of_5(const Tile *tile, vf *sums) { compute_tile(tile, sums, 5, 1, 8); }
+static void NOINLINE tile_of_5_by_2(const Tile *tile, vf *sums) {
+  compute_tile(tile, sums, 5, 2, 8);
+}
+static void NOINLINE tile_of_7(const Tile *tile, vf *sums) { compute_tile(tile, sums, 7, 1, 7); }
+
+INLINE int outputs_of_tile(const Window *w) { return w->filter_width == 7 ? 7 : 8; }
+
+/* The pixels that whole tiles of a line reach over. */
+INLINE int reach_of_line(const Window *w) {
+  int outputs = outputs_of_tile(w);
+  int whole = (w->out_width + outputs - 1) / outputs * outputs;
+  return (whole - 1) * w->stride_width + w->filter_width;
+}
+
+int is_wide(const Window *w) {
+  int widest_stride = w->filter_width == 5 ? 2 : w->filter_width == 7 ? 1 : 0;
+  return w->stride_width <= widest_stride && w->dilation_width == 1 && multiplier_of(w) == 1 &&
+         inside(w->pad_left, w->filter_width) &&
+         fits_copies(w, reach_of_line(w), w->filter_height * w->filter_width);
+}
+
+void depthwise_wide(const float *x, const float *filter, float *out, const Window *w,
+                    const Clipping *clipping, int first, int end) {
+  RowCopies copies;
+  copies.kept = reach_of_rows(w);
+  copies.pixels = reach_of_line(w);
+  __builtin_memset(copies.data, 0, copies.kept * copies.pixels * PIXEL_BYTES);
+  float *weights = copies.data + copies.kept * copies.pixels * CHANNELS_AT_ONCE;
+  int channels = w->in_channels, width = w->filter_width, outputs = outputs_of_tile(w);
+  int count = w->in_width;
+  if (count > copies.pixels - w->pad_left) count = copies.pixels - w->pad_left;
+  tile_function *compute = width == 7 ? tile_of_7 : w->stride_width > 1 ? tile_of_5_by_2 : tile_of_5;
+  vf low = vset(clipping->low), high = vset(clipping->high);
+  for (int group = 0; group < channels; group += CHANNELS_AT_ONCE) {
+    copy_channels(filter + group, channels, weights, CHANNELS_AT_ONCE, w->filter_height * width);
+    forget_rows(&copies);
+    for (int line = first; line < end; line++) {
+      int image = line / w->out_height, first_row = 0;
+      int top = (line - image * w->out_height) * w->stride_height - w->pad_top;
+      const float *rows[MOST_COPIED_ROWS];
+      Tile tile = {.rows = rows, .bias = vset(0)};
+      for (int i = 0; i < w->filter_height; i++) {
+        int y = top + i * w->dilation_height;
+        if (!inside(y, w->in_height)) continue;
+        if (tile.count == 0) first_row = i;
+        rows[tile.count++] = copied_row(&copies, x, w, image, y, group, w->pad_left, count);
+      }
+      float *to = out + line * w->out_width * channels;
+      for (int c = group; c < channels && c < group + CHANNELS_AT_ONCE; c += 4) {
+        if (clipping->bias) tile.bias = load(clipping->bias + c);
+        tile.weights = weights + first_row * width * CHANNELS_AT_ONCE + c - group;
+        for (int column = 0; column < w->out_width; column += outputs) {
+          vf sums[MOST_OUTPUTS];
+          tile.offset = column * w->stride_width * CHANNELS_AT_ONCE + c - group;
+          compute(&tile, sums);
+          for (int i = 0; i < outputs && column + i < w->out_width; i++)
+            store_up_to(to + (column + i) * channels + c, LIMITED(sums[i]), channels - c);
+        }
+      }
+    }
+  }
+}
