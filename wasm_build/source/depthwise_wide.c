@@ -21,12 +21,6 @@ typedef void tile_function(const Tile *tile, vf *sums);
 #define MOST_OUTPUTS 8
 #define PIXEL_BYTES (CHANNELS_AT_ONCE * sizeof(float))
 
-/* Pinned where it stands, as products are, with a constant offset (see gemm.c). */
-#define READ_PIXEL(TO, FROM, INDEX)                                                                \
-  __asm__ volatile("local.get %1\nv128.load %2:p2align=2\nlocal.set %0"                            \
-                   : "=r"(TO)                                                                      \
-                   : "r"(FROM), "i"((INDEX) * PIXEL_BYTES))
-
 INLINE void compute_tile(const Tile *tile, vf *to, int width, int stride, int outputs) {
   vf sums[MOST_OUTPUTS], weights[7], column;
 #pragma unroll
@@ -35,10 +29,10 @@ INLINE void compute_tile(const Tile *tile, vf *to, int width, int stride, int ou
   for (int row = 0; row < tile->count; row++, from += width * CHANNELS_AT_ONCE) {
     const float *x = tile->rows[row] + tile->offset;
 #pragma unroll
-    for (int tap = 0; tap < width; tap++) READ_PIXEL(weights[tap], from, tap);
+    for (int tap = 0; tap < width; tap++) LOAD_AT(weights[tap], from, tap * PIXEL_BYTES);
 #pragma unroll
     for (int i = 0; i < (outputs - 1) * stride + width; i++) {
-      READ_PIXEL(column, x, i);
+      LOAD_AT(column, x, i * PIXEL_BYTES);
 #pragma unroll
       for (int output = 0; output < outputs; output++) {
         int tap = i - output * stride;

@@ -8,10 +8,6 @@ const float zeros[BLOCK_DEPTH + 4] = {0};
  * LLVM hoists the broadcasts of a whole step and moves additions down to where their sums are next
  * added to, which with 12 sums overflows the 16 vector registers of x86, and splits addresses into
  * extra instructions: the loop then runs at half its speed. */
-#define LOAD_AT(TO, FROM, OFFSET)                                                                  \
-  __asm__ volatile("local.get %1\nv128.load " #OFFSET ":p2align=2\nlocal.set %0"                   \
-                   : "=r"(TO)                                                                      \
-                   : "r"(FROM))
 #define SPLAT_AT(TO, FROM, OFFSET)                                                                 \
   __asm__ volatile("local.get %1\nv128.load32_splat " #OFFSET ":p2align=2\nlocal.set %0"           \
                    : "=r"(TO)                                                                      \

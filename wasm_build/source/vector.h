@@ -124,7 +124,13 @@ INLINE vd vmaddd(vd x, vd y, vd z) {
 #endif
 }
 
-/* SUM += X * Y, pinned where it stands (see gemm.c). */
+/* TO is the vector that many bytes, a constant, behind FROM. Pinned where it stands (see gemm.c). */
+#define LOAD_AT(TO, FROM, BYTES)                                                                   \
+  __asm__ volatile("local.get %1\nv128.load %2:p2align=2\nlocal.set %0"                            \
+                   : "=r"(TO)                                                                      \
+                   : "r"(FROM), "i"(BYTES))
+
+/* SUM += X * Y, pinned, too. */
 #ifdef __wasm_relaxed_simd__
 #define ADD_PRODUCT(SUM, X, Y)                                                                     \
   __asm__ volatile("local.get %1\nlocal.get %2\nlocal.get %0\nf32x4.relaxed_madd\nlocal.set %0"    \
