@@ -138,15 +138,29 @@ static void NOINLINE short_rows(const int *x, int *out, int rows, int size, int 
 STRIDED(strided_words, int, strided_row_of_words)
 STRIDED(strided_bytes, byte, strided_row_of_bytes)
 
-/* The reverse, for padding: x is read in order and spread over out. */
+OVERLOAD void fill_up_to(int *from, const int *to, int value) {
+  for (; from + 4 <= to; from += 4) store(from, vseti(value));
+  for (; from < to; from++) *from = value;
+}
+OVERLOAD void fill_up_to(byte *from, const byte *to, int value) {
+  if (from < to) __builtin_memset(from, value, to - from);
+}
+
+/* The reverse, for padding: x is read in order and spread over out. What lies between, up to `total`
+ * elements, gets a value; nothing does if `total` is 0. */
 #define SPREAD(NAME, TYPE)                                                                         \
-  EXPORT(NAME) void NAME(const TYPE *x, TYPE *out, const int *parameters) {                        \
+  EXPORT(NAME)                                                                                     \
+  void NAME(const TYPE *x, TYPE *out, const int *parameters, int total, int value) {               \
     int outer = parameters[1] - 1;                                                                 \
     const int *sizes = parameters + 2, *strides = sizes + outer + 1;                               \
     int size = sizes[outer], stride = strides[outer];                                              \
     int index[MAX_RANK] = {0};                                                                     \
+    TYPE *done = out, *end = out + total;                                                          \
     out += parameters[0];                                                                          \
     for (;;) {                                                                                     \
+      TYPE *row_end = out + (size - 1) * stride + 1;                                               \
+      if (total) fill_up_to(done, stride == 1 ? out : row_end, value);                             \
+      done = row_end;                                                                              \
       if (stride == 1)                                                                             \
         copy_bytes((byte *)out, (const byte *)x, size * (int)sizeof(TYPE));                        \
       else                                                                                         \
@@ -159,7 +173,9 @@ STRIDED(strided_bytes, byte, strided_row_of_bytes)
         out -= strides[axis] * sizes[axis];                                                        \
         index[axis] = 0;                                                                           \
       }                                                                                            \
-      if (axis < 0) return;                                                                        \
+      if (axis >= 0) continue;                                                                     \
+      fill_up_to(done, end, value);                                                                \
+      return;                                                                                      \
     }                                                                                              \
   }
 SPREAD(spread_words, int)

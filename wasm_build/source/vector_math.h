@@ -66,9 +66,10 @@ INLINE vf vexp(vf x) { return exponential_shifted(x, 0); }
 /* exp(x) for x <= 0, which is all that softmax asks for; 0 where the result is not normal. */
 INLINE vf vexp_of_negative(vf x) {
   vi power;
-  vf r = reduce_exponential(vmax(x, vset(-87.33654f)), &power);
+  vf least = vset(-87.33654f), limited = (vf)wasm_f32x4_pmax((v128_t)x, (v128_t)least);
+  vf r = reduce_exponential(limited, &power); /* NaN is not limited */
   vf y = (exponential_rest(r) + r + vset(1.f)) * power_of_two(power);
-  return vsel(x < vset(-87.33654f), vset(0.f), y);
+  return (vf)((vi)y & ~(x < least));
 }
 
 INLINE vf vexpm1(vf x) {

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from math import prod
+from struct import pack, unpack
 
 from webtensor.backends.signatures import Signature
 from webtensor.backends.wasm.backend import kernel
-from webtensor.backends.wasm.descriptions import RESULT, Address, Call, Description
+from webtensor.backends.wasm.descriptions import RESULT, Address, Call, Description, one_call
 from webtensor.backends.wasm.geometries import spread_geometry
 from webtensor.dtypes import float32
 from webtensor.shapes import Shape
@@ -20,16 +21,18 @@ _ELEMENTS = {1: "bytes", 4: "words"}
 @kernel("pad")
 def pad(of: Signature, low: Shape, step: Shape, value: float) -> Description:
     """Write elements over a constant, ``step`` apart from ``low`` on."""
-    constant = float(value) if of.dtype is float32 else int(value)
-    fill = Call(("fill", of.dtype), (RESULT, of.size, constant), of.size)
-    return Description(of.bytes, (fill, _spread(of, low, step, of.size)))
+    if 0 in of.inputs[0].shape:
+        constant = float(value) if of.dtype is float32 else int(value)
+        return one_call(of, ("fill", of.dtype), of.size, constant, work=of.size)
+    bits = unpack("i", pack("f", value))[0] if of.dtype is float32 else int(value)
+    return Description(of.bytes, (_spread(of, low, step, of.size, bits),))
 
 
 @kernel("mirror_pad")
 def mirror_pad(of: Signature, low: Shape, skipped: int) -> Description:
     """Pad with mirror images of the elements; the ``skipped`` outermost ones are not repeated."""
     shape, own = of.shape, of.inputs[0].shape
-    calls = [_spread(of, low, (1,) * len(shape), 0)]
+    calls = [_spread(of, low, (1,) * len(shape))]
     for axis in range(len(shape) - 1, -1, -1):
         if shape[axis] != own[axis]:
             size = prod(shape[axis + 1 :]) * of.dtype.itemsize
@@ -38,8 +41,8 @@ def mirror_pad(of: Signature, low: Shape, skipped: int) -> Description:
     return Description(of.bytes, tuple(calls))
 
 
-def _spread(of: Signature, low: Shape, step: Shape, work: float) -> Call:
-    """Return the call that writes the elements into the result."""
+def _spread(of: Signature, low: Shape, step: Shape, total: int = 0, bits: int = 0) -> Call:
+    """Return the call that writes the elements into the result, and a constant around them."""
     geometry = spread_geometry(of.inputs[0].shape, of.shape, low, step)
     export = ("spread", _ELEMENTS[of.dtype.itemsize])
-    return Call(export, (Address(0), RESULT, geometry), work)
+    return Call(export, (Address(0), RESULT, geometry, total, bits), total)
