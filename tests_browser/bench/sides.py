@@ -71,8 +71,10 @@ class Side:
         if self.timed is Timed.READ:
             return await self._sample_reads(count)
         call, awaited = self.call, self.awaited
+        result = None
         start = perf_counter()
         for _ in range(count):
+            result = None  # its memory serves the next, as where peers dispose of theirs
             result = await call() if awaited else call()
         if self.timed is Timed.ENQUEUE:
             self.flush()
