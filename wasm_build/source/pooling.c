@@ -65,10 +65,15 @@ static void greatest(const float *x, float *out, Part part, int row_step, int co
     for (int i = 0; i < part.rows; i++) {
       const float *from = x + c + i * row_step;
       for (int j = 0; j < part.columns; j++, from += column_step) {
-        take_greatest(&b0, &n0, load(from));
-        take_greatest(&b1, &n1, load(from + 4));
-        take_greatest(&b2, &n2, load(from + 8));
-        take_greatest(&b3, &n3, load(from + 12));
+        vf x0, x1, x2, x3;
+        LOAD_AT(x0, from, 0);
+        LOAD_AT(x1, from, 16);
+        LOAD_AT(x2, from, 32);
+        LOAD_AT(x3, from, 48);
+        take_greatest(&b0, &n0, x0);
+        take_greatest(&b1, &n1, x1);
+        take_greatest(&b2, &n2, x2);
+        take_greatest(&b3, &n3, x3);
       }
     }
     store(out + c, vsel(n0, vset(VNAN), b0));
