@@ -26,7 +26,7 @@ INLINE int reach_of_rows(const Window *w) { return (w->filter_height - 1) * w->d
 
 /* Whether slots of so many pixels fit, with room for a row of `others`. */
 INLINE int fits_copies(const Window *w, int pixels, int others) {
-  return reach_of_rows(w) <= MOST_COPIED_ROWS &&
+  return reach_of_rows(w) <= MOST_COPIED_ROWS && pixels <= MOST_COPIED && others <= MOST_COPIED &&
          (reach_of_rows(w) * pixels + others) * CHANNELS_AT_ONCE <= MOST_COPIED;
 }
 
