@@ -8,13 +8,11 @@
  */
 #include "depthwise.h"
 
-/* Computes outputs: their sums begin with `bias`, and the products of `count` rows of the input, from
- * `offset` on, and of the filter are added. */
+/* Sums of the products of `count` rows of the input, from `offset` on, and of the filter. */
 typedef struct {
   const float *const *rows;
   const float *weights;
   int count, offset;
-  vf bias;
 } Tile;
 typedef void tile_function(const Tile *tile, vf *sums);
 
@@ -24,7 +22,7 @@ typedef void tile_function(const Tile *tile, vf *sums);
 INLINE void compute_tile(const Tile *tile, vf *to, int width, int stride, int outputs) {
   vf sums[MOST_OUTPUTS], weights[7], column;
 #pragma unroll
-  for (int output = 0; output < outputs; output++) sums[output] = tile->bias;
+  for (int output = 0; output < outputs; output++) sums[output] = vset(0);
   const float *from = tile->weights;
   for (int row = 0; row < tile->count; row++, from += width * CHANNELS_AT_ONCE) {
     const float *x = tile->rows[row] + tile->offset;
@@ -78,7 +76,7 @@ void depthwise_wide(const float *x, const float *filter, float *out, const Windo
   int count = w->in_width;
   if (count > copies.pixels - w->pad_left) count = copies.pixels - w->pad_left;
   tile_function *compute = width == 7 ? tile_of_7 : w->stride_width > 1 ? tile_of_5_by_2 : tile_of_5;
-  vf low = vset(clipping->low), high = vset(clipping->high);
+  vf low = vset(clipping->low), high = vset(clipping->high), bias = vset(0);
   for (int group = 0; group < channels; group += CHANNELS_AT_ONCE) {
     copy_channels(filter + group, channels, weights, CHANNELS_AT_ONCE, w->filter_height * width);
     forget_rows(&copies);
@@ -86,7 +84,7 @@ void depthwise_wide(const float *x, const float *filter, float *out, const Windo
       int image = line / w->out_height, first_row = 0;
       int top = (line - image * w->out_height) * w->stride_height - w->pad_top;
       const float *rows[MOST_COPIED_ROWS];
-      Tile tile = {.rows = rows, .bias = vset(0)};
+      Tile tile = {.rows = rows};
       for (int i = 0; i < w->filter_height; i++) {
         int y = top + i * w->dilation_height;
         if (!inside(y, w->in_height)) continue;
@@ -95,14 +93,15 @@ void depthwise_wide(const float *x, const float *filter, float *out, const Windo
       }
       float *to = out + line * w->out_width * channels;
       for (int c = group; c < channels && c < group + CHANNELS_AT_ONCE; c += 4) {
-        if (clipping->bias) tile.bias = load(clipping->bias + c);
+        if (clipping->bias) bias = load(clipping->bias + c);
         tile.weights = weights + first_row * width * CHANNELS_AT_ONCE + c - group;
         for (int column = 0; column < w->out_width; column += outputs) {
           vf sums[MOST_OUTPUTS];
           tile.offset = column * w->stride_width * CHANNELS_AT_ONCE + c - group;
           compute(&tile, sums);
           for (int i = 0; i < outputs && column + i < w->out_width; i++)
-            store_up_to(to + (column + i) * channels + c, LIMITED(sums[i]), channels - c);
+            store_up_to(to + (column + i) * channels + c, LIMITED(sums[i] + bias),
+                        channels - c);
         }
       }
     }
