@@ -15,8 +15,8 @@ from webtensor.dtypes import float32
 
 __all__ = ["instructions"]
 
-#: About how many instructions an element takes in functions of ``vector_math.h``: its nanoseconds
-#: in Chromium, where a sum of two numbers takes 0.3.
+#: About how many instructions functions of ``vector_math.h`` take for an element: the time in
+#: Chromium, as a multiple of a sum's (0.3 ns).
 _INSTRUCTIONS: Final = {
     "vacos": 3,
     "vacosh": 15,
