@@ -32,8 +32,8 @@ STACK_BYTES = 2 << 20
 FLAGS = [
     "-target", "wasm32-freestanding", "-std=c11", "-O2", "-fno-slp-vectorize", "-fwrapv",
     "-ffp-contract=off", "-Wall", "-Werror", "-msimd128", "-mbulk-memory", "-nostdlib",
-    # Reduced to sums, addresses would not be known to lie behind a pointer, and no constant offset
-    # would be part of a load.
+    # Loop strength reduction makes sums of addresses, into which constant offsets disappear: loads
+    # could not have them as immediates, and took an instruction more.
     "-mllvm", "-disable-lsr",
     "-Wl,--no-entry", "-Wl,--import-memory", f"-Wl,--initial-memory={INITIAL_BYTES}",
     f"-Wl,--max-memory={MAXIMUM_BYTES}", f"-Wl,-z,stack-size={STACK_BYTES}",

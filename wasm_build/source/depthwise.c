@@ -48,11 +48,11 @@ typedef struct {
 #define ADD_MIDDLE_COLUMN(SECOND) ADD_MIDDLE(0, SECOND) ADD_MIDDLE(1, SECOND) ADD_MIDDLE(2, SECOND)
 
 #define FINISH_PIXEL(X)                                                                            \
-  store_up_to(out, LIMITED(X), line->channels);                                                    \
+  store_up_to(out, vclamp(X, low, high), line->channels);                                          \
   out += out_step;
 /* All four channels; the sum starts again. */
 #define FINISH_WHOLE_PIXEL(X)                                                                      \
-  store(out, LIMITED(X));                                                                          \
+  store(out, vclamp(X, low, high));                                                                \
   out += out_step;                                                                                 \
   X = bias;
 
@@ -191,12 +191,12 @@ void NOINLINE copy_channels(const float *from, int from_step, float *to, int to_
 }
 
 void forget_rows(RowCopies *copies) {
-  for (int i = 0; i < copies->kept; i++) copies->copied[i] = -1;
+  for (int i = 0; i < copies->slots; i++) copies->copied[i] = -1;
 }
 
 const float *copied_row(RowCopies *copies, const float *x, const Window *w, int image, int y, int c,
                         int before, int count) {
-  int number = image * w->in_height + y, slot = y % copies->kept;
+  int number = image * w->in_height + y, slot = y % copies->slots;
   float *copy = copies->data + slot * copies->pixels * CHANNELS_AT_ONCE;
   if (copies->copied[slot] != number)
     copy_channels(x + number * w->in_width * w->in_channels + c, w->in_channels,
@@ -208,9 +208,9 @@ const float *copied_row(RowCopies *copies, const float *x, const Window *w, int 
 static void copying_3_by_3(const float *x, const float *filter, float *out, const Window *w,
                            const Clipping *clipping, int first, int end) {
   RowCopies copies;
-  copies.kept = reach_of_rows(w);
+  copies.slots = reach_of_rows(w);
   copies.pixels = w->in_width;
-  float *results = copies.data + copies.kept * copies.pixels * CHANNELS_AT_ONCE;
+  float *results = copies.data + copies.slots * copies.pixels * CHANNELS_AT_ONCE;
   int channels = w->in_channels;
   for (int c = 0; c < channels; c += CHANNELS_AT_ONCE) {
     forget_rows(&copies);

@@ -11,12 +11,12 @@ INLINE int multiplier_of(const Window *w) { return w->out_channels / w->in_chann
 INLINE int inside(int at, int length) { return (unsigned)at < (unsigned)length; }
 
 /* Rows of input pixels, of which the channels that share a cache line, sixteen, are copied side by
- * side. Row y is in slot y % kept. */
+ * side. Row y is in slot y % slots. */
 #define CHANNELS_AT_ONCE 16
 #define MOST_COPIED_ROWS 13
 #define MOST_COPIED 16384
 typedef struct {
-  int kept, pixels; /* the slots, and the pixels of each */
+  int slots, pixels; /* how many slots, and the pixels of each */
   int copied[MOST_COPIED_ROWS]; /* which row of all images is where; -1: none */
   float data[MOST_COPIED];
 } RowCopies;

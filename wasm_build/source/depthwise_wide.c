@@ -42,40 +42,48 @@ INLINE void compute_tile(const Tile *tile, vf *to, int width, int stride, int ou
   for (int output = 0; output < outputs; output++) to[output] = sums[output];
 }
 
-/* As many outputs as sixteen registers have room for, beside the weights. */
 static void NOINLINE tile_of_5(const Tile *tile, vf *sums) { compute_tile(tile, sums, 5, 1, 8); }
 static void NOINLINE tile_of_5_by_2(const Tile *tile, vf *sums) {
   compute_tile(tile, sums, 5, 2, 8);
 }
 static void NOINLINE tile_of_7(const Tile *tile, vf *sums) { compute_tile(tile, sums, 7, 1, 7); }
 
-INLINE int outputs_of_tile(const Window *w) { return w->filter_width == 7 ? 7 : 8; }
+/* As many outputs as sixteen registers have room for, beside the weights. */
+static const struct Kind { int width, stride, outputs; tile_function *compute; } kinds[] = {
+    {5, 1, 8, tile_of_5}, {5, 2, 8, tile_of_5_by_2}, {7, 1, 7, tile_of_7}};
+
+/* The kind of tiles for a window's width and stride, or 0. */
+static const struct Kind *kind_of(const Window *w) {
+  for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+    if (kinds[i].width == w->filter_width && kinds[i].stride == w->stride_width) return kinds + i;
+  return 0;
+}
 
 /* The pixels that whole tiles of a line reach over. */
-INLINE int reach_of_line(const Window *w) {
-  int outputs = outputs_of_tile(w);
+INLINE int reach_of_line(const Window *w, int outputs) {
   int whole = (w->out_width + outputs - 1) / outputs * outputs;
   return (whole - 1) * w->stride_width + w->filter_width;
 }
 
 int is_wide(const Window *w) {
-  int widest_stride = w->filter_width == 5 ? 2 : w->filter_width == 7 ? 1 : 0;
-  return w->stride_width <= widest_stride && w->dilation_width == 1 && multiplier_of(w) == 1 &&
+  const struct Kind *kind = kind_of(w);
+  return kind && w->dilation_width == 1 && multiplier_of(w) == 1 &&
          inside(w->pad_left, w->filter_width) &&
-         fits_copies(w, reach_of_line(w), w->filter_height * w->filter_width);
+         fits_copies(w, reach_of_line(w, kind->outputs), w->filter_height * w->filter_width);
 }
 
 void depthwise_wide(const float *x, const float *filter, float *out, const Window *w,
                     const Clipping *clipping, int first, int end) {
+  const struct Kind *kind = kind_of(w);
+  int outputs = kind->outputs;
   RowCopies copies;
-  copies.kept = reach_of_rows(w);
-  copies.pixels = reach_of_line(w);
-  __builtin_memset(copies.data, 0, copies.kept * copies.pixels * PIXEL_BYTES);
-  float *weights = copies.data + copies.kept * copies.pixels * CHANNELS_AT_ONCE;
-  int channels = w->in_channels, width = w->filter_width, outputs = outputs_of_tile(w);
+  copies.slots = reach_of_rows(w);
+  copies.pixels = reach_of_line(w, outputs);
+  __builtin_memset(copies.data, 0, copies.slots * copies.pixels * PIXEL_BYTES);
+  float *weights = copies.data + copies.slots * copies.pixels * CHANNELS_AT_ONCE;
+  int channels = w->in_channels, width = w->filter_width;
   int count = w->in_width;
   if (count > copies.pixels - w->pad_left) count = copies.pixels - w->pad_left;
-  tile_function *compute = width == 7 ? tile_of_7 : w->stride_width > 1 ? tile_of_5_by_2 : tile_of_5;
   vf low = vset(clipping->low), high = vset(clipping->high), bias = vset(0);
   for (int group = 0; group < channels; group += CHANNELS_AT_ONCE) {
     copy_channels(filter + group, channels, weights, CHANNELS_AT_ONCE, w->filter_height * width);
@@ -98,9 +106,9 @@ void depthwise_wide(const float *x, const float *filter, float *out, const Windo
         for (int column = 0; column < w->out_width; column += outputs) {
           vf sums[MOST_OUTPUTS];
           tile.offset = column * w->stride_width * CHANNELS_AT_ONCE + c - group;
-          compute(&tile, sums);
+          kind->compute(&tile, sums);
           for (int i = 0; i < outputs && column + i < w->out_width; i++)
-            store_up_to(to + (column + i) * channels + c, LIMITED(sums[i] + bias),
+            store_up_to(to + (column + i) * channels + c, vclamp(sums[i] + bias, low, high),
                         channels - c);
         }
       }

@@ -37,10 +37,6 @@ INLINE void find_limits(int activation, float *low, float *high) {
   *high = activation == RELU6 ? 6 : VINF;
 }
 
-/* A vector between the vectors `low` and `high`; NaN stays. */
-#define LIMITED(X)                                                                                 \
-  (vf)wasm_f32x4_pmax(wasm_f32x4_pmin((v128_t)(X), (v128_t)high), (v128_t)low)
-
 INLINE Clipping clipping_of(const Epilogue *epilogue) {
   Clipping clipping = {0, -VINF, VINF};
   if (epilogue && epilogue->bias && only_clips(epilogue)) {

@@ -4,14 +4,6 @@ const float zeros[BLOCK_DEPTH + 4] = {0};
 
 /* -- tiles ----------------------------------------------------------------------------------- */
 
-/* What the inner loops consist of, pinned where it stands, with constant offsets. Left to itself,
- * LLVM hoists the broadcasts of a whole step and moves additions down to where their sums are next
- * added to, which with 12 sums overflows the 16 vector registers of x86, and splits addresses into
- * extra instructions: the loop then runs at half its speed. */
-#define SPLAT_AT(TO, FROM, OFFSET)                                                                 \
-  __asm__ volatile("local.get %1\nv128.load32_splat " #OFFSET ":p2align=2\nlocal.set %0"           \
-                   : "=r"(TO)                                                                      \
-                   : "r"(FROM))
 /* How a tile is computed: tiles one below the other, `tiles` of them, each of all the rows that the
  * function is for. Row i of the first reads a[i * a_stride …], `depth` elements of which k at a time
  * lie together, with `skip` others between. `bias` is added to all rows, and so is what `out` has if
@@ -53,8 +45,8 @@ typedef struct {
   sums += stride;
 
 #define STORE_ROW(ROW, ...)                                                                        \
-  store(out, LIMITED(c##ROW##0 + bias0));                                                          \
-  store(out + 4, LIMITED(c##ROW##1 + bias1));                                                      \
+  store(out, vclamp(c##ROW##0 + bias0, low, high));                                                \
+  store(out + 4, vclamp(c##ROW##1 + bias1, low, high));                                            \
   out += stride;
 
 #define SLOPED(X, SLOPES) vsel((X) < 0, (X) * SLOPES, (X))
@@ -62,8 +54,8 @@ typedef struct {
 #define FINISH_ROW(ROW, ...)                                                                       \
   c##ROW##0 = c##ROW##0 + bias0 + load(residual);                                                  \
   c##ROW##1 = c##ROW##1 + bias1 + load(residual + 4);                                              \
-  store(out, LIMITED(SLOPED(c##ROW##0, slopes0)));                                                 \
-  store(out + 4, LIMITED(SLOPED(c##ROW##1, slopes1)));                                             \
+  store(out, vclamp(SLOPED(c##ROW##0, slopes0), low, high));                                       \
+  store(out + 4, vclamp(SLOPED(c##ROW##1, slopes1), low, high));                                   \
   out += stride;                                                                                   \
   residual += residual_stride;
 
@@ -332,7 +324,7 @@ static void NOINLINE buffered_tiles(const Block *block, const Panel *panel, Stri
   for (int i = row; i < row + rows; i++, kept += TILE_COLUMNS) {
     float *to = row_of(block, panel, i);
     for (int c = 0; c < columns; c += 4)
-      store_up_to(to + c, LIMITED(load((const float *)kept + c)), columns - c);
+      store_up_to(to + c, vclamp(load((const float *)kept + c), low, high), columns - c);
     if (block->ends && needs_epilogue(block->epilogue))
       apply_epilogue(block->epilogue, to, 1, 0, panel->column, columns);
   }
@@ -415,7 +407,7 @@ static void NOINLINE multiply_narrow(const Block *block, const Panel *panel) {
     }
 #pragma clang loop unroll(disable)
     for (int i = 0; i < count; i++) {
-      store_up_to(to[i], LIMITED(sums[i] + bias), columns->count);
+      store_up_to(to[i], vclamp(sums[i] + bias, low, high), columns->count);
       if (block->ends && needs_epilogue(block->epilogue))
         apply_epilogue(block->epilogue, to[i], 1, 0, panel->column, columns->count);
     }

@@ -97,10 +97,10 @@ OVERLOAD vi vmin(vi x, vi y) { return (vi)wasm_i32x4_min((v128_t)x, (v128_t)y); 
 OVERLOAD vi vmax(vi x, vi y) { return (vi)wasm_i32x4_max((v128_t)x, (v128_t)y); }
 
 /* x limited to an interval; NaN stays. */
-INLINE vf vclamp(vf x, float low, float high) {
-  v128_t limited = wasm_f32x4_pmin((v128_t)x, (v128_t)vset(high));
-  return (vf)wasm_f32x4_pmax(limited, (v128_t)vset(low));
+OVERLOAD vf vclamp(vf x, vf low, vf high) {
+  return (vf)wasm_f32x4_pmax(wasm_f32x4_pmin((v128_t)x, (v128_t)high), (v128_t)low);
 }
+OVERLOAD vf vclamp(vf x, float low, float high) { return vclamp(x, vset(low), vset(high)); }
 
 INLINE vf vfloor(vf x) { return (vf)wasm_f32x4_floor((v128_t)x); }
 INLINE vf vceil(vf x) { return (vf)wasm_f32x4_ceil((v128_t)x); }
@@ -124,13 +124,22 @@ INLINE vd vmaddd(vd x, vd y, vd z) {
 #endif
 }
 
-/* TO is the vector that many bytes, a constant, behind FROM. Pinned where it stands (see gemm.c). */
+/* -- pinned instructions --------------------------------------------------------------------- */
+
+/* For inner loops: they stay where they are written, with constant offsets in bytes. Left to itself,
+ * LLVM hoists the broadcasts of a whole step and moves additions down to where their sums are next
+ * added to, which with 12 sums overflows the 16 vector registers of x86, and splits addresses into
+ * extra instructions: the loop then runs at half its speed. */
 #define LOAD_AT(TO, FROM, BYTES)                                                                   \
   __asm__ volatile("local.get %1\nv128.load %2:p2align=2\nlocal.set %0"                            \
                    : "=r"(TO)                                                                      \
                    : "r"(FROM), "i"(BYTES))
+#define SPLAT_AT(TO, FROM, BYTES)                                                                  \
+  __asm__ volatile("local.get %1\nv128.load32_splat %2:p2align=2\nlocal.set %0"                    \
+                   : "=r"(TO)                                                                      \
+                   : "r"(FROM), "i"(BYTES))
 
-/* SUM += X * Y, pinned, too. */
+/* SUM += X * Y. */
 #ifdef __wasm_relaxed_simd__
 #define ADD_PRODUCT(SUM, X, Y)                                                                     \
   __asm__ volatile("local.get %1\nlocal.get %2\nlocal.get %0\nf32x4.relaxed_madd\nlocal.set %0"    \

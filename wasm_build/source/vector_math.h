@@ -72,12 +72,16 @@ INLINE vf vexp_of_negative(vf x) {
   return (vf)((vi)y & ~(x < least));
 }
 
-INLINE vf vexpm1(vf x) {
+/* (exp(x) - 1) / 2 for |x| <= 89. */
+INLINE vf half_of_expm1(vf x) {
   vi n;
-  vf r = reduce_exponential(vclamp(x, -20.f, 89.f), &n);
-  vf p = exponential_rest(r) + r;
+  vf r = reduce_exponential(x, &n);
   vf half = power_of_two(n - vseti(1)); /* half of 2**n, which may be 2**128 */
-  vf y = vset(2.f) * (half * p + (half - vset(0.5f)));
+  return half * (exponential_rest(r) + r) + (half - vset(0.5f));
+}
+
+INLINE vf vexpm1(vf x) {
+  vf y = vset(2.f) * half_of_expm1(vclamp(x, -20.f, 89.f));
   return vsel(vabs(x) < vset(1e-4f), with_sign(x + vset(0.5f) * x * x, sign_of(x)), y);
 }
 
@@ -99,17 +103,6 @@ INLINE vf split_exponent(vf x, vi *n) {
   vi bits = (vi)x + vseti(0x3f800000 - 0x3f3504f3);
   *n = (bits >> 23) - vseti(127);
   return (vf)((bits & vseti(0x007fffff)) + vseti(0x3f3504f3));
-}
-
-INLINE vf vlog(vf x) {
-  vi tiny = x < vset(0x1p-126f);
-  vi n;
-  vf m = split_exponent(vsel(tiny, x * vset(0x1p23f), x), &n);
-  n = n - (tiny & vseti(23));
-  vf y = logarithm(m - vset(1.f), vtofloat(n), vset(0.f));
-  y = vsel(x < vset(VINF), y, x); /* infinity and NaN */
-  y = vsel(x == 0.f, vset(-VINF), y);
-  return vsel(x < 0.f, vset(VNAN), y);
 }
 
 INLINE vf vlog1p(vf x) {
@@ -136,9 +129,13 @@ INLINE vf split_any_exponent(vf x, vf *n) {
 }
 /* The logarithm y, where x is not positive and finite. */
 INLINE vf logarithm_at_ends(vf x, vf y) {
-  y = vsel(x < VINF, y, x);
+  y = vsel(x < vset(VINF), y, x); /* infinity and NaN */
   y = vsel(x == 0.f, vset(-VINF), y);
   return vsel(x < 0.f, vset(VNAN), y);
+}
+INLINE vf vlog(vf x) {
+  vf n, m = split_any_exponent(x, &n);
+  return logarithm_at_ends(x, logarithm(m - vset(1.f), n, vset(0.f)));
 }
 INLINE vf vlog2(vf x) {
   vf n, m = split_any_exponent(x, &n);
@@ -310,12 +307,10 @@ INLINE vf vcosh(vf x) {
   return half + vset(0.25f) / half;
 }
 INLINE vf vtanh(vf x) {
-  /* h = (exp(2a) - 1) / 2; then tanh(a) = h / (h + 1) = 1 - 1 / (h + 1). */
+  /* With h = (exp(2a) - 1) / 2, tanh(a) = h / (h + 1) = 1 - 1 / (h + 1). */
   vf a = vabs(x);
-  vi large = a > vset(0.55f), n;
-  vf r = reduce_exponential(vset(2.f) * vclamp(a, 0.f, 10.f), &n);
-  vf half = power_of_two(n - vseti(1));
-  vf h = half * (exponential_rest(r) + r) + (half - vset(0.5f));
+  vi large = a > vset(0.55f);
+  vf h = half_of_expm1(vset(2.f) * vclamp(a, 0.f, 10.f));
   vf y = vsel(large, vset(1.f), h) / (h + vset(1.f));
   return with_sign(vsel(large, vset(1.f) - y, y), sign_of(x));
 }
@@ -421,11 +416,7 @@ INLINE vd power_of_pair(vd m, vd n, vd y) {
 INLINE vf vpow(vf x, vf y) {
   if (!vany(y != vset(2.f))) return x * x; /* by far the most frequent one */
   vf a = vabs(x);
-  vi tiny = a < vset(0x1p-126f);
-  vi n;
-  vf m = split_exponent(vsel(tiny, a * vset(0x1p23f), a), &n);
-  n = n - (tiny & vseti(23));
-  vf exponent = vtofloat(n);
+  vf exponent, m = split_any_exponent(a, &exponent);
   /* The logarithm of zero and of infinity. */
   vi extreme = (a == 0.f) | (a == VINF);
   m = vsel(extreme, vset(1.f), m);
