@@ -176,7 +176,7 @@ def test_the_documentation_states_these_bounds() -> None:
     assert {name: float(bound) for name, bound in stated.items()} == bounds
 
 
-def test_rows_that_call_these_functions_are_known_to_take_long() -> None:
+def test_slow_functions_count_as_many_instructions() -> None:
     quick = {"nextafter", "sqrt"}
     for name in (*(row[0] for row in FUNCTIONS), *(row[0] for row in BINARY_FUNCTIONS)):
         assert (instructions(ROWS[name].c) > 1) == (name not in quick), name

@@ -154,8 +154,9 @@ def _rewritten(
     number_of: Callable[[int], int],
     constant: Callable[[int], bytes],
 ) -> bytes:
-    """Return code with these locals in place of its own, with other numbers of functions, and with
-    this code for constant vectors.
+    """Return code with these locals in place of its own, and with other numbers of functions.
+
+    ``constant`` returns the code for a constant vector, from the number that its bytes make.
     """
     parts: list[bytes] = []
     for part in code:

@@ -8,7 +8,7 @@ from webtensor.backends.wasm.descriptions import Describing, Description, one_ca
 
 __all__: list[str] = []
 
-#: About how many instructions an element of a softmax takes, above all those of its exponential.
+#: About how many instructions an element of a softmax takes, mostly those of its exponential.
 _SOFTMAX_WORK = 5
 
 

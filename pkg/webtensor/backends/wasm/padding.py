@@ -42,7 +42,10 @@ def mirror_pad(of: Signature, low: Shape, skipped: int) -> Description:
 
 
 def _spread(of: Signature, low: Shape, step: Shape, total: int = 0, bits: int = 0) -> Call:
-    """Return the call that writes the elements into the result, and a constant around them."""
+    """Return the call that writes the elements into the result.
+
+    Up to ``total`` elements it writes a constant of these ``bits`` between; none if that is 0.
+    """
     geometry = spread_geometry(of.inputs[0].shape, of.shape, low, step)
     export = ("spread", _ELEMENTS[of.dtype.itemsize])
     return Call(export, (Address(0), RESULT, geometry, total, bits), total)

@@ -31,7 +31,7 @@ _VECTOR_LANES: Final = (*range(21, 35), *range(84, 92))
 _UNEXPECTED: Final = (0x0E, 0x11, 0x1C, 0x23, 0x24)
 
 #: Instructions that stay as they are, or one that refers to a local, calls a function or makes a
-#: vector that isn't zero: its first byte, and the number of that; a vector's is that of its bytes.
+#: vector that isn't zero: its first byte, and the number of that, or the one that its bytes make.
 Instruction: TypeAlias = "bytes | tuple[int, int]"
 
 
@@ -93,7 +93,7 @@ class RowCode:
 
 
 def constant_vector(number: int) -> bytes:
-    """Return the instruction that makes a vector of a number's bytes."""
+    """Return the instruction that makes a vector of the 16 bytes of a number."""
     return bytes([VECTORS, _VECTOR_CONSTANT]) + number.to_bytes(16, "little")
 
 
@@ -130,7 +130,7 @@ def _instructions(reader: Reader) -> tuple[list[Instruction], bool]:
 def _skip_operands(reader: Reader, opcode: int) -> int:
     """Read what follows an instruction's first byte, and return its number, if it has one.
 
-    The number of a constant vector is that of its bytes.
+    The number of a constant vector is the one that its bytes make.
     """
     if opcode in _NUMBERED:
         return reader.number()
