@@ -32,7 +32,11 @@ HOST_DATA: dict[str, tuple[Any, str, Any]] = {
     "NumPy floats, which are Python's": ([np.float64(1.5)], "float32", [1.5]),
     "bytes": (b"\x01\xff", "int32", [1, 255]),
     "an array of doubles": (array.array("d", [1.5, 2.5]), "float32", [1.5, 2.5]),
-    "an array of shorts": (array.array("h", [-1, 2]), "int32", [-1, 2]),
+    "an array of signed bytes": (array.array("b", [-128, -1, 127]), "int32", [-128, -1, 127]),
+    "an array of bytes": (array.array("B", [0, 128, 255]), "int32", [0, 128, 255]),
+    "an array of shorts": (array.array("h", [-(2**15), -1, 256]), "int32", [-(2**15), -1, 256]),
+    "an array of unsigned shorts": (array.array("H", [255, 2**16 - 1]), "int32", [255, 2**16 - 1]),
+    "truth values": (memoryview(bytes([0, 1, 2])).cast("?"), "bool", [False, True, True]),
     "a memoryview of rank 2": (
         memoryview(bytes(range(6))).cast("B", (2, 3)),
         "int32",
