@@ -204,26 +204,40 @@ EXPORT(copy_rows) void copy_rows(const byte *x, byte *out, int rows, int size, i
 
 /* -- gathering ------------------------------------------------------------------------------- */
 
+/* The row of x that an index picks, or null. */
+INLINE const byte *picked_row(const byte *x, int index, int length, int inner) {
+  if (index < 0) index += length;
+  return (unsigned)index < (unsigned)length ? x + index * inner : 0;
+}
+
+/* Picks single elements, by a load and a store each. */
+#define PICK_ELEMENTS(TYPE)                                                                        \
+  for (int i = 0; i < count; i++) {                                                                \
+    const TYPE *from = (const TYPE *)picked_row(x, indices[i], length, sizeof(TYPE));              \
+    ((TYPE *)out)[i] = from ? *from : 0;                                                           \
+  }
+
 /* x is (outer, length, inner bytes), out is (outer, count, inner bytes). */
 EXPORT(gather) void gather(const byte *x, const int *indices, byte *out, int outer, int length,
                            int inner, int count) {
-  for (int o = 0; o < outer; o++) {
-    for (int i = 0; i < count; i++) {
-      int index = indices[i];
-      if (index < 0) index += length;
-      if ((unsigned)index < (unsigned)length)
-        copy_bytes(out, x + index * inner, inner);
-      else
-        __builtin_memset(out, 0, inner);
-      out += inner;
+  for (int o = 0; o < outer; o++, x += length * inner, out += count * inner) {
+    if (inner == 4) {
+      PICK_ELEMENTS(int)
+    } else if (inner == 1) {
+      PICK_ELEMENTS(byte)
+    } else {
+      for (int i = 0; i < count; i++) {
+        const byte *from = picked_row(x, indices[i], length, inner);
+        if (from)
+          copy_bytes(out + i * inner, from, inner);
+        else
+          __builtin_memset(out + i * inner, 0, inner);
+      }
     }
-    x += length * inner;
   }
 }
 
-/* Places, in row-major order, of rows of coordinates; one past the last for those outside. */
-EXPORT(flat_indices) void flat_indices(const int *x, int *out, int count, int depth,
-                                       const int *sizes) {
+INLINE void flat_indices_of(const int *x, int *out, int count, int depth, const int *sizes) {
   int end = 1;
   for (int axis = 0; axis < depth; axis++) end *= sizes[axis];
   for (int i = 0; i < count; i++, x += depth) {
@@ -234,6 +248,15 @@ EXPORT(flat_indices) void flat_indices(const int *x, int *out, int count, int de
     }
     out[i] = inside ? flat : end;
   }
+}
+
+/* Places, in row-major order, of rows of coordinates; one past the last for those outside. */
+EXPORT(flat_indices) void flat_indices(const int *x, int *out, int count, int depth,
+                                       const int *sizes) {
+  if (depth == 2)
+    flat_indices_of(x, out, count, 2, sizes); /* unrolled, as the most frequent one */
+  else
+    flat_indices_of(x, out, count, depth, sizes);
 }
 
 /* The reverse. */
