@@ -2,18 +2,19 @@
  * which threads share. */
 #include "vector_math.h"
 
+/* The greatest of a row's numbers. NaN is left out: what becomes of it is NaN all the same. */
 static vf NOINLINE row_maximum(const float *x, int size) {
   vf greatest = vset(-VINF), second = greatest, third = greatest, fourth = greatest;
   int i = 0;
   for (; i + 16 <= size; i += 16) {
-    greatest = vmax(greatest, load(x + i));
-    second = vmax(second, load(x + i + 4));
-    third = vmax(third, load(x + i + 8));
-    fourth = vmax(fourth, load(x + i + 12));
+    greatest = vgreater(greatest, load(x + i));
+    second = vgreater(second, load(x + i + 4));
+    third = vgreater(third, load(x + i + 8));
+    fourth = vgreater(fourth, load(x + i + 12));
   }
-  greatest = vmax(vmax(greatest, second), vmax(third, fourth));
-  for (; i + 4 <= size; i += 4) greatest = vmax(greatest, load(x + i));
-  if (i < size) greatest = vmax(greatest, vsel(first_lanes(size - i), load(x + i), greatest));
+  greatest = vgreater(vgreater(greatest, second), vgreater(third, fourth));
+  for (; i + 4 <= size; i += 4) greatest = vgreater(greatest, load(x + i));
+  if (i < size) greatest = vgreater(greatest, vsel(first_lanes(size - i), load(x + i), greatest));
   return vset(__builtin_wasm_max_f32(__builtin_wasm_max_f32(greatest[0], greatest[1]),
                                      __builtin_wasm_max_f32(greatest[2], greatest[3])));
 }

@@ -51,7 +51,7 @@ INLINE Part part_at(const Window *w, int row, int column) {
 /* -- maximum --------------------------------------------------------------------------------- */
 
 INLINE void take_greatest(vf *best, vi *nan, vf x) {
-  *best = (vf)wasm_f32x4_pmax((v128_t)*best, (v128_t)x);
+  *best = vgreater(*best, x);
   *nan = *nan | (x != x);
 }
 

@@ -96,6 +96,9 @@ OVERLOAD vf vmax(vf x, vf y) { return vsel((x > y) | (x != x), x, y); }
 OVERLOAD vi vmin(vi x, vi y) { return (vi)wasm_i32x4_min((v128_t)x, (v128_t)y); }
 OVERLOAD vi vmax(vi x, vi y) { return (vi)wasm_i32x4_max((v128_t)x, (v128_t)y); }
 
+/* The greater one, or x where either is NaN: one instruction. */
+INLINE vf vgreater(vf x, vf y) { return (vf)wasm_f32x4_pmax((v128_t)x, (v128_t)y); }
+
 /* x limited to an interval; NaN stays. */
 OVERLOAD vf vclamp(vf x, vf low, vf high) {
   return (vf)wasm_f32x4_pmax(wasm_f32x4_pmin((v128_t)x, (v128_t)high), (v128_t)low);
@@ -114,6 +117,14 @@ INLINE vf vmadd(vf x, vf y, vf z) {
   return (vf)wasm_f32x4_relaxed_madd((v128_t)x, (v128_t)y, (v128_t)z);
 #else
   return x * y + z;
+#endif
+}
+/* z - x * y, as above. */
+INLINE vf vnmadd(vf x, vf y, vf z) {
+#ifdef __wasm_relaxed_simd__
+  return (vf)wasm_f32x4_relaxed_nmadd((v128_t)x, (v128_t)y, (v128_t)z);
+#else
+  return z - x * y;
 #endif
 }
 INLINE vd vmaddd(vd x, vd y, vd z) {

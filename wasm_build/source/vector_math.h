@@ -28,48 +28,49 @@
 INLINE vi sign_of(vf x) { return (vi)x & vseti((int)0x80000000); }
 INLINE vf with_sign(vf magnitude, vi sign) { return (vf)((vi)magnitude | sign); }
 
-/* 2**n for n in [-126, 127]. */
-INLINE vf power_of_two(vi n) { return (vf)((n + vseti(127)) << 23); }
+/* 2**n for n in [-126, 127]; a multiple of 512 may have been added to n. */
+INLINE vf power_of_two(vi n) { return (vf)((n << 23) + vseti(127 << 23)); }
 
 /* -- exponentials ---------------------------------------------------------------------------- */
 
 /* Splits x = n ln 2 + r, |r| <= ln 2 / 2, for |x| < 200. Adding 1.5 * 2**23 rounds to an integer
- * and leaves it in the lowest bits, which saves both conversions. */
+ * and leaves it in the lowest bits, which saves both conversions. What is returned in *n has the
+ * upper bits, too, 0x4b400000, which mean nothing to power_of_two. */
 INLINE vf reduce_exponential(vf x, vi *n) {
-  vf shifted = x * vset(1.44269504f) + vset(0x1.8p23f);
-  *n = (vi)shifted - vseti(0x4b400000);
+  vf shifted = vmadd(x, vset(1.44269504f), vset(0x1.8p23f));
+  *n = (vi)shifted;
   vf whole = shifted - vset(0x1.8p23f);
-  return (x - whole * vset(LN2_HIGH)) - whole * vset(LN2_LOW);
+  return vnmadd(whole, vset(LN2_LOW), vnmadd(whole, vset(LN2_HIGH), x));
 }
 
-/* exp(r) - 1 - r for |r| <= ln 2 / 2 (after Moshier, Cephes). */
-INLINE vf exponential_rest(vf r) {
+/* exp(r) - 1 for |r| <= ln 2 / 2 (after Moshier, Cephes). */
+INLINE vf exponential_less_one(vf r) {
   vf p = vmadd(r, vset(1.9875691500e-4f), vset(1.3981999507e-3f));
   p = vmadd(p, r, vset(8.3334519073e-3f));
   p = vmadd(p, r, vset(4.1665795894e-2f));
   p = vmadd(p, r, vset(1.6666665459e-1f));
   p = vmadd(p, r, vset(5.0000001201e-1f));
-  return p * (r * r);
+  return vmadd(p, r * r, r);
 }
 
 /* exp(x) * 2**shift, rounded once even where the result is denormal. */
 INLINE vf exponential_shifted(vf x, int shift) {
-  vi power;
-  vf r = reduce_exponential(vclamp(x, -110.f, 95.f), &power);
-  power = power + shift;
-  vi half = power >> 1;
-  return (exponential_rest(r) + r + vset(1.f)) * power_of_two(half) * power_of_two(power - half);
+  vi n;
+  vf r = reduce_exponential(vclamp(x, -110.f, 95.f), &n);
+  n = n + shift;
+  vi half = n >> 1;
+  vf scale = power_of_two(half);
+  return vmadd(exponential_less_one(r), scale, scale) * power_of_two(n - half);
 }
 
 INLINE vf vexp(vf x) { return exponential_shifted(x, 0); }
 
 /* exp(x) for x <= 0, which is all that softmax asks for; 0 where the result is not normal. */
 INLINE vf vexp_of_negative(vf x) {
-  vi power;
-  vf least = vset(-87.33654f), limited = (vf)wasm_f32x4_pmax((v128_t)x, (v128_t)least);
-  vf r = reduce_exponential(limited, &power); /* NaN is not limited */
-  vf y = (exponential_rest(r) + r + vset(1.f)) * power_of_two(power);
-  return (vf)((vi)y & ~(x < least));
+  vi n;
+  vf least = vset(-87.33654f);
+  vf r = reduce_exponential(vgreater(x, least), &n), scale = power_of_two(n); /* NaN stays */
+  return (vf)((vi)vmadd(exponential_less_one(r), scale, scale) & ~(x < least));
 }
 
 /* (exp(x) - 1) / 2 for |x| <= 89. */
@@ -77,7 +78,7 @@ INLINE vf half_of_expm1(vf x) {
   vi n;
   vf r = reduce_exponential(x, &n);
   vf half = power_of_two(n - vseti(1)); /* half of 2**n, which may be 2**128 */
-  return half * (exponential_rest(r) + r) + (half - vset(0.5f));
+  return vmadd(half, exponential_less_one(r), half - vset(0.5f));
 }
 
 INLINE vf vexpm1(vf x) {
@@ -91,11 +92,12 @@ INLINE vf vexpm1(vf x) {
 INLINE vf logarithm(vf f, vf n, vf c) {
   vf s = f / (vset(2.f) + f);
   vf z = s * s, w = z * z;
-  vf even = w * vmadd(w, vset(0.24279078841f), vset(0.40000972152f));
-  vf odd = z * vmadd(w, vset(0.28498786688f), vset(0.66666662693f));
+  vf even = vmadd(w, vset(0.24279078841f), vset(0.40000972152f));
+  vf odd = vmadd(w, vset(0.28498786688f), vset(0.66666662693f));
   vf half_square = vset(0.5f) * f * f;
-  return s * (half_square + (even + odd)) + (n * vset(9.0580006145e-06f) + c) - half_square + f +
-         n * vset(6.9313812256e-01f);
+  vf rest = half_square + vmadd(w, even, z * odd);
+  vf y = vmadd(s, rest, vmadd(n, vset(9.0580006145e-06f), c)) - half_square + f;
+  return vmadd(n, vset(6.9313812256e-01f), y);
 }
 
 /* Splits a positive normal x = m 2**n with m in [sqrt(1/2), sqrt(2)); returns m. */
@@ -140,14 +142,14 @@ INLINE vf vlog(vf x) {
 INLINE vf vlog2(vf x) {
   vf n, m = split_any_exponent(x, &n);
   vf y = logarithm(m - vset(1.f), vset(0.f), vset(0.f));
-  return logarithm_at_ends(x, n + y * vset(1.44269504f));
+  return logarithm_at_ends(x, vmadd(y, vset(1.44269504f), n));
 }
 INLINE vf vlog10(vf x) {
   vf n, m = split_any_exponent(x, &n);
   vf y = logarithm(m - vset(1.f), vset(0.f), vset(0.f));
   /* log10(2) in two parts: products of the first with exponents are exact. */
-  vf rest = n * vset(4.605038981e-6f) + y * vset(0.4342944819f);
-  return logarithm_at_ends(x, n * vset(0.30102539062f) + rest);
+  vf rest = vmadd(n, vset(4.605038981e-6f), y * vset(0.4342944819f));
+  return logarithm_at_ends(x, vmadd(n, vset(0.30102539062f), rest));
 }
 INLINE vf vlogaddexp(vf x, vf y) {
   vf larger = vmax(x, y);
@@ -345,14 +347,14 @@ INLINE vf verf(vf x) {
   p = vmadd(p, a, vset(-1.06777877e-1f));
   p = vmadd(p, a, vset(-6.34846687e-1f));
   p = vmadd(p, a, vset(-1.28717512e-1f));
-  vf tail = vset(1.f) - vexp(p * a - a);
+  vf tail = vset(1.f) - vexp(vmadd(p, a, -a));
   tail = vsel(a > vset(4.f), vset(1.f), tail);
   vf q = vmadd(s, vset(-5.96761703e-4f), vset(4.99119423e-3f));
   q = vmadd(q, s, vset(-2.67681349e-2f));
   q = vmadd(q, s, vset(1.12819925e-1f));
   q = vmadd(q, s, vset(-3.76125336e-1f));
   q = vmadd(q, s, vset(1.28379166e-1f));
-  vf y = vsel(a > vset(0.927734375f), with_sign(tail, sign_of(x)), q * x + x);
+  vf y = vsel(a > vset(0.927734375f), with_sign(tail, sign_of(x)), vmadd(q, x, x));
   return vsel(x == x, y, x);
 }
 
