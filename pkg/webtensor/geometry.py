@@ -46,6 +46,16 @@ class Window(NamedTuple):
     pad_top: int
     pad_left: int
 
+    @property
+    def only_mixes_channels(self) -> bool:
+        """Whether each output pixel is computed from the input pixel at its place alone."""
+        return (
+            self.filter_height == self.filter_width == 1
+            and self.stride_height == self.stride_width == 1
+            and self.pad_top == self.pad_left == 0
+            and (self.in_height, self.in_width) == (self.out_height, self.out_width)
+        )
+
 
 def trimmed(window: Window) -> Window:
     """Return the window without the rows and columns of its filter that read only padding.

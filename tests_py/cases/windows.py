@@ -224,6 +224,11 @@ def _conv_cases() -> list[Case]:
             ((1, 9, 8, 4), (3, 3, 1, 4), 1, "valid", "NHWC", 2),
             ((2, 6, 7, 8), (3, 3, 3, 4), 1, 1, "NCHW"),
             ((5, 6, 4), (1, 1, 2, 6)),
+            ((2, 5, 6, 24), (1, 1, 8, 36)),
+            ((1, 1, 1, 8), (1, 1, 4, 10)),
+            ((1, 6, 5, 12), (3, 3, 4, 24), 1, "same"),
+            ((1, 7, 6, 12), (2, 3, 6, 8), (1, 2), "same"),
+            ((2, 9, 9, 32), (3, 3, 16, 40), 1, "same"),
         )
     ]
     empty = Case("conv2d", (floats((1, 5, 5, 0)), floats((3, 3, 0, 2))), _conv2d)
@@ -319,9 +324,19 @@ def _conv_gradients() -> list[Case]:
             gradient_of(_conv((1, 3, 4, 2), (5, 2, 2, 3), depthwise=depthwise)),
         ]
     cases += [
-        gradient_of(_conv((1, 4, 4, 4), (2, 2, 2, 4), 1, "same", note="in groups")),
-        gradient_of(_conv((1, 4, 4, 2), (2, 2, 1, 4), 1, "same", note="in groups")),
+        gradient_of(_conv(shape, filter, *options, note="in groups"))
+        for shape, filter, *options in (
+            ((1, 4, 4, 4), (2, 2, 2, 4), 1, "same"),
+            ((1, 4, 4, 2), (2, 2, 1, 4), 1, "same"),
+            ((1, 4, 3, 8), (1, 1, 4, 8)),
+            ((2, 3, 4, 8), (2, 2, 4, 8), 2, "same"),
+            ((1, 5, 4, 6), (3, 2, 2, 12), 1, "valid", "NHWC", 2),
+            ((1, 4, 4, 6), (2, 2, 3, 8), 1, "same"),
+        )
     ]
+    cases.append(
+        second_derivative_of(_conv((1, 3, 3, 4), (2, 2, 2, 4), 1, "same", note="in groups"))
+    )
     return cases
 
 

@@ -46,7 +46,7 @@ def convolved(window: Window, x: Array, filter: Array) -> Array:
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 def test_conv2d(wasm: WasmBackend, window: Window, times: int) -> None:
     x_shape, filter_shape, y_shape = shapes(window)
-    assert WINOGRAD["conv2d"](signature(x_shape, filter_shape, y_shape), window)
+    assert WINOGRAD["conv2d"](signature(x_shape, filter_shape, y_shape), window, 1)
     x, filter = normal(x_shape, 1), normal(filter_shape, 2)
     got = call(wasm, "conv2d", [x, filter], y_shape, "float32", window, times=times)
     check(got, convolved(window, x, filter), 9 * window.in_channels)
@@ -55,7 +55,7 @@ def test_conv2d(wasm: WasmBackend, window: Window, times: int) -> None:
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 def test_input_gradient(wasm: WasmBackend, window: Window) -> None:
     x_shape, filter_shape, y_shape = shapes(window)
-    assert WINOGRAD["conv2d_input_gradient"](signature(y_shape, filter_shape, x_shape), window)
+    assert WINOGRAD["conv2d_input_gradient"](signature(y_shape, filter_shape, x_shape), window, 1)
     filter, dy = normal(filter_shape, 2), normal(y_shape, 3)
     _, give = patches(np.zeros(x_shape), window)
     got = call(wasm, "conv2d_input_gradient", [dy, filter], x_shape, "float32", window)
@@ -65,7 +65,7 @@ def test_input_gradient(wasm: WasmBackend, window: Window) -> None:
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 def test_filter_gradient(wasm: WasmBackend, window: Window) -> None:
     x_shape, filter_shape, y_shape = shapes(window)
-    assert WINOGRAD["conv2d_filter_gradient"](signature(x_shape, y_shape, filter_shape), window)
+    assert WINOGRAD["conv2d_filter_gradient"](signature(x_shape, y_shape, filter_shape), window, 1)
     x, dy = normal(x_shape, 1), normal(y_shape, 3)
     taken, _ = patches(x.astype(np.float64), window)
     got = call(wasm, "conv2d_filter_gradient", [x, dy], filter_shape, "float32", window)
@@ -105,7 +105,7 @@ def test_epilogues(wasm: WasmBackend, name: str | None, times: int) -> None:
     ids=str,
 )
 def test_others_are_computed_directly(window: Window) -> None:
-    assert WINOGRAD["conv2d"](signature(*shapes(window)), window) is None
+    assert WINOGRAD["conv2d"](signature(*shapes(window)), window, 1) is None
 
 
 @pytest.fixture
@@ -117,9 +117,9 @@ def without_winograd() -> Iterator[None]:
 
 def test_a_flag_says_that_all_are_computed_directly(without_winograd: None) -> None:
     x_shape, filter_shape, y_shape = shapes(WINDOWS[0])
-    assert WINOGRAD["conv2d"](signature(x_shape, filter_shape, y_shape), WINDOWS[0]) is None
+    assert WINOGRAD["conv2d"](signature(x_shape, filter_shape, y_shape), WINDOWS[0], 1) is None
     of = signature(y_shape, filter_shape, x_shape)
-    assert WINOGRAD["conv2d_input_gradient"](of, WINDOWS[0]) is None
+    assert WINOGRAD["conv2d_input_gradient"](of, WINDOWS[0], 1) is None
 
 
 def in_parts(
@@ -131,15 +131,15 @@ def in_parts(
     parts: int,
 ) -> Array:
     """Run a kernel that threads share part by part, the last part first."""
-    description = WINOGRAD[name](signature(*(array.shape for array in arrays), shape), window)
+    description = WINOGRAD[name](signature(*(array.shape for array in arrays), shape), window, 1)
     assert description is not None
     operands = [wasm.upload(array.reshape(-1).data, float32) for array in arrays]
     scratch, out = (wasm.allocate(size) for size in (*description.scratch, description.bytes))
     geometry = wasm.geometries.address(window)
     if name == "conv2d":
         channels = (window.in_channels, window.out_channels)
-        wasm.functions["winograd_filter",](operands[1], scratch, 0, *channels, 0)
-        arguments = (operands[0], scratch, out, geometry, *[0] * 5)
+        wasm.functions["winograd_filter",](operands[1], scratch, 0, *channels, 1, 0)
+        arguments = (operands[0], scratch, out, geometry, 1, *[0] * 5)
     else:
         arguments = (*operands, out, scratch, geometry)
     export = f"winograd_{name.removeprefix('conv2d_')}"

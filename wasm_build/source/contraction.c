@@ -137,9 +137,11 @@ void matmul_int32(const int *a, const int *b, int *out, const MatmulSizes *sizes
 
 /* -- conv2d ---------------------------------------------------------------------------------- */
 
+/* Images, or filters, and how far pixels are apart: by the channels of all groups. */
 typedef struct {
   const float *data;
   const Window *window;
+  int pixel;
 } Images;
 
 INLINE int inside(int at, int length) { return (unsigned)at < (unsigned)length; }
@@ -162,7 +164,8 @@ INLINE void clear(float *to, int count) {
   for (int i = 0; i < count; i += 4) store(to + i, vset(0));
 }
 
-/* Rows are output pixels; columns are (filter row, filter column, input channel). */
+/* Rows are output pixels; columns are (filter row, filter column, input channel). No channels of
+ * other groups lie between. */
 static void NOINLINE pack_patches(const void *source, float *to, int first, int count, int k_first,
                                   int k_count) {
   const Images *images = source;
@@ -213,15 +216,17 @@ typedef struct {
   float *out;
   const Epilogue *epilogue;
   int depth;
+  int columns; /* of the filter and of the result, those of other groups included */
 } Convolution;
 
 /* Multiplies patches from one output pixel on. */
 static void multiply_patches(const Convolution *conv, Left patches, int first, int count, int part,
                              int parts) {
-  int columns = conv->images->window->out_channels;
-  Matrix filters = {conv->filter, columns, 1};
-  gemm(count, columns, conv->depth, patches, (Right){conv->packed, pack_panels_b, &filters},
-       conv->out + first * columns, conv->epilogue, part, parts);
+  Matrix filters = {conv->filter, conv->columns, 1};
+  patches.result_stride = conv->columns;
+  gemm(count, conv->images->window->out_channels, conv->depth, patches,
+       (Right){conv->packed, pack_panels_b, &filters}, conv->out + first * conv->columns,
+       conv->epilogue, part, parts);
 }
 
 /* Patches of consecutive pixels, packed from where the first is. */
@@ -315,46 +320,61 @@ static void multiply_lines(const Convolution *conv, int part, int parts) {
 /* A single patch is multiplied by the unpacked filter, which is read only once. */
 static void multiply_patch(const Convolution *conv, int part, int parts) {
   float patch[BLOCK_DEPTH + 4];
-  int columns = conv->images->window->out_channels, first, end;
-  find_piece(columns, 4, part, parts, &first, &end);
+  int first, end;
+  find_piece(conv->images->window->out_channels, 4, part, parts, &first, &end);
   __builtin_memset(conv->out + first, 0, (end - first) * sizeof(float));
   for (int k = 0; k < conv->depth; k += BLOCK_DEPTH) {
     int depth = smaller(conv->depth - k, BLOCK_DEPTH);
     pack_patches(conv->images, patch, 0, 1, k, depth);
-    add_row_times_matrix(patch, conv->filter + k * columns + first, conv->out + first, depth,
-                         end - first, columns);
+    add_row_times_matrix(patch, conv->filter + k * conv->columns + first, conv->out + first, depth,
+                         end - first, conv->columns);
   }
   if (conv->epilogue->bias)
     apply_epilogue(conv->epilogue, conv->out + first, 1, 0, first, end - first);
 }
 
-EXPORT(conv2d)
-void conv2d(const float *x, const float *filter, float *out, const Window *w, const float *packed,
-            const float *bias, int activation, float alpha, const float *slopes,
-            const float *residual, int part, int parts) {
-  Epilogue epilogue = {bias, activation, alpha, slopes, residual, out};
-  int pixels = w->batch * w->out_height * w->out_width, channels = w->in_channels;
-  int depth = w->filter_height * w->filter_width * channels;
+static void convolve(Convolution *conv, int part, int parts) {
+  const Window *w = conv->images->window;
+  int pixels = w->batch * w->out_height * w->out_width;
   int panels = (w->out_channels + TILE_COLUMNS - 1) / TILE_COLUMNS;
-  int is_small = depth * panels <= BLOCK_DEPTH;
-  Images images = {x, w};
-  Convolution conv = {&images, filter, packed, out, &epilogue, depth};
+  int is_small = conv->depth * panels <= BLOCK_DEPTH;
   if (pixels == 1) {
-    multiply_patch(&conv, part, parts);
+    multiply_patch(conv, part, parts);
   } else if (reads_pixels(w)) {
-    multiply_patches(&conv, (Left){.form = ROWS_IN_PLACE, .source = x, .stride = channels}, 0,
-                     pixels, part, parts);
-  } else if ((packed || is_small) && depth <= BLOCK_DEPTH &&
+    Left rows = {
+        .form = ROWS_IN_PLACE, .source = conv->images->data, .stride = conv->images->pixel};
+    multiply_patches(conv, rows, 0, pixels, part, parts);
+  } else if ((conv->packed || is_small) && conv->depth <= BLOCK_DEPTH &&
              w->dilation_height * w->dilation_width == 1) {
     float small[BLOCK_DEPTH * TILE_COLUMNS];
-    if (!packed) { /* once for all lines */
-      Matrix filters = {filter, w->out_channels, 1};
-      pack_panels_b(&filters, small, 0, w->out_channels, 0, depth);
-      conv.packed = small;
+    if (!conv->packed) { /* once for all lines */
+      Matrix filters = {conv->filter, conv->columns, 1};
+      pack_panels_b(&filters, small, 0, w->out_channels, 0, conv->depth);
+      conv->packed = small;
     }
-    multiply_lines(&conv, part, parts);
+    multiply_lines(conv, part, parts);
   } else {
-    multiply_packed(&conv, 0, pixels, part, parts);
+    multiply_packed(conv, 0, pixels, part, parts);
+  }
+}
+
+/* x is (groups, batch, height, width, channels of one), or, where it is read in place, as it is
+ * without groups. */
+EXPORT(conv2d)
+void conv2d(const float *x, const float *filter, float *out, const Window *w, int groups,
+            const float *packed, const float *bias, int activation, float alpha,
+            const float *slopes, const float *residual, int part, int parts) {
+  Window one = window_of_group(w, groups);
+  int in_place = reads_pixels(w), depth = w->filter_height * w->filter_width * one.in_channels;
+  int next = in_place ? one.in_channels : images_size(&one), columns = one.out_channels;
+  int panels = (columns + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS * depth;
+  for (int group = 0; group < groups; group++) {
+    Images images = {x + group * next, &one, in_place ? w->in_channels : one.in_channels};
+    Epilogue epilogue =
+        epilogue_from(bias, activation, alpha, slopes, residual, out, group * columns);
+    Convolution conv = {&images, filter + group * columns, packed ? packed + group * panels : 0,
+                        out + group * columns, &epilogue, depth, w->out_channels};
+    convolve(&conv, part, parts);
   }
 }
 
@@ -371,6 +391,7 @@ typedef struct {
 
 typedef struct {
   Images gradients, filters;
+  int pixel; /* of the result */
   PhaseAxis vertical, horizontal;
 } Phase;
 
@@ -391,7 +412,7 @@ static void place_phase(const void *source, int *offsets, int first, int count) 
     int row = phase->vertical.start + line % phase->vertical.count * w->stride_height;
     int column = phase->horizontal.start +
                  (first + i - line * phase->horizontal.count) * w->stride_width;
-    offsets[i] = ((image * w->in_height + row) * w->in_width + column) * w->in_channels;
+    offsets[i] = ((image * w->in_height + row) * w->in_width + column) * phase->pixel;
   }
 }
 
@@ -417,7 +438,8 @@ static void NOINLINE pack_contributions(const void *source, float *to, int first
                              w->out_width);
       if (y >= 0 && x >= 0)
         copy(to, phase->gradients.data + channel +
-                     ((at.image * w->out_height + y) * w->out_width + x) * channels, size);
+                     ((at.image * w->out_height + y) * w->out_width + x) * phase->gradients.pixel,
+             size);
       else
         clear(to, size);
       to += size;
@@ -441,10 +463,10 @@ static void pack_transposed_filter(const void *source, float *panels, int first,
       int right = phase->horizontal.first + tap % phase->horizontal.taps * phase->horizontal.step;
       const float *from = phase->filters.data + channel +
                           ((down * w->filter_width + right) * w->in_channels + first + j) *
-                              w->out_channels;
+                              phase->filters.pixel;
       const float *columns[TILE_COLUMNS];
       for (int c = 0; c < TILE_COLUMNS; c++)
-        columns[c] = j + c < count ? from + c * w->out_channels : zeros;
+        columns[c] = j + c < count ? from + c * phase->filters.pixel : zeros;
       interleave_columns(columns, size, panels);
       panels += size * TILE_COLUMNS;
       left -= size;
@@ -454,15 +476,11 @@ static void pack_transposed_filter(const void *source, float *panels, int first,
   }
 }
 
-EXPORT(conv2d_input_gradient)
-void conv2d_input_gradient(const float *dy, const float *filter, float *out, const Window *w,
-                           int part, int parts) {
-  Phase phase = {{dy, w}, {filter, w}, {0}, {0}};
+/* Computes phase after phase. One that no tap reaches stays zero; there are several parts only
+ * where there is one phase. */
+static void propagate(Phase phase, float *out, int part, int parts) {
+  const Window *w = phase.gradients.window;
   int one_phase = w->stride_height * w->stride_width == 1; /* whose rows follow one another */
-  /* A phase that no tap reaches stays zero; there are several parts only if there is one phase. */
-  if (parts < 2)
-    __builtin_memset(out, 0,
-                     w->batch * w->in_height * w->in_width * w->in_channels * sizeof(float));
   for (int top = 0; top < smaller(w->stride_height, w->in_height); top++) {
     phase.vertical = find_phase(top, w->in_height, w->pad_top, w->stride_height,
                                 w->dilation_height, w->filter_height);
@@ -472,11 +490,28 @@ void conv2d_input_gradient(const float *dy, const float *filter, float *out, con
       int depth = phase.vertical.taps * phase.horizontal.taps * w->out_channels;
       if (!depth) continue;
       int pixels = w->batch * phase.vertical.count * phase.horizontal.count;
-      Left contributions = {.form = PACKED_ROWS, .source = &phase, .pack = pack_contributions,
-                            .place = one_phase ? 0 : place_phase};
+      Left contributions = {.form = PACKED_ROWS,
+                            .source = &phase,
+                            .pack = pack_contributions,
+                            .place = one_phase ? 0 : place_phase,
+                            .result_stride = phase.pixel};
       gemm(pixels, w->in_channels, depth, contributions, (Right){0, pack_transposed_filter, &phase},
            out, 0, part, parts);
     }
+  }
+}
+
+EXPORT(conv2d_input_gradient)
+void conv2d_input_gradient(const float *dy, const float *filter, float *out, const Window *w,
+                           int groups, int part, int parts) {
+  Window one = window_of_group(w, groups);
+  if (parts < 2) __builtin_memset(out, 0, images_size(w) * sizeof(float));
+  for (int channel = 0; channel < w->out_channels; channel += one.out_channels) {
+    Phase phase = {.gradients = {dy + channel, &one, w->out_channels},
+                   .filters = {filter + channel, &one, w->out_channels},
+                   .pixel = w->in_channels};
+    propagate(phase, out, part, parts);
+    out += one.in_channels;
   }
 }
 
@@ -488,7 +523,7 @@ static void pack_transposed_patches(const void *source, float *panels, int first
                                     int k_first, int k_count) {
   const Images *images = source;
   const Window *w = images->window;
-  int channels = w->in_channels, step = w->stride_width * channels;
+  int channels = w->in_channels, step = w->stride_width * images->pixel;
   for (int i = 0; i < count; i += TILE_ROWS) {
     int rows = smaller(count - i, TILE_ROWS);
     for (int k = k_first; k < k_first + k_count;) {
@@ -511,7 +546,7 @@ static void pack_transposed_patches(const void *source, float *panels, int first
           if (p < begin || p >= end)
             for (int g = 0; g < group; g++) to[p * TILE_ROWS + g] = 0;
         const float *from = images->data + channel +
-                            ((image * w->in_height + y) * w->in_width + x) * channels;
+                            ((image * w->in_height + y) * w->in_width + x) * images->pixel;
         if (group == TILE_ROWS) {
           for (int p = begin; p < end; p++) {
             const float *six = from + p * step;
@@ -531,13 +566,19 @@ static void pack_transposed_patches(const void *source, float *panels, int first
 }
 
 EXPORT(conv2d_filter_gradient)
-void conv2d_filter_gradient(const float *x, const float *dy, float *out, const Window *w, int part,
-                            int parts) {
+void conv2d_filter_gradient(const float *x, const float *dy, float *out, const Window *w,
+                            int groups, int part, int parts) {
+  Window one = window_of_group(w, groups);
   int pixels = w->batch * w->out_height * w->out_width;
-  int depth = w->filter_height * w->filter_width * w->in_channels;
-  Images images = {x, w};
-  Matrix gradients = {dy, w->out_channels, 1};
-  Left patches = {.form = PACKED_PANELS, .source = &images, .pack = pack_transposed_patches};
-  gemm(depth, w->out_channels, pixels, patches, (Right){0, pack_panels_b, &gradients}, out, 0, part,
-       parts);
+  int depth = w->filter_height * w->filter_width * one.in_channels;
+  for (int group = 0; group < groups; group++) {
+    Images images = {x + group * one.in_channels, &one, w->in_channels};
+    Matrix gradients = {dy + group * one.out_channels, w->out_channels, 1};
+    Left patches = {.form = PACKED_PANELS,
+                    .source = &images,
+                    .pack = pack_transposed_patches,
+                    .result_stride = w->out_channels};
+    gemm(depth, one.out_channels, pixels, patches, (Right){0, pack_panels_b, &gradients},
+         out + group * one.out_channels, 0, part, parts);
+  }
 }

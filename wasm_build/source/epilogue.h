@@ -18,6 +18,12 @@ typedef struct {
   const float *result;   /* the start of the result; the residual has the same layout */
 } Epilogue;
 
+/* The epilogue of a result's columns from one on. */
+INLINE Epilogue epilogue_from(const float *bias, int activation, float alpha, const float *slopes,
+                              const float *residual, const float *result, int column) {
+  return (Epilogue){bias ? bias + column : 0, activation, alpha, slopes + column, residual, result};
+}
+
 /* An epilogue that costs nothing where the product is still in registers: the bias is added to sums,
  * and are clipped to an interval when they are stored. */
 typedef struct {

@@ -442,7 +442,8 @@ void gemm(int m, int n, int k, Left a, Right b, float *out, const Epilogue *epil
     find_piece(n, TILE_COLUMNS, part, parts, &first_column, &end_column);
   else
     find_piece(m, TILE_ROWS, part, parts, &first_row, &end_row);
-  Block block = {.stride = n, .epilogue = epilogue, .clipping = clipping_of(epilogue)};
+  int stride = a.result_stride ? a.result_stride : n;
+  Block block = {.stride = stride, .epilogue = epilogue, .clipping = clipping_of(epilogue)};
   block.segments = a.segments ? a.segments : 1;
   block.skip = a.skip;
   if (a.place) block.offsets = offsets;
@@ -479,7 +480,7 @@ void gemm(int m, int n, int k, Left a, Right b, float *out, const Epilogue *epil
           block.a_stride = a.form == PACKED_ROWS ? depth : 0;
         }
         if (a.place) a.place(a.source, offsets, row, block.rows);
-        float *corner = out + column + (a.place ? 0 : row * n);
+        float *corner = out + column + (a.place ? 0 : row * stride);
         for (int j = 0; j < columns; j += TILE_COLUMNS) {
           Panel panel = {panels + j * panel_depth, corner + j, column + j,
                          smaller(columns - j, TILE_COLUMNS)};
@@ -589,16 +590,19 @@ void pack_panels_b(const void *source, float *panels, int first, int count, int 
   }
 }
 
-/* Packs the whole of a (k, n) matrix, for products that are computed more than once. */
+/* Packs the whole of a matrix, for products that are computed more than once: groups of (k, n) side
+ * by side. */
 EXPORT(pack_weights)
-void pack_weights(const float *data, float *panels, int k, int n, int row_stride,
-                  int column_stride) {
-  Matrix matrix = {data, row_stride, column_stride};
-  for (int column = 0; column < n; column += TILE_COLUMNS) {
-    for (int k_first = 0; k_first < k; k_first += BLOCK_DEPTH) {
-      int depth = smaller(k - k_first, BLOCK_DEPTH);
-      pack_panels_b(&matrix, panels, column, smaller(n - column, TILE_COLUMNS), k_first, depth);
-      panels += depth * TILE_COLUMNS;
+void pack_weights(const float *data, float *panels, int k, int n, int row_stride, int column_stride,
+                  int groups) {
+  for (int group = 0; group < groups; group++) {
+    Matrix matrix = {data + group * n * column_stride, row_stride, column_stride};
+    for (int column = 0; column < n; column += TILE_COLUMNS) {
+      for (int k_first = 0; k_first < k; k_first += BLOCK_DEPTH) {
+        int depth = smaller(k - k_first, BLOCK_DEPTH);
+        pack_panels_b(&matrix, panels, column, smaller(n - column, TILE_COLUMNS), k_first, depth);
+        panels += depth * TILE_COLUMNS;
+      }
     }
   }
 }

@@ -37,7 +37,8 @@ typedef void pack_function(const void *source, float *to, int first, int count, 
 /* Writes where rows first … first + count - 1 of the result begin, as offsets from `out`. */
 typedef void place_function(const void *source, int *offsets, int first, int count);
 
-/* A, and the offsets of its rows in the result: consecutive rows if `place` is 0. */
+/* A, and where its rows are in the result: at offsets that `place` writes, or if it is 0,
+ * `result_stride` apart, which is n if that is 0, too. */
 typedef enum { ROWS_IN_PLACE, PACKED_ROWS, PACKED_PANELS } LeftForm;
 typedef struct {
   LeftForm form;
@@ -46,6 +47,7 @@ typedef struct {
   int segments, skip; /* of ROWS_IN_PLACE: equal parts of a row, if they lie apart, and their gap */
   pack_function *pack;
   place_function *place;
+  int result_stride;
 } Left;
 
 /* B: panels of the whole of it, or what packs them. Rows in segments need the whole, and no more

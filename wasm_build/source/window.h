@@ -13,6 +13,18 @@ typedef struct {
   int pad_top, pad_left;
 } Window;
 
+/* The window of one of several groups of channels, which have filters of their own. */
+static inline Window window_of_group(const Window *w, int groups) {
+  Window group = *w;
+  group.in_channels /= groups;
+  group.out_channels /= groups;
+  return group;
+}
+
+static inline int images_size(const Window *w) {
+  return w->batch * w->in_height * w->in_width * w->in_channels;
+}
+
 /* Filter positions that read inside the input: [first, end) such that
  * 0 <= start + k * dilation < length. */
 static inline void valid_taps(int start, int length, int taps, int dilation, int *first, int *end) {

@@ -58,30 +58,31 @@ INLINE int padded(int columns) {
   return (columns + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
 }
 
-/* A transformed filter: for each position, panels of a matrix (channels, columns). */
+/* A transformed filter: for each group and position, panels of a matrix (channels, columns). */
 typedef struct {
   const float *panels; /* `own`, or those of the packed filter */
   float own[] __attribute__((aligned(16)));
 } TransformedFilter;
 
 /* A filter (3, 3, channels, columns), or, if reversed, the rotation by 180 degrees of one that is
- * stored as (3, 3, columns, channels). */
+ * stored as (3, 3, columns, channels). Rows of what is stored are `row` apart, as those of several
+ * groups lie side by side. */
 typedef struct {
   const float *data;
-  int channels, columns, reversed;
+  int channels, columns, reversed, row;
 } Filter;
 
 /* Loads the taps of a channel at a place of the filter, for four columns. */
 INLINE vf load_taps(const Filter *filter, int row, int across, int channel, int column) {
   if (!filter->reversed)
-    return load(filter->data +
-                ((row * 3 + across) * filter->channels + channel) * filter->columns + column);
+    return load(filter->data + ((row * 3 + across) * filter->channels + channel) * filter->row +
+                column);
   const float *from =
-      filter->data + ((2 - row) * 3 + 2 - across) * filter->columns * filter->channels + channel;
+      filter->data + ((2 - row) * 3 + 2 - across) * filter->columns * filter->row + channel;
   int last = filter->columns - 1;
-  return (vf){from[column * filter->channels], from[smaller(column + 1, last) * filter->channels],
-              from[smaller(column + 2, last) * filter->channels],
-              from[smaller(column + 3, last) * filter->channels]};
+  return (vf){from[column * filter->row], from[smaller(column + 1, last) * filter->row],
+              from[smaller(column + 2, last) * filter->row],
+              from[smaller(column + 3, last) * filter->row]};
 }
 
 /* Writes four columns of all positions' panels; those beyond the last column are zeros. */
@@ -101,17 +102,22 @@ INLINE void transform_columns(const Filter *filter, int column, float *panels, i
   }
 }
 
-/* Transforms a filter, unless it is packed already. */
+/* Transforms the filters of groups, each of `channels` and `columns`, unless they are packed. */
 EXPORT(winograd_filter)
 void winograd_filter(const float *data, TransformedFilter *transformed,
-                     const TransformedFilter *packed, int channels, int columns, int reversed) {
+                     const TransformedFilter *packed, int channels, int columns, int groups,
+                     int reversed) {
   transformed->panels = packed ? packed->own : transformed->own;
   if (packed) return;
-  Filter filter = {data, channels, columns, reversed};
-  for (int column = 0; column < padded(columns); column += 4) {
-    int in_panel = column % TILE_COLUMNS;
-    float *panels = transformed->own + (column - in_panel) * channels + in_panel;
-    transform_columns(&filter, column, panels, padded(columns) * channels);
+  int width = reversed ? channels : columns, plane = padded(columns) * channels;
+  for (int group = 0; group < groups; group++) {
+    Filter filter = {data + group * width, channels, columns, reversed, groups * width};
+    float *own = transformed->own + group * POSITIONS * plane;
+    for (int column = 0; column < padded(columns); column += 4) {
+      int in_panel = column % TILE_COLUMNS;
+      float *panels = own + (column - in_panel) * channels + in_panel;
+      transform_columns(&filter, column, panels, plane);
+    }
   }
 }
 
@@ -132,17 +138,15 @@ INLINE Tile find_tile(const Window *w, int number) {
   return (Tile){image, 2 * (line - image * down), 2 * (number - line * across)};
 }
 
-/* The output pixels of a tile: the offset of the first, and whether there is a second row and a
- * second column. */
+/* The output pixels of a tile: the first, and whether there is a second row and a second column. */
 typedef struct {
-  int offset, two_down, two_across;
+  int pixel, two_down, two_across;
 } Outputs;
 
 INLINE Outputs find_outputs(const Window *w, int number) {
   Tile tile = find_tile(w, number);
   int pixel = (tile.image * w->out_height + tile.row) * w->out_width + tile.column;
-  return (Outputs){pixel * w->out_channels, tile.row + 1 < w->out_height,
-                   tile.column + 1 < w->out_width};
+  return (Outputs){pixel, tile.row + 1 < w->out_height, tile.column + 1 < w->out_width};
 }
 
 /* The pixels of the input that a tile reads; zeros where they are outside. */
@@ -197,17 +201,16 @@ INLINE void store_columns(float *to, vf x, int count) {
 }
 
 /* Computes columns of the output from the products (position, tile, column) of tiles from `first`
- * on, whose rows are `stride` apart. */
+ * on, whose rows are `stride` apart. Pixels of the output are `all` columns apart. */
 static void NOINLINE transform_output(const float *sums, int plane, int stride, const Window *w,
-                                      int first, int count, float *out, const Epilogue *epilogue,
-                                      int column, int columns) {
+                                      int first, int count, float *out, int all,
+                                      const Epilogue *epilogue, int column, int columns) {
   Clipping clipping = clipping_of(epilogue);
   const float *bias = clipping.bias ? clipping.bias + column : zeros;
-  int all = w->out_channels;
   for (int t = first; t < first + count; t++, sums += stride) {
     Outputs outputs = find_outputs(w, t);
     int two_down = outputs.two_down, two_across = outputs.two_across;
-    float *to = out + outputs.offset + column, *below = to + w->out_width * all;
+    float *to = out + outputs.pixel * all + column, *below = to + w->out_width * all;
     for (int c = 0; c < columns; c += 4) {
       vf upper[4], lower[4];
       for (int j = 0; j < 4; j++) {
@@ -236,13 +239,11 @@ static void NOINLINE transform_output(const float *sums, int plane, int stride, 
 
 /* -- the convolution ------------------------------------------------------------------------- */
 
-EXPORT(winograd_conv2d)
-void winograd_conv2d(const float *x, const TransformedFilter *filter, float *out, const Window *w,
-                     const float *bias, int activation, float alpha, const float *slopes,
-                     const float *residual, int part, int parts) {
+/* Convolves one group, whose filter has these panels. */
+static void convolve(const float *x, const float *panels, float *out, const Window *w, int all,
+                     const Epilogue *epilogue, int part, int parts) {
   float input[BLOCK_INPUT + POSITIONS * (PLANE_GAP + 4)] __attribute__((aligned(64)));
   float output[BLOCK_OUTPUT + POSITIONS * PLANE_GAP] __attribute__((aligned(64)));
-  Epilogue epilogue = {bias, activation, alpha, slopes, residual, out};
   int channels = w->in_channels, columns = padded(w->out_channels), first, end;
   find_piece(count_tiles(w), TILE_ROWS, part, parts, &first, &end);
   int block_tiles =
@@ -256,11 +257,26 @@ void winograd_conv2d(const float *x, const TransformedFilter *filter, float *out
       BlockProduct product = {count, wide, channels, PACKED_ROWS, wide, 0};
       for (int position = 0; position < POSITIONS; position++)
         multiply_block(&product, input + position * plane,
-                       filter->panels + (position * columns + column) * channels,
+                       panels + (position * columns + column) * channels,
                        output + position * out_plane);
-      transform_output(output, out_plane, wide, w, tile, count, out, &epilogue, column,
+      transform_output(output, out_plane, wide, w, tile, count, out, all, epilogue, column,
                        smaller(wide, w->out_channels - column));
     }
+  }
+}
+
+/* x is (groups, batch, height, width, channels of one). */
+EXPORT(winograd_conv2d)
+void winograd_conv2d(const float *x, const TransformedFilter *filter, float *out, const Window *w,
+                     int groups, const float *bias, int activation, float alpha,
+                     const float *slopes, const float *residual, int part, int parts) {
+  Window one = window_of_group(w, groups);
+  int plane = padded(one.out_channels) * one.in_channels;
+  for (int group = 0; group < groups; group++) {
+    Epilogue epilogue =
+        epilogue_from(bias, activation, alpha, slopes, residual, out, group * one.out_channels);
+    convolve(x + group * images_size(&one), filter->panels + group * POSITIONS * plane,
+             out + group * one.out_channels, &one, w->out_channels, &epilogue, part, parts);
   }
 }
 
@@ -299,7 +315,7 @@ static void NOINLINE pack_transformed_gradients(const float *dy, const Window *w
   for (int t = 0; t < count; t++) {
     Outputs outputs = find_outputs(w, first + t);
     int two_down = outputs.two_down, two_across = outputs.two_across;
-    const float *from = dy + outputs.offset, *below = from + w->out_width * all;
+    const float *from = dy + outputs.pixel * all, *below = from + w->out_width * all;
     for (int c = 0; c < columns; c += 4) {
       vi kept = first_lanes(all - column - c);
       vf none = vset(0), half[2][4], whole[4];

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from webtensor.arguments import as_pairs_of_integers
 from webtensor.dtypes import float32
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, planned, run
+from webtensor.engine import Primitive, Tensor, TensorLike, planned, run
 from webtensor.geometry import Depth, Padding, Window, make_volume_window, make_window, several
 from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
@@ -193,29 +193,6 @@ def _groups(images: Shape, filter: Shape) -> int:
     return groups if not rest and groups and not filter[3] % groups else 1
 
 
-def _grouped(x: Tensor, filter: Tensor, groups: int, options: tuple[Any, ...]) -> Tensor:
-    """Convolve each group of channels with its own filters."""
-    filter = as_float("conv2d", "filter", filter)
-    *size, depth, channels = filter.shape
-    each = channels // groups
-    if depth == 1:  # the filters of one channel lie side by side
-        filter = reshape(filter, (*size, groups, each))
-        return _convolve(_DEPTHWISE_CONV2D, x, filter, channels, options)
-    return concat(
-        [
-            _convolve(
-                _CONV2D,
-                slice(x, (0, 0, 0, group * depth), (*x.shape[:3], depth)),
-                slice(filter, (0, 0, 0, group * each), (*size, depth, each)),
-                each,
-                options,
-            )
-            for group in range(groups)
-        ],
-        axis=3,
-    )
-
-
 def fused_convolution(
     name: str,
     x: TensorLike,
@@ -231,17 +208,15 @@ def fused_convolution(
     images, single = _images(name, x, data_format)
     pad = _in_order(pad, data_format)
     options = (strides, pad, dilations, dim_rounding_mode)
-    if name == "conv2d":
-        filter = as_operand(name, filter)
-        groups = _groups(images.shape, filter.shape)
-        if groups > 1:
-            y = _grouped(images, filter, groups, options)
-            y = y if epilogue is None else epilogue.apply(y)
-            return _as_input_layout(y, single, data_format)
-    filter = _as_filter(name, images, filter)
+    filter = as_float(name, "filter", filter)
+    groups = _groups(images.shape, filter.shape) if name == "conv2d" else 1
+    filter = filter if groups > 1 else _as_filter(name, images, filter)
     family, channels = _CONV2D, filter.shape[3]
     if name == "depthwise_conv2d":
         family, channels = _DEPTHWISE_CONV2D, filter.shape[2] * filter.shape[3]
+    elif groups > 1 and filter.shape[2] == 1:  # the filters of one channel lie side by side
+        family = _DEPTHWISE_CONV2D
+        filter = reshape(filter, (*filter.shape[:2], groups, channels // groups))
     y = _convolve(family, images, filter, channels, options, epilogue)
     return _as_input_layout(y, single, data_format)
 

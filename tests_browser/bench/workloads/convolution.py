@@ -71,6 +71,21 @@ def depthwise_conv2d(size: int, channels: int, stride: int) -> Workload:
     )
 
 
+def grouped_conv2d(size: int, filter: Shape, groups: int) -> Workload:
+    """Time a convolution in groups of channels, which TensorFlow.js is given one by one."""
+    x, w = Input((1, size, size, groups * filter[2])), Input(filter)
+    return Workload(
+        "conv2d.grouped",
+        lambda x, w: wt.conv2d(x, w, 1, "same"),
+        f"tf.tidy(() => {{ const filters = tf.split(w, {groups}, 3);"
+        f" return tf.concat(tf.split(x, {groups}, 3).map("
+        f"(group, i) => tf.conv2d(group, filters[i], 1, 'same')), 3); }})",
+        {"x": x, "w": w},
+        described=f"{x} {w}",
+        multiplications=multiplications((size, size), filter),
+    )
+
+
 Convolution = Callable[[wt.Tensor, wt.Tensor], wt.Tensor]
 
 
@@ -110,6 +125,9 @@ CONVOLUTIONS = [
     conv2d(14, (3, 3, 256, 256)),
     *(conv2d(size, (1, 1, before, after)) for size, before, after in POINTWISE_LAYERS),
     *(depthwise_conv2d(*layer) for layer in DEPTHWISE_LAYERS),
+    grouped_conv2d(28, (3, 3, 8, 256), 32),  # of ResNeXt-50, 32×4d
+    grouped_conv2d(14, (3, 3, 16, 512), 32),
+    grouped_conv2d(28, (1, 1, 80, 240), 3),  # of ShuffleNet
     Workload(
         "conv1d",
         lambda x, w: wt.conv1d(x, w, 1, "same"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from webtensor.backends.api import Handle
@@ -14,18 +16,39 @@ from webtensor.geometry import Window
 __all__: list[str] = []
 
 
+def _by_group(
+    multiply: Callable[[Array, Array], Array], window: Window, depth: int, a: Array, b: Array
+) -> Array:
+    """Multiply the channels of each group, each of ``depth`` input channels, by its own."""
+    groups = window.in_channels // depth
+    if groups == 1:
+        return multiply(a, b)
+    parts = zip(np.split(a, groups, axis=-1), np.split(b, groups, axis=-1), strict=True)
+    return np.concatenate([multiply(*pair) for pair in parts], axis=-1)
+
+
 @kernel("conv2d")
 def conv2d(of: Signature, arrays: Arrays, window: Window) -> Handle:
     """Multiply each window by the filter."""
     x, filter = arrays
-    return np.tensordot(windows(padded(x, window), window), filter, 3)
+    patches = windows(padded(x, window), window)
+    return _by_group(
+        lambda part, own: np.tensordot(part, own, 3), window, filter.shape[2], patches, filter
+    )
 
 
 @kernel("conv2d_input_gradient")
 def conv2d_input_gradient(of: Signature, arrays: Arrays, window: Window) -> Handle:
     """Transpose of ``conv2d`` with respect to its input."""
     dy, filter = arrays
-    return fold(np.tensordot(dy, filter, ((3,), (3,))), window)
+    patches = _by_group(
+        lambda part, own: np.tensordot(part, own, ((3,), (3,))),
+        window,
+        filter.shape[2],
+        dy,
+        filter,
+    )
+    return fold(patches, window)
 
 
 @kernel("conv2d_filter_gradient")
@@ -33,7 +56,10 @@ def conv2d_filter_gradient(of: Signature, arrays: Arrays, window: Window) -> Han
     """Transpose of ``conv2d`` with respect to its filter."""
     x, dy = arrays
     patches = windows(padded(x, window), window)
-    return np.tensordot(patches, dy, ((0, 1, 2), (0, 1, 2)))
+    pixels = ((0, 1, 2), (0, 1, 2))
+    return _by_group(
+        lambda part, own: np.tensordot(part, own, pixels), window, of.shape[2], patches, dy
+    )
 
 
 def _by_channel(y: Array, window: Window) -> Array:

@@ -15,7 +15,9 @@ from webtensor.backends.wasm.descriptions import (
     Description,
     Geometry,
     Packed,
+    scratch,
 )
+from webtensor.backends.wasm.groups import regrouped
 from webtensor.backends.wasm.packed_weights import ROWS, is_worth_packing
 from webtensor.geometry import Window
 
@@ -26,8 +28,14 @@ __all__: list[str] = []
 _DEPTHWISE_WORK: Final = 2
 
 
+def _groups(name: str, of: Signature, window: Window) -> int:
+    """Return the number of groups of channels that have filters of their own."""
+    filter = of.shape if name.endswith("filter_gradient") else of.inputs[1].shape
+    return window.in_channels // filter[2]
+
+
 def _with_fewer_products(
-    name: str, of: Signature, window: Window, *epilogue: Any
+    name: str, of: Signature, window: Window, groups: int, *epilogue: Any
 ) -> Description | None:
     """Describe a convolution or its transpose in another way, where that takes less time."""
     if window.filter_height != 3 or window.filter_width != 3:
@@ -36,7 +44,7 @@ def _with_fewer_products(
     from webtensor.backends.wasm.winograd import WINOGRAD
 
     describe = WINOGRAD.get(name)
-    return describe(of, window, *epilogue) if describe else None
+    return describe(of, window, groups, *epilogue) if describe else None
 
 
 def _products(window: Window) -> int:
@@ -45,36 +53,46 @@ def _products(window: Window) -> int:
     return outputs * window.filter_height * window.filter_width
 
 
-def _windowed(name: str) -> Describing:
+def _convolution(name: str) -> Describing:
     """Make the kernel of a convolution, or of one of its transposes."""
-    mixes_channels = not name.startswith("depthwise")
-    # The transposes of a depthwise convolution are not shared, nor is one that fills its result in
-    # several passes.
-    always_whole = not mixes_channels and name != "depthwise_conv2d"
-    in_passes = name == "conv2d_input_gradient"
-    has_epilogue = not name.endswith("gradient")
-    packs = name == "conv2d"
+    is_forward = name == "conv2d"
 
     def convolution(of: Signature, window: Window, *epilogue: Any) -> Description:
-        if fewer := _with_fewer_products(name, of, window, *epilogue):
+        groups = _groups(name, of, window)
+        if fewer := _with_fewer_products(name, of, window, groups, *epilogue):
             return fewer
-        work = _products(window) / PRODUCTS_AT_ONCE
-        work *= window.in_channels if mixes_channels else _DEPTHWISE_WORK
-        if always_whole or (in_passes and (window.stride_height, window.stride_width) != (1, 1)):
-            work = 0
-        arguments: tuple[Any, ...] = (Address(0), Address(1), RESULT, Geometry(window))
-        if packs:
-            columns, filter = window.out_channels, of.inputs[1]
-            is_worth_it = of.size > columns and is_worth_packing(filter)
-            arguments += (Packed(1, columns, ROWS) if is_worth_it else 0,)
-        if has_epilogue:
-            arguments += epilogue_arguments(of, *epilogue)
-        return Description(of.bytes, (Call((name,), arguments, work, True),))
+        work = _products(window) * window.in_channels / groups / PRODUCTS_AT_ONCE
+        has_strides = (window.stride_height, window.stride_width) != (1, 1)
+        if name == "conv2d_input_gradient" and has_strides:
+            work = 0  # several passes fill the result
+        is_regrouped = is_forward and not window.only_mixes_channels
+        x = regrouped(of.inputs[0], groups if is_regrouped else 1, scratch(0))
+        arguments: tuple[Any, ...] = (x.images, Address(1), RESULT, Geometry(window), groups)
+        if is_forward:
+            columns, filter = window.out_channels // groups, of.inputs[1]
+            is_worth_it = of.size > window.out_channels and is_worth_packing(filter)
+            packed = Packed(1, columns, ROWS, groups) if is_worth_it else 0
+            arguments += (packed, *epilogue_arguments(of, *epilogue))
+        return Description(of.bytes, (*x.calls, Call((name,), arguments, work, True)), x.scratch)
 
     return convolution
 
 
-for _name in ("conv2d", "depthwise_conv2d"):
+def _depthwise(name: str) -> Describing:
+    """Make the kernel of a depthwise convolution, or of one of its transposes, not shared yet."""
+    is_forward = name == "depthwise_conv2d"
+
+    def depthwise(of: Signature, window: Window, *epilogue: Any) -> Description:
+        work = _products(window) * _DEPTHWISE_WORK / PRODUCTS_AT_ONCE if is_forward else 0
+        arguments: tuple[Any, ...] = (Address(0), Address(1), RESULT, Geometry(window))
+        if is_forward:
+            arguments += epilogue_arguments(of, *epilogue)
+        return Description(of.bytes, (Call((name,), arguments, work, True),))
+
+    return depthwise
+
+
+for _name, _make in (("conv2d", _convolution), ("depthwise_conv2d", _depthwise)):
     for _transpose in ("", "_input_gradient", "_filter_gradient"):
-        kernel(_name + _transpose)(_windowed(_name + _transpose))
-    kernel(f"fused_{_name}")(_windowed(_name))
+        kernel(_name + _transpose)(_make(_name + _transpose))
+    kernel(f"fused_{_name}")(_make(_name))

@@ -75,6 +75,7 @@ class Packed(NamedTuple):
     operand: int
     columns: int
     form: int
+    groups: int = 1
 
     def find(self, backend: WasmBackend, inputs: Sequence[Operand]) -> int:
         """Return the address."""
@@ -82,7 +83,7 @@ class Packed(NamedTuple):
 
     def find_for(self, backend: WasmBackend, weights: Operand) -> int:
         """Return the address of these weights."""
-        return backend.packed_weights(weights, self.columns, self.form)
+        return backend.packed_weights(weights, self.columns, self.form, self.groups)
 
 
 class Call(NamedTuple):

@@ -28,12 +28,13 @@ _LEAST_SIZE: Final = 512
 
 
 class _Use(ref[Stored]):
-    """Use of weights in a product, as a matrix of ``columns`` columns."""
+    """Use of weights in a product, as groups of matrices of ``columns`` columns, side by side."""
 
-    __slots__ = ("address", "columns", "key")
+    __slots__ = ("address", "columns", "groups", "key")
 
     key: int
     columns: int
+    groups: int
     #: Address of the panels; 0 before they are packed.
     address: int
 
@@ -58,23 +59,24 @@ class PackedWeights:
         #: By the storage's identity, a multiple of four, plus the form.
         self._uses: dict[int, _Use] = {}
 
-    def address(self, weights: Operand, columns: int, form: int) -> int:
+    def address(self, weights: Operand, columns: int, form: int, groups: int) -> int:
         """Return the address of weights packed in a form, or 0 if they are not packed."""
         key = id(weights.storage) + form
         use = self._uses.get(key)
-        if use is None or use.columns != columns:
+        if use is None or (use.columns, use.groups) != (columns, groups):
             if is_worth_packing(weights):
-                self._begin(key, weights.storage, columns)
+                self._begin(key, weights.storage, columns, groups)
             return 0
         return use.address or self._pack(use, weights, form)
 
-    def _begin(self, key: int, storage: Stored, columns: int) -> None:
+    def _begin(self, key: int, storage: Stored, columns: int, groups: int) -> None:
         """Remember the first use in this form; panels in another form are freed."""
         if key in self._uses:
             self._end(self._uses[key])
         use = _Use(storage, self._end)
         use.key = key
         use.columns = columns
+        use.groups = groups
         use.address = 0
         self._uses[key] = use
 
@@ -86,12 +88,14 @@ class PackedWeights:
             self._backend.release(use.address)
 
     def _pack(self, use: _Use, weights: Operand, form: int) -> int:
-        columns, rows = use.columns, weights.size // use.columns
-        pack = "pack_weights", rows, columns, *((1, rows) if form == COLUMNS else (columns, 1))
+        columns, groups = use.columns, use.groups
+        rows = weights.size // (groups * columns)
+        strides = (1, rows) if form == COLUMNS else (groups * columns, 1)
+        pack = "pack_weights", rows, columns, *strides, groups
         if form == TRANSFORMED:
-            pack = "winograd_filter", 0, rows // 9, columns, 0
+            pack = "winograd_filter", 0, rows // 9, columns, groups, 0
         try:
-            use.address = self._backend.allocate(packed_bytes(rows, columns, form))
+            use.address = self._backend.allocate(packed_bytes(groups * rows, columns, form))
         except OutOfMemoryError:
             return 0  # the product packs them itself, piece by piece
         self._backend.functions[pack[0],](weights.storage.handle, use.address, *pack[1:])

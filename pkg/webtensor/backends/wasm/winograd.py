@@ -19,6 +19,7 @@ from webtensor.backends.wasm.descriptions import (
     Packed,
     scratch,
 )
+from webtensor.backends.wasm.groups import regrouped
 from webtensor.backends.wasm.packed_weights import TRANSFORMED, packed_bytes
 from webtensor.environment import env
 from webtensor.geometry import Window
@@ -37,15 +38,15 @@ _POSITIONS: Final = 16
 _MAXIMUM_FILTER_SIZE: Final = 256 * 256
 
 
-def _conv2d(of: Signature, window: Window, *epilogue: Any) -> Description | None:
+def _conv2d(of: Signature, window: Window, groups: int, *epilogue: Any) -> Description | None:
     """Describe a convolution."""
-    if not _saves_time(window):
+    if not _saves_time(window, groups):
         return None
-    packed = Packed(1, window.out_channels, TRANSFORMED)
-    return _description(of, window, packed, False, epilogue_arguments(of, *epilogue))
+    packed = Packed(1, window.out_channels // groups, TRANSFORMED, groups)
+    return _description(of, window, groups, packed, False, epilogue_arguments(of, *epilogue))
 
 
-def _input_gradient(of: Signature, window: Window) -> Description | None:
+def _input_gradient(of: Signature, window: Window, groups: int) -> Description | None:
     """Describe an input gradient, a convolution by the filter rotated by 180°."""
     of_gradient = window._replace(
         in_height=window.out_height,
@@ -57,14 +58,14 @@ def _input_gradient(of: Signature, window: Window) -> Description | None:
         pad_top=2 - window.pad_top,
         pad_left=2 - window.pad_left,
     )
-    if not _saves_time(of_gradient):
+    if not _saves_time(of_gradient, groups):
         return None
-    return _description(of, of_gradient, 0, True, epilogue_arguments(of))
+    return _description(of, of_gradient, groups, 0, True, epilogue_arguments(of))
 
 
-def _filter_gradient(of: Signature, window: Window) -> Description | None:
+def _filter_gradient(of: Signature, window: Window, groups: int) -> Description | None:
     """Describe a filter's gradient, the sum of the gradients of all tiles."""
-    if not _saves_time(window):
+    if groups > 1 or not _saves_time(window, 1):
         return None
     channels, columns = window.in_channels, window.out_channels
     work = _POSITIONS * channels * columns * _tiles(window) / PRODUCTS_AT_ONCE
@@ -73,8 +74,8 @@ def _filter_gradient(of: Signature, window: Window) -> Description | None:
     return Description(of.bytes, (call,), (packed_bytes(9 * channels, columns, TRANSFORMED),))
 
 
-def _saves_time(window: Window) -> bool:
-    channels, columns = window.in_channels, window.out_channels
+def _saves_time(window: Window, groups: int) -> bool:
+    channels, columns = window.in_channels // groups, window.out_channels // groups
     return (
         window.filter_height == window.filter_width == 3
         and (window.stride_height, window.stride_width) == (1, 1)
@@ -95,28 +96,29 @@ def _tiles(window: Window) -> int:
 def _description(
     of: Signature,
     window: Window,
+    groups: int,
     packed: Packed | int,
     is_reversed: bool,
     epilogue: tuple[Any, ...],
 ) -> Description:
     """Transform the filter, then convolve."""
-    channels, columns = window.in_channels, window.out_channels
-    products = _POSITIONS * channels * columns / PRODUCTS_AT_ONCE
+    channels, columns = window.in_channels // groups, window.out_channels // groups
+    products = _POSITIONS * groups * channels * columns / PRODUCTS_AT_ONCE
     filter = scratch(0)
     transform = Call(
         ("winograd_filter",),
-        (Address(1), filter, packed, channels, columns, int(is_reversed)),
+        (Address(1), filter, packed, channels, columns, groups, int(is_reversed)),
         products,
     )
+    x = regrouped(of.inputs[0], groups, scratch(1))
     convolve = Call(
         ("winograd_conv2d",),
-        (Address(0), filter, RESULT, Geometry(window), *epilogue),
+        (x.images, filter, RESULT, Geometry(window), groups, *epilogue),
         products * _tiles(window),
         True,
     )
-    return Description(
-        of.bytes, (transform, convolve), (packed_bytes(9 * channels, columns, TRANSFORMED),)
-    )
+    size = packed_bytes(groups * 9 * channels, columns, TRANSFORMED)
+    return Description(of.bytes, (transform, *x.calls, convolve), (size, *x.scratch))
 
 
 #: What describes kernels, or returns None where a direct one takes less time.

@@ -7,8 +7,9 @@ by fours.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
@@ -32,6 +33,7 @@ from webtensor.backends.webgl.window_walk import (
 from webtensor.dtypes import float32
 from webtensor.geometry import Window
 from webtensor.matmul_sizes import MatmulSizes
+from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
@@ -101,11 +103,14 @@ V compute(int t) {
 }
 """
 
+# Channels may form groups, each of DEPTH input channels and WIDTH output channels. BEGIN is the
+# first channel of the group that is read, OWN the place of the result's channel in its group.
+
 # The result has four channels: four rows of the filter, each scaled by its element of the input.
 _FORWARD_FOURS = """
-      int from = pixelIndex * inChannels / 4, next = outChannels / 4;
-      int w = cell * inChannels * next + channel;
-      for (int k = 0; k < inChannels; k += 4) {
+      int from = (pixelIndex * inChannels + BEGIN) / 4, next = outChannels / 4;
+      int w = cell * DEPTH * next + channel;
+      for (int k = 0; k < DEPTH; k += 4) {
         vec4 x = within(getX(from++), inside);
         total += x.x * getFilter_(w) + x.y * getFilter_(w + next)
           + x.z * getFilter_(w + 2 * next) + x.w * getFilter_(w + 3 * next);
@@ -113,31 +118,33 @@ _FORWARD_FOURS = """
       }"""
 _FORWARD_ONES = """
       int columns = outChannels / LANES;
-      int w = cell * inChannels * columns + channel;
-      for (int k = 0; k < inChannels; k++) {
-        total += within(getX(pixelIndex * inChannels + k), inside) * getFilter_(w);
+      int w = cell * DEPTH * columns + channel;
+      for (int k = 0; k < DEPTH; k++) {
+        total += within(getX(pixelIndex * inChannels + BEGIN + k), inside) * getFilter_(w);
         w += columns;
       }"""
 _TO_INPUT_FOURS = """
-      int next = outChannels / 4;
-      int from = pixelIndex * next, w = (cell * inChannels + channel * 4) * next;
-      for (int k = 0; k < next; k++) {
+      int next = outChannels / 4, begin = BEGIN / 4;
+      int from = pixelIndex * next + begin, w = (cell * DEPTH + OWN) * next + begin;
+      for (int k = 0; k < WIDTH / 4; k++) {
         vec4 d = getX(from + k);
         total += vec4(dot(d, getFilter_(w)), dot(d, getFilter_(w + next)),
           dot(d, getFilter_(w + 2 * next)), dot(d, getFilter_(w + 3 * next)));
         w++;
       }"""
 _TO_INPUT_DOT = """
-      int next = outChannels / 4;
-      int from = pixelIndex * next, w = (cell * inChannels + channel) * next;
-      for (int k = 0; k < next; k++) total += dot(getX(from + k), getFilter_(w + k));"""
+      int next = outChannels / 4, begin = BEGIN / 4;
+      int from = pixelIndex * next + begin, w = (cell * DEPTH + OWN) * next + begin;
+      for (int k = 0; k < WIDTH / 4; k++) total += dot(getX(from + k), getFilter_(w + k));"""
 _TO_INPUT_ONES = """
-      for (int k = 0; k < outChannels; k++) {
+      int begin = BEGIN;
+      for (int k = begin; k < begin + WIDTH; k++) {
         total += getX(pixelIndex * outChannels + k)
-          * getFilter_((cell * inChannels + channel) * outChannels + k);
+          * getFilter_((cell * DEPTH + OWN) * outChannels + k);
       }"""
 _TO_FILTER_BODY = """
-        total += getX(from * inChannels + middle) * getDy(to * (outChannels / LANES) + channel);"""
+        total += getX(from * inChannels + BEGIN + middle)
+          * getDy(to * (outChannels / LANES) + channel);"""
 
 _DEPTHWISE_START = """
   int own = inChannels / LANES, columns = outChannels / LANES;
@@ -162,16 +169,6 @@ _DEPTHWISE_TO_FILTER_FOURS = """
 
 #: Output pixels that one fragment of a filter gradient sums at least before the sum is split.
 _PIXELS_PER_PART = 512
-
-
-def _is_matrix_product(window: Window) -> bool:
-    """Whether the convolution only mixes the channels of each pixel."""
-    return (
-        window.filter_height == window.filter_width == 1
-        and window.stride_height == window.stride_width == 1
-        and window.pad_top == window.pad_left == 0
-        and (window.in_height, window.in_width) == (window.out_height, window.out_width)
-    )
 
 
 def _multiply(
@@ -228,63 +225,115 @@ def _run(
     return draws.run(key, shader, inputs, size, float32, *numbers)
 
 
+class _Group(NamedTuple):
+    """A group of channels that have filters of their own: of the input, and of the output."""
+
+    depth: int
+    width: int
+    is_only: bool
+
+    def body(self, code: str, begin: str) -> str:
+        """Return code for the group; ``begin`` is its first channel, if it is one of many."""
+        names = ("inChannels", "outChannels") if self.is_only else ("depth", "width")
+        own = "channel * LANES" if self.is_only else "(channel * LANES) % depth"
+        code = code.replace("BEGIN", "0" if self.is_only else begin).replace("OWN", own)
+        return code.replace("DEPTH", names[0]).replace("WIDTH", names[1])
+
+    @property
+    def numbers(self) -> tuple[tuple[str, int], ...]:
+        """Uniforms for the code."""
+        return () if self.is_only else (("depth", self.depth), ("width", self.width))
+
+
+#: The first input channel of an output channel's group, and the reverse.
+_FIRST_INPUT = "(channel * LANES / width) * depth"
+_FIRST_OUTPUT = "(channel * LANES / depth) * width"
+
+
+def _group(window: Window, filter: Shape) -> _Group:
+    depth = filter[2]
+    groups = window.in_channels // depth
+    return _Group(depth, window.out_channels // groups, groups == 1)
+
+
 @kernel("conv2d", "fused_conv2d")
 def conv2d(draws: Draws, window: Window, *details: Any) -> Value:
     """Multiply each window by the filter."""
-    epilogue = epilogue_of(draws.inputs, *details)
-    if _is_matrix_product(window):
+    group, epilogue = _group(window, draws.inputs[1].shape), epilogue_of(draws.inputs, *details)
+    if group.is_only and window.only_mixes_channels:
         channels = window.in_channels, window.out_channels
         return _multiply(draws, draws.inputs, _pixels(window), *channels, epilogue=epilogue)
-    if tiles_fit(draws, window):
+    if group.is_only and tiles_fit(draws, window):
         x, filter = draws.inputs[:2]
         return convolve_in_tiles(draws, x, filter, window, epilogue)
-    size = window.batch * window.out_height * window.out_width * window.out_channels
-    if window.out_channels % 4:
-        body, lanes = _FORWARD_ONES, (1, 1, 1)
-    elif window.in_channels % 4:
-        body, lanes = _FORWARD_ONES, (4, 1, 4)
+    if group.width % 4:
+        code, lanes = _FORWARD_ONES, (1, 1, 1)
+    elif group.depth % 4:
+        code, lanes = _FORWARD_ONES, (4, 1, 4)
     else:
-        body, lanes = _FORWARD_FOURS, (4, 4, 4)
-    return _run(draws, "conv2d", draws.inputs, size, window, _FORWARD, body, lanes, (), epilogue)
+        code, lanes = _FORWARD_FOURS, (4, 4, 4)
+    return _run(
+        draws,
+        "conv2d",
+        draws.inputs,
+        draws.size,
+        window,
+        _FORWARD,
+        group.body(code, _FIRST_INPUT),
+        lanes,
+        group.numbers,
+        epilogue,
+    )
 
 
 @kernel("conv2d_input_gradient")
 def conv2d_input_gradient(draws: Draws, window: Window) -> Value:
     """Transpose of ``conv2d`` with respect to its input."""
-    if _is_matrix_product(window):
+    dy, filter = draws.inputs
+    group = _group(window, filter.shape)
+    if group.is_only and window.only_mixes_channels:
         channels = window.out_channels, window.in_channels
         return _multiply(draws, draws.inputs, _pixels(window), *channels, transpose_b=True)
-    if transposed_tiles_fit(draws, window):
-        dy, filter = draws.inputs
+    if group.is_only and transposed_tiles_fit(draws, window):
         return convolve_transposed_in_tiles(draws, dy, filter, window)
-    size = window.batch * window.in_height * window.in_width * window.in_channels
-    if window.out_channels % 4:
-        body, lanes = _TO_INPUT_ONES, (1, 1, 1)
-    elif window.in_channels % 4:
-        body, lanes = _TO_INPUT_DOT, (1, 4, 4)
+    if group.width % 4:
+        code, lanes = _TO_INPUT_ONES, (1, 1, 1)
+    elif group.depth % 4:
+        code, lanes = _TO_INPUT_DOT, (1, 4, 4)
     else:
-        body, lanes = _TO_INPUT_FOURS, (4, 4, 4)
-    return _run(draws, "conv2d_input_gradient", draws.inputs, size, window, _TO_INPUT, body, lanes)
+        code, lanes = _TO_INPUT_FOURS, (4, 4, 4)
+    return _run(
+        draws,
+        "conv2d_input_gradient",
+        draws.inputs,
+        draws.size,
+        window,
+        _TO_INPUT,
+        group.body(code, _FIRST_OUTPUT),
+        lanes,
+        group.numbers,
+    )
 
 
 @kernel("conv2d_filter_gradient")
 def conv2d_filter_gradient(draws: Draws, window: Window) -> Value:
     """Transpose of ``conv2d`` with respect to its filter."""
-    if _is_matrix_product(window):
+    group = _group(window, draws.shape)
+    if group.is_only and window.only_mixes_channels:
         sizes = window.in_channels, _pixels(window), window.out_channels
         return _multiply(draws, draws.inputs, *sizes, transpose_a=True)
-    lanes = (1, 1, 1) if window.out_channels % 4 else (4, 1, 4)
-    form = _to_filter(middle="inChannels", channels="outChannels / LANES")
-    cells = window.filter_height * window.filter_width * window.in_channels
+    if group.is_only and transposed_tiles_fit(draws, window):
+        x, dy = draws.inputs
+        tiles = partial(filter_gradient_in_tiles, draws, x, dy, window)
+        return _parts_added(draws, tiles, window)
     return _filter_gradient(
         draws,
         "conv2d_filter_gradient",
-        draws.inputs,
-        cells * window.out_channels,
         window,
-        form,
-        _TO_FILTER_BODY,
-        lanes,
+        _to_filter(middle=group.body("DEPTH", ""), channels="outChannels / LANES"),
+        group.body(_TO_FILTER_BODY, _FIRST_INPUT),
+        (1, 1, 1) if group.width % 4 else (4, 1, 4),
+        group.numbers,
     )
 
 
@@ -296,27 +345,31 @@ def _to_filter(middle: str, channels: str) -> str:
 def _filter_gradient(
     draws: Draws,
     name: str,
-    inputs: Sequence[Value],
-    size: int,
     window: Window,
     form: str,
     body: str,
     lanes: tuple[int, int, int],
-    extra: tuple[tuple[str, int], ...] = (),
+    extra: tuple[tuple[str, int], ...],
 ) -> Value:
-    """Add up parts of the batch in parallel, then the parts."""
+    """Draw the gradient of a filter by a window shader."""
+
+    def drawn(parts: int, part: int) -> Value:
+        numbers = (*extra, ("batchSize", window.batch), ("partSize", part))
+        size = parts * draws.size
+        return _run(draws, name, draws.inputs, size, window, form, body, lanes, numbers)
+
+    return _parts_added(draws, drawn, window)
+
+
+def _parts_added(draws: Draws, drawn: Callable[[int, int], Value], window: Window) -> Value:
+    """Draw so many parts, each of so many images of the batch, in parallel, and add them up."""
     pixels = window.out_height * window.out_width
     part = max(1, min(window.batch, -(-_PIXELS_PER_PART // pixels)))
     parts = -(-window.batch // part)
-    numbers = (*extra, ("batchSize", window.batch), ("partSize", part))
-    if name == "conv2d_filter_gradient" and transposed_tiles_fit(draws, window):
-        x, dy = inputs
-        result = filter_gradient_in_tiles(draws, x, dy, window, parts, part)
-    else:
-        result = _run(draws, name, inputs, parts * size, window, form, body, lanes, numbers)
+    result = drawn(parts, part)
     if parts == 1:
         return result
-    return reduced_value(draws, result, float32, "sum", (1, parts, size))
+    return reduced_value(draws, result, float32, "sum", (1, parts, draws.size))
 
 
 @kernel("depthwise_conv2d", "fused_depthwise_conv2d")
@@ -362,7 +415,6 @@ def depthwise_conv2d_input_gradient(draws: Draws, window: Window) -> Value:
 def depthwise_conv2d_filter_gradient(draws: Draws, window: Window) -> Value:
     """Transpose of ``depthwise_conv2d`` with respect to its filter."""
     multiplier = window.out_channels // window.in_channels
-    size = window.filter_height * window.filter_width * window.out_channels
     name = "depthwise_conv2d_filter_gradient"
     if multiplier == 1 and window.in_channels % 4 == 0:
         form = _to_filter(middle="inChannels / 4", channels="1")
@@ -371,4 +423,4 @@ def depthwise_conv2d_filter_gradient(draws: Draws, window: Window) -> Value:
         form = _to_filter(middle="inChannels", channels="multiplier")
         body, lanes = _DEPTHWISE_TO_FILTER, (1, 1, 1)
     extra = (("multiplier", multiplier),)
-    return _filter_gradient(draws, name, draws.inputs, size, window, form, body, lanes, extra)
+    return _filter_gradient(draws, name, window, form, body, lanes, extra)
