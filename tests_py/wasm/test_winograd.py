@@ -29,6 +29,12 @@ WINDOWS = [
     make((16, 1, 1, 16), 16, (3, 3)),
     make((1, 1, 40, 16), 16, (3, 3)),
 ]
+#: Those of many channels, whose filters' gradients are computed directly.
+LARGE = [
+    make((1, 13, 14, 260), 270, (3, 3)),
+    make((1, 16, 16, 1024), 65, (3, 3), 1, "valid"),
+    make((1, 8, 8, 520), 16, (3, 3)),
+]
 
 
 def signature(*all_shapes: tuple[int, ...]) -> Signature:
@@ -43,7 +49,7 @@ def convolved(window: Window, x: Array, filter: Array) -> Array:
 
 
 @pytest.mark.parametrize("times", [1, PACKED])
-@pytest.mark.parametrize("window", WINDOWS, ids=str)
+@pytest.mark.parametrize("window", [*WINDOWS, *LARGE], ids=str)
 def test_conv2d(wasm: WasmBackend, window: Window, times: int) -> None:
     x_shape, filter_shape, y_shape = shapes(window)
     assert WINOGRAD["conv2d"](signature(x_shape, filter_shape, y_shape), window, 1)
@@ -52,7 +58,7 @@ def test_conv2d(wasm: WasmBackend, window: Window, times: int) -> None:
     check(got, convolved(window, x, filter), 9 * window.in_channels)
 
 
-@pytest.mark.parametrize("window", WINDOWS, ids=str)
+@pytest.mark.parametrize("window", [*WINDOWS, *LARGE], ids=str)
 def test_input_gradient(wasm: WasmBackend, window: Window) -> None:
     x_shape, filter_shape, y_shape = shapes(window)
     assert WINOGRAD["conv2d_input_gradient"](signature(y_shape, filter_shape, x_shape), window, 1)
@@ -99,8 +105,8 @@ def test_epilogues(wasm: WasmBackend, name: str | None, times: int) -> None:
         make((1, 20, 20, 16), 16, (3, 3), 2),
         make((1, 20, 20, 16), 16, (3, 3), 1, "same", 2),
         make((1, 20, 20, 16), 16, (3, 2)),
-        make((1, 20, 20, 257), 16, (3, 3)),
-        make((1, 20, 20, 256), 257, (3, 3)),
+        make((1, 20, 20, 1025), 16, (3, 3)),
+        make((1, 12, 12, 256), 257, (3, 3)),
     ],
     ids=str,
 )

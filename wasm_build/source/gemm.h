@@ -81,7 +81,8 @@ typedef struct {
 pack_function pack_panels_a, pack_panels_b;
 
 /* Zeros to point at in place of rows that lie outside an operand. */
-extern const float zeros[BLOCK_DEPTH + 4];
+#define MOST_ZEROS 1024
+extern const float zeros[MOST_ZEROS + 4];
 
 /* to[k * TILE_COLUMNS + i] = columns[i][k]. */
 void interleave_columns(const float *const columns[TILE_COLUMNS], int size, float *to);

@@ -11,8 +11,11 @@
 
 #define POSITIONS 16
 
-/* The transformed input and output of a block of tiles, in floats, fit the second-level cache. */
+/* The transformed input and output of a block of tiles, in floats, fit the second-level cache. With
+ * many channels, the input does not, so that products take longer than to read the filter anew. */
 #define BLOCK_INPUT (64 << 10)
+#define MANY_CHANNELS 256
+#define BLOCK_OF_MANY (240 << 10)
 #define BLOCK_TILES 96
 #define BLOCK_OUTPUT (32 << 10)
 /* Keeps the planes of positions from displacing one another from the first-level cache. */
@@ -242,12 +245,12 @@ static void NOINLINE transform_output(const float *sums, int plane, int stride, 
 /* Convolves one group, whose filter has these panels. */
 static void convolve(const float *x, const float *panels, float *out, const Window *w, int all,
                      const Epilogue *epilogue, int part, int parts) {
-  float input[BLOCK_INPUT + POSITIONS * (PLANE_GAP + 4)] __attribute__((aligned(64)));
+  float input[BLOCK_OF_MANY + POSITIONS * (PLANE_GAP + 4)] __attribute__((aligned(64)));
   float output[BLOCK_OUTPUT + POSITIONS * PLANE_GAP] __attribute__((aligned(64)));
   int channels = w->in_channels, columns = padded(w->out_channels), first, end;
   find_piece(count_tiles(w), TILE_ROWS, part, parts, &first, &end);
-  int block_tiles =
-      smaller(BLOCK_INPUT / POSITIONS / channels / TILE_ROWS * TILE_ROWS, BLOCK_TILES);
+  int block = channels > MANY_CHANNELS ? BLOCK_OF_MANY : BLOCK_INPUT;
+  int block_tiles = smaller(block / POSITIONS / channels / TILE_ROWS * TILE_ROWS, BLOCK_TILES);
   int block_columns = BLOCK_OUTPUT / POSITIONS / block_tiles / TILE_COLUMNS * TILE_COLUMNS;
   for (int tile = first; tile < end; tile += block_tiles) {
     int count = smaller(end - tile, block_tiles), plane = count * channels + PLANE_GAP;

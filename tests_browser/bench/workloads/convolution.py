@@ -123,6 +123,8 @@ CONVOLUTIONS = [
     conv2d(56, (3, 3, 64, 64)),
     conv2d(28, (3, 3, 128, 128)),
     conv2d(14, (3, 3, 256, 256)),
+    conv2d(28, (3, 3, 256, 512)),  # of VGG, as is the next
+    conv2d(14, (3, 3, 512, 512)),
     *(conv2d(size, (1, 1, before, after)) for size, before, after in POINTWISE_LAYERS),
     *(depthwise_conv2d(*layer) for layer in DEPTHWISE_LAYERS),
     grouped_conv2d(28, (3, 3, 8, 256), 32),  # of ResNeXt-50, 32×4d

@@ -26,16 +26,19 @@ from webtensor.geometry import Window
 
 __all__ = ["WINOGRAD"]
 
-#: With fewer channels, transforming the tiles takes the time that is saved; with fewer tiles,
-#: transforming the filter does.
+#: With fewer channels, transforming the tiles takes the time that is saved.
 _MINIMUM_CHANNELS: Final = 16
-_MINIMUM_TILES: Final = 16
 #: Pixels outside the input are read from a row of zeros, which has this many channels.
-_MAXIMUM_CHANNELS: Final = 256
+_MAXIMUM_CHANNELS: Final = 1024
 #: Elements of a transformed tile, each of which takes a product for each pair of channels.
 _POSITIONS: Final = 16
-#: Transformed filters are 16/9 as large. Larger ones don't fit the cache, and take longer to read.
-_MAXIMUM_FILTER_SIZE: Final = 256 * 256
+#: How many tiles a filter of so many pairs of channels needs at least: with fewer, transforming it
+#: takes the time that is saved. Transformed filters are 16/9 as large, and large ones are read
+#: from memory.
+_MINIMUM_TILES: Final = {256 * 256: 16, 1024 * 512: 48}
+#: A filter's gradient is added up for a few tiles at a time: of larger ones, that takes longer.
+_MAXIMUM_CHANNELS_OF_GRADIENT: Final = 256
+_MAXIMUM_SIZE_OF_GRADIENT: Final = 256 * 256
 
 
 def _conv2d(of: Signature, window: Window, groups: int, *epilogue: Any) -> Description | None:
@@ -65,9 +68,12 @@ def _input_gradient(of: Signature, window: Window, groups: int) -> Description |
 
 def _filter_gradient(of: Signature, window: Window, groups: int) -> Description | None:
     """Describe a filter's gradient, the sum of the gradients of all tiles."""
-    if groups > 1 or not _saves_time(window, 1):
-        return None
     channels, columns = window.in_channels, window.out_channels
+    is_large = (
+        channels > _MAXIMUM_CHANNELS_OF_GRADIENT or channels * columns > _MAXIMUM_SIZE_OF_GRADIENT
+    )
+    if groups > 1 or is_large or not _saves_time(window, 1):
+        return None
     work = _POSITIONS * channels * columns * _tiles(window) / PRODUCTS_AT_ONCE
     arguments = (Address(0), Address(1), RESULT, scratch(0), Geometry(window))
     call = Call(("winograd_filter_gradient",), arguments, work, True)
@@ -82,8 +88,10 @@ def _saves_time(window: Window, groups: int) -> bool:
         and (window.dilation_height, window.dilation_width) == (1, 1)
         and _MINIMUM_CHANNELS <= channels <= _MAXIMUM_CHANNELS
         and columns >= _MINIMUM_CHANNELS
-        and channels * columns <= _MAXIMUM_FILTER_SIZE
-        and _tiles(window) >= _MINIMUM_TILES
+        and any(
+            channels * columns <= size and _tiles(window) >= least
+            for size, least in _MINIMUM_TILES.items()
+        )
         and env().get_bool("WASM_WINOGRAD")
     )
 
