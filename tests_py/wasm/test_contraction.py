@@ -152,6 +152,49 @@ def test_conv2d_of_every_size(wasm: WasmBackend, size: int, times: int) -> None:
     convolve(wasm, make((1, 3, 3, size), 21, (3, 3), 1, "valid"), times)
 
 
+GROUPED = [*WINDOWS, make((2, 9, 10, 16), 20, (3, 3)), make((1, 5, 6, 17), 9, (1, 1))]
+
+
+@pytest.mark.parametrize("window", GROUPED, ids=str)
+@pytest.mark.parametrize("times", [1, PACKED])
+def test_conv2d_in_groups(wasm: WasmBackend, window: Window, times: int) -> None:
+    groups, depth, width = 3, window.in_channels, window.out_channels
+    window = window._replace(in_channels=groups * depth, out_channels=groups * width)
+    x_shape, (*size, _, channels), y_shape = shapes(window)
+    filter_shape = (*size, depth, channels)
+    x, filter, dy = normal(x_shape, 1), normal(filter_shape, 2), normal(y_shape, 3)
+    taken, give = patches(x.astype(np.float64), window)
+    taken = taken.reshape(*taken.shape[:5], groups, depth)
+    filters = filter.reshape(*filter_shape[:3], groups, width)
+    of_groups = dy.reshape(*y_shape[:3], groups, width)
+
+    got = call(wasm, "conv2d", [x, filter], y_shape, "float32", window, times=times)
+    y = np.einsum("bijhwgc,hwcgo->bijgo", taken, filters).reshape(y_shape)
+    check(got, y, filter[..., 0].size)
+
+    got = call(wasm, "conv2d_input_gradient", [dy, filter], x_shape, "float32", window)
+    dx = np.einsum("bijgo,hwcgo->bijhwgc", of_groups, filters)
+    check(got, give(dx.reshape(*dx.shape[:5], groups * depth)), filter[:, :, 0].size)
+
+    got = call(wasm, "conv2d_filter_gradient", [x, dy], filter_shape, "float32", window)
+    weights = np.einsum("bijhwgc,bijgo->hwcgo", taken, of_groups)
+    check(got, weights.reshape(filter_shape), dy[..., 0].size)
+
+
+def test_filters_are_packed_anew_for_groups() -> None:
+    wt.set_backend("wasm")
+    x, filter = normal((1, 4, 4, 8), 1), normal((1, 1, 4, 24), 2)
+    tensors = wt.tensor(x), wt.tensor(x[..., :4]), wt.tensor(filter)
+    for _ in range(PACKED + 1):
+        np.testing.assert_allclose(
+            wt.conv2d(tensors[1], tensors[2]).numpy(), x[..., :4] @ filter[0, 0], rtol=1e-4
+        )
+        halves = np.concatenate(
+            [x[..., :4] @ filter[0, 0, :, :12], x[..., 4:] @ filter[0, 0, :, 12:]], -1
+        )
+        np.testing.assert_allclose(wt.conv2d(tensors[0], tensors[2]).numpy(), halves, rtol=1e-4)
+
+
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 def test_conv2d_and_its_transposes(wasm: WasmBackend, window: Window) -> None:
     x_shape, filter_shape, y_shape = shapes(window)
