@@ -9,7 +9,7 @@ _WIDTH = 3  # 1 << 3 bytes
 
 
 def flexbuffer(value: dict[str, Any]) -> bytes:
-    """The bytes of a map of numbers, truth values and texts."""
+    """The bytes of a map of numbers, truth values, texts and lists of integers."""
     data = bytearray()
 
     def word(number: int | float) -> None:
@@ -21,14 +21,18 @@ def flexbuffer(value: dict[str, Any]) -> bytes:
     for name in names:
         places[name] = len(data)
         data += name.encode() + b"\0"
-    texts = {}
+    elsewhere = {}
     for name in names:
         item = value[name]
         if isinstance(item, (str, bytes)):
             encoded = item.encode() if isinstance(item, str) else item
             data += pack("<q", len(encoded))
-            texts[name] = len(data)
+            elsewhere[name] = len(data)
             data += encoded + b"\0"
+        elif isinstance(item, list):
+            word(len(item))
+            elsewhere[name] = len(data)
+            data += pack(f"<{len(item)}q", *item)
     word(len(names))
     keys = len(data)
     for name in names:
@@ -38,7 +42,7 @@ def flexbuffer(value: dict[str, Any]) -> bytes:
     word(len(names))
     values = len(data)
     for name in names:
-        word(len(data) - texts[name] if name in texts else value[name])
+        word(len(data) - elsewhere[name] if name in elsewhere else value[name])
     for name in names:
         data.append(_packed_type(value[name]))
     offset = len(data) - values
@@ -47,5 +51,5 @@ def flexbuffer(value: dict[str, Any]) -> bytes:
 
 
 def _packed_type(value: Any) -> int:
-    kinds = {bool: 26, int: 1, float: 3, str: 5, bytes: 25}
+    kinds = {bool: 26, int: 1, float: 3, str: 5, list: 11, bytes: 25}
     return kinds[type(value)] << 2 | _WIDTH

@@ -71,6 +71,7 @@ class Operator(NamedTuple):
     outputs: Sequence[str]
     options: tuple[str, Mapping[str, Any]] | None = None
     custom_options: bytes = b""
+    version: int = 1
 
 
 def subgraph(
@@ -91,7 +92,7 @@ def subgraph(
 def file(*subgraphs: Mapping[str, Any], **fields: Any) -> bytes:
     """The bytes of a model."""
     buffers: list[dict[str, Any]] = [{}]
-    codes: list[str] = []
+    codes: list[tuple[str, int]] = []
     rows = []
     for graph in subgraphs:
         places = {tensor.name: index for index, tensor in enumerate(graph["tensors"])} | {"": -1}
@@ -102,10 +103,11 @@ def file(*subgraphs: Mapping[str, Any], **fields: Any) -> bytes:
             tensors.append(tensor.row(0 if tensor.data is None else len(buffers) - 1))
         operators = []
         for operator in graph["operators"]:
-            if operator.op not in codes:
-                codes.append(operator.op)
+            code = operator.op, operator.version
+            if code not in codes:
+                codes.append(code)
             row: dict[str, Any] = {
-                "opcode_index": codes.index(operator.op),
+                "opcode_index": codes.index(code),
                 "inputs": [places[name] for name in operator.inputs],
                 "outputs": [places[name] for name in operator.outputs],
             }
@@ -124,7 +126,7 @@ def file(*subgraphs: Mapping[str, Any], **fields: Any) -> bytes:
         )
     values = {
         "version": 3,
-        "operator_codes": [_code(op) for op in codes],
+        "operator_codes": [_code(*code) for code in codes],
         "subgraphs": rows,
         "buffers": buffers,
         **fields,
@@ -137,8 +139,9 @@ def opened(data: bytes, **options: Any) -> Any:
     return wt.load_tflite(data, **options)
 
 
-def _code(op: str) -> dict[str, Any]:
+def _code(op: str, version: int) -> dict[str, Any]:
     """The code of an operator, which older readers take from a field of a byte."""
     number = OPERATORS.index(op if op in OPERATORS else "CUSTOM")
     custom = {} if op in OPERATORS else {"custom_code": op}
-    return {"builtin_code": number, "deprecated_builtin_code": min(number, 127), **custom}
+    numbers = {"builtin_code": number, "deprecated_builtin_code": min(number, 127)}
+    return {**numbers, "version": version, **custom}

@@ -22,8 +22,11 @@ FLOW_OPERATORS = {
     "HASHTABLE_IMPORT",
     "HASHTABLE_SIZE",
     "IF",
+    "Landmarks2TransformMatrix",
     "READ_VARIABLE",
     "TFLite_Detection_PostProcess",
+    "TransformLandmarks",
+    "TransformTensorBilinear",
     "VAR_HANDLE",
     "WHILE",
 }
@@ -262,6 +265,107 @@ def test_detections(options: dict[str, Any], expected: tuple[Any, ...], backend:
     for value, numbers in zip(values, expected, strict=True):
         array: Array = np.array(numbers, "float32")
         np.testing.assert_allclose(value.numpy().reshape(array.shape), array, atol=1e-6)
+
+
+SEEN_AGAIN: dict[str, Any] = {
+    "left_rotation_idx": 4,
+    "output_height": 5,
+    "output_width": 6,
+    "right_rotation_idx": 1,
+    "scale_x": 2.5,
+    "scale_y": 0.75,
+    "subset_idxs": [0, 2, 3, 4],
+    "target_rotation_radians": 0.25,
+}
+
+
+def seen_again(version: int = 2, **options: Any) -> bytes:
+    """A model that looks at features around landmarks, and takes these to where it found them."""
+    size = {name: SEEN_AGAIN[name] for name in ("output_height", "output_width")}
+    options = {**SEEN_AGAIN, **options}
+    operators = [
+        Operator(
+            "Landmarks2TransformMatrix", ["points"], ["m"], None, flexbuffer(options), version
+        ),
+        Operator("TransformTensorBilinear", ["x", "m"], ["y"], None, flexbuffer(size), version),
+        Operator("TransformLandmarks", ["points", "m"], ["moved"], version=version),
+    ]
+    tensors = [
+        Tensor("points", (1, 5, 3)),
+        Tensor("x", (1, 8, 9, 2)),
+        Tensor("m", (1, 4, 4)),
+        Tensor("y", (1, 5, 6, 2)),
+        Tensor("moved", (1, 5, 3)),
+    ]
+    return file(subgraph(tensors, operators, ["points", "x"], ["m", "y", "moved"]))
+
+
+def turned(angle: float) -> Array:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+
+
+def moved(x: float, y: float) -> Array:
+    return np.array([[1, 0, x], [0, 1, y], [0, 0, 1]])
+
+
+def test_landmarks_that_mediapipe_looks_at_again(backend: str):
+    points = (
+        np.array([[[2, 5, 9], [1, 1, 8], [5, 3, 7], [3, 1, 6], [6, 4, 5]]], "float32")
+        + normal(1, 5, 3) / 9
+    )
+    features = normal(1, 8, 9, 2)
+    model = opened(seen_again())
+    m, y, landmarks = model.execute([wt.tensor(points), wt.tensor(features)], ["m", "y", "moved"])
+
+    across, down = points[0, 1, :2] - points[0, 4, :2]
+    angle = SEEN_AGAIN["target_rotation_radians"] - np.arctan2(down, across)
+    corners = turned(angle)[:2, :2] @ points[0, SEEN_AGAIN["subset_idxs"], :2].T
+    low, high = corners.min(1), corners.max(1)
+    middle = turned(-angle)[:2, :2] @ ((low + high) / 2)
+    width, height = high - low
+    scale = np.diag([2.5 * width / 6, 0.75 * height / 5, 1])
+    expected = moved(*middle) @ turned(-angle) @ scale @ moved(-3, -2.5)
+    matrix = m.numpy()[0]
+    np.testing.assert_allclose(matrix[:2][:, [0, 1, 3]], expected[:2], atol=1e-5)
+    np.testing.assert_array_equal(matrix[2:], np.eye(4)[2:])
+
+    for row in range(5):
+        for column in range(6):
+            x, up, _ = expected @ [column + 0.5, row + 0.5, 1] - 0.5
+            value = np.zeros(2)
+            if 0 <= x <= 8 and 0 <= up <= 7:
+                left, top = int(x), int(up)
+                near = np.pad(features[0], ((0, 1), (0, 1), (0, 0)))[top : top + 2, left : left + 2]
+                weights = np.outer([1 - up + top, up - top], [1 - x + left, x - left])
+                value = (weights[..., None] * near).sum((0, 1))
+            np.testing.assert_allclose(y.numpy()[0, row, column], value, atol=1e-4)
+    assert 5 < np.count_nonzero(y.numpy()[..., 0]) < 30, "some places are outside"
+
+    flat = np.concatenate([points[0, :, :2], np.ones((5, 1))], 1) @ expected.T
+    np.testing.assert_allclose(landmarks.numpy()[0, :, :2], flat[:, :2], atol=1e-4)
+    np.testing.assert_array_equal(landmarks.numpy()[0, :, 2], points[0, :, 2])
+
+
+@pytest.mark.parametrize(
+    "data, expected",
+    [
+        (seen_again(version=1), "its version must be 2, but it is 1"),
+        (seen_again(subset_idxs=[]), "landmarks must be there"),
+        (seen_again(left_rotation_idx=-1), "landmarks must be there"),
+        (seen_again(scale_x=0.0), "scale_x and scale_y positive"),
+        (seen_again(output_width=0), "output_height and output_width must be positive"),
+    ],
+)
+def test_landmarks_that_cannot_be_looked_at(data: bytes, expected: str):
+    with pytest.raises(wt.ModelFormatError, match=expected):
+        opened(data).predict([wt.zeros((1, 5, 3)), wt.zeros((1, 8, 9, 2))])
+
+
+def test_landmarks_that_are_missing():
+    model = opened(seen_again(subset_idxs=[0, 5]))
+    with pytest.raises(ValueError, match=r"no landmark 5 in a tensor of \(1, 5, 3\)"):
+        model.predict([wt.zeros((1, 5, 3)), wt.zeros((1, 8, 9, 2))])
 
 
 def test_registered_operators():

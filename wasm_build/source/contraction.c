@@ -358,8 +358,8 @@ static void convolve(Convolution *conv, int part, int parts) {
   }
 }
 
-/* x is (groups, batch, height, width, channels of one), or, where it is read in place, as it is
- * without groups. */
+/* x is (groups, batch, height, width, channels of a group), or, where pixels are read in place, (batch,
+ * height, width, channels). */
 EXPORT(conv2d)
 void conv2d(const float *x, const float *filter, float *out, const Window *w, int groups,
             const float *packed, const float *bias, int activation, float alpha,

@@ -3,9 +3,9 @@
 ``loading`` reads files, and ``lowering`` turns their subgraphs into nodes for ``webtensor.graph``.
 ``operators`` is the table of what an operator becomes; ``products``, ``compositions`` and
 ``recurrent_calls`` have those that become several nodes, with what ``calls`` has for that.
-``constants`` makes tensors of weights. ``quantization``, ``recurrent``, ``detection``, ``states``
-and ``further_operations`` compute what TensorFlow's graphs do not have. ``model`` is what users
-see.
+``constants`` makes tensors of weights. ``quantization``, ``recurrent``, ``detection``,
+``landmarks``, ``states`` and ``further_operations`` compute what TensorFlow's graphs do not have.
+``model`` is what users see.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ __all__ = [
     "initialization",
     "l2_normalization",
     "l2_pool",
+    "landmarks",
     "loop",
     "reading",
     "reshape",
@@ -168,13 +169,30 @@ def table(call: Call) -> list[str]:
 # -- custom operators --------------------------------------------------------------------------
 
 
-def detections(call: Call) -> list[str]:
-    """Choose boxes."""
+def _custom_options(call: Call) -> dict[str, Any]:
+    """Return the numbers and lists of numbers among a custom operator's options."""
     where = f"{call.graph.label}: {call.where}"
     options = read_flexbuffer(call.operator.custom_options, where, call.graph.library.budget)
     if not isinstance(options, dict):
         raise call.broken("its options are no map")
-    numbers = {
-        name: value for name, value in options.items() if isinstance(value, (bool, int, float))
+    numbers = (bool, int, float)
+    return {
+        name: value
+        for name, value in options.items()
+        if isinstance(value, numbers)
+        or (isinstance(value, list) and all(isinstance(item, numbers) for item in value))
     }
-    return call.outputs(call.node("DetectionPostProcess", *call.inputs(0, 3), **numbers))
+
+
+def detections(call: Call) -> list[str]:
+    """Choose boxes."""
+    options = _custom_options(call)
+    return call.outputs(call.node("DetectionPostProcess", *call.inputs(0, 3), **options))
+
+
+def landmarks(call: Call) -> list[str]:
+    """Look at landmarks again, as MediaPipe's face mesh with attention does."""
+    if call.operator.version != 2:
+        raise call.broken(f"its version must be 2, but it is {call.operator.version}")
+    options = _custom_options(call) if call.operator.custom_options else {}
+    return [call.node(call.operator.op, *call.inputs(), **options)]

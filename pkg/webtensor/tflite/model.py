@@ -6,14 +6,19 @@ from webtensor.formats import tflite as format_
 from webtensor.formats.budgets import Budget, reading
 from webtensor.graph.model import GraphModel
 from webtensor.graph.operations import Row
-from webtensor.tflite import detection, further_operations, quantization
+from webtensor.tflite import detection, further_operations, landmarks, quantization
 from webtensor.tflite.lowering import lowered, signature_of
 from webtensor.tflite.recurrent import recurrent_rows
 from webtensor.tflite.states import States, state_rows
 
 __all__ = ["TFLiteModel", "rows_of"]
 
-_ROWS: dict[str, Row] = {**detection.ROWS, **further_operations.ROWS, **quantization.ROWS}
+_ROWS: dict[str, Row] = {
+    **detection.ROWS,
+    **further_operations.ROWS,
+    **landmarks.ROWS,
+    **quantization.ROWS,
+}
 
 
 def rows_of(states: States) -> dict[str, Row]:

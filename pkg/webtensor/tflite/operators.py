@@ -349,5 +349,8 @@ OPERATORS: dict[str, Operator] = {
 #: Custom operators that many models have.
 CUSTOM_OPERATORS: dict[str, Operator] = {
     "Convolution2DTransposeBias": product(products.transposed_convolution_of_mediapipe),
+    "Landmarks2TransformMatrix": Operator(compositions.landmarks),
     "TFLite_Detection_PostProcess": Operator(compositions.detections),
+    "TransformLandmarks": Operator(compositions.landmarks),
+    "TransformTensorBilinear": Operator(compositions.landmarks),
 }

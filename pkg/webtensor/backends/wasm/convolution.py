@@ -48,7 +48,7 @@ def _with_fewer_products(
 
 
 def _products(window: Window) -> int:
-    """Return the number of multiplications of a depthwise convolution."""
+    """Return the number of multiplications for one input channel of each filter."""
     outputs = window.batch * window.out_height * window.out_width * window.out_channels
     return outputs * window.filter_height * window.filter_width
 
@@ -79,7 +79,7 @@ def _convolution(name: str) -> Describing:
 
 
 def _depthwise(name: str) -> Describing:
-    """Make the kernel of a depthwise convolution, or of one of its transposes, not shared yet."""
+    """Make the kernel of a depthwise convolution, or of a transpose, which threads don't share."""
     is_forward = name == "depthwise_conv2d"
 
     def depthwise(of: Signature, window: Window, *epilogue: Any) -> Description:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
@@ -225,6 +225,22 @@ def _run(
     return draws.run(key, shader, inputs, size, float32, *numbers)
 
 
+#: Code, and the lanes of the result and of the two operands.
+_Code: TypeAlias = tuple[str, tuple[int, int, int]]
+_Codes: TypeAlias = tuple[_Code, _Code, _Code]
+
+_FORWARD_CODES: _Codes = (
+    (_FORWARD_ONES, (1, 1, 1)),
+    (_FORWARD_ONES, (4, 1, 4)),
+    (_FORWARD_FOURS, (4, 4, 4)),
+)
+_TO_INPUT_CODES: _Codes = (
+    (_TO_INPUT_ONES, (1, 1, 1)),
+    (_TO_INPUT_DOT, (1, 4, 4)),
+    (_TO_INPUT_FOURS, (4, 4, 4)),
+)
+
+
 class _Group(NamedTuple):
     """A group of channels that have filters of their own: of the input, and of the output."""
 
@@ -238,6 +254,10 @@ class _Group(NamedTuple):
         own = "channel * LANES" if self.is_only else "(channel * LANES) % depth"
         code = code.replace("BEGIN", "0" if self.is_only else begin).replace("OWN", own)
         return code.replace("DEPTH", names[0]).replace("WIDTH", names[1])
+
+    def fitting(self, codes: _Codes) -> _Code:
+        """Return the code that fits: for any sizes, a width of whole texels, or a depth, too."""
+        return codes[0 if self.width % 4 else 1 if self.depth % 4 else 2]
 
     @property
     def numbers(self) -> tuple[tuple[str, int], ...]:
@@ -266,12 +286,7 @@ def conv2d(draws: Draws, window: Window, *details: Any) -> Value:
     if group.is_only and tiles_fit(draws, window):
         x, filter = draws.inputs[:2]
         return convolve_in_tiles(draws, x, filter, window, epilogue)
-    if group.width % 4:
-        code, lanes = _FORWARD_ONES, (1, 1, 1)
-    elif group.depth % 4:
-        code, lanes = _FORWARD_ONES, (4, 1, 4)
-    else:
-        code, lanes = _FORWARD_FOURS, (4, 4, 4)
+    code, lanes = group.fitting(_FORWARD_CODES)
     return _run(
         draws,
         "conv2d",
@@ -296,12 +311,7 @@ def conv2d_input_gradient(draws: Draws, window: Window) -> Value:
         return _multiply(draws, draws.inputs, _pixels(window), *channels, transpose_b=True)
     if group.is_only and transposed_tiles_fit(draws, window):
         return convolve_transposed_in_tiles(draws, dy, filter, window)
-    if group.width % 4:
-        code, lanes = _TO_INPUT_ONES, (1, 1, 1)
-    elif group.depth % 4:
-        code, lanes = _TO_INPUT_DOT, (1, 4, 4)
-    else:
-        code, lanes = _TO_INPUT_FOURS, (4, 4, 4)
+    code, lanes = group.fitting(_TO_INPUT_CODES)
     return _run(
         draws,
         "conv2d_input_gradient",
