@@ -64,6 +64,9 @@ INLINE double squared_size(complex_number x) {
 #define WRITE(to, x) write_complex(to, x)
 #include "factorizations.h"
 
+/* Few pages factor matrices, and all download this. */
+#pragma clang attribute push(__attribute__((minsize)), apply_to = function)
+
 /* `words` is 1 for real and 2 for complex numbers. */
 EXPORT(cholesky) void cholesky(const float *x, float *out, void *work, int words, int batch, int n) {
   if (words == 1) cholesky_batch_of_reals(x, out, work, batch, n);
@@ -95,3 +98,5 @@ void svd(const float *x, float *out, void *work, int words, int batch, int m, in
   if (words == 1) svd_batch_of_reals(x, out, work, batch, m, n, full);
   else svd_batch_of_complexes(x, out, work, batch, m, n, full);
 }
+
+#pragma clang attribute pop
