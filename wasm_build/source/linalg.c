@@ -64,7 +64,7 @@ INLINE double squared_size(complex_number x) {
 #define WRITE(to, x) write_complex(to, x)
 #include "factorizations.h"
 
-/* Few pages factor matrices, and all download this. */
+/* All pages download the kernels, and few call these. */
 #pragma clang attribute push(__attribute__((minsize)), apply_to = function)
 
 /* `words` is 1 for real and 2 for complex numbers. */
