@@ -6,7 +6,6 @@ from array import array
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import chain
-from struct import calcsize
 from typing import Any
 
 from webtensor.dtypes import (
@@ -26,10 +25,6 @@ from webtensor.shapes import Shape, prod
 __all__ = ["host_buffer", "nested_list", "pack", "python_numbers"]
 
 _INT32_RANGE = range(-(2**31), 2**31)
-#: The format codes of integers that are narrower than int32.
-_NARROW = "bBhH"
-#: The upper bytes of a signed number, by its highest byte.
-_SIGNS = bytes([0] * 128 + [255] * 128)
 #: The maximum rank of NumPy's arrays.
 _MOST_AXES = 64
 
@@ -166,25 +161,14 @@ def _from_buffer(
     same_bytes = kind == dtype.format or (dtype is int32 and kind in "lL" and view.itemsize == 4)
     if same_bytes and kind != "L":
         return typed_view(bytearray(view.tobytes()), dtype), shape, dtype
-    if dtype is int32 and kind in _NARROW:
-        return typed_view(_widened(view.tobytes(), kind), dtype), shape, dtype
+    if dtype is int32 and kind in "bBhH":
+        from webtensor.engine.narrow_integers import widened  # few programs have any
+
+        return typed_view(widened(view.tobytes(), kind), dtype), shape, dtype
     values = memoryview(view.tobytes()).cast(kind).tolist()  # type: ignore[call-overload]
     if dtype is int32 and kind in "fd" and any(value != value for value in values):
         raise ValueError(f"{name}: {float('nan')!r} does not fit dtype int32")
     return pack(name, values, dtype), shape, dtype
-
-
-def _widened(data: bytes, kind: str) -> bytearray:
-    """Return integers of one or two bytes as int32."""
-    size = calcsize(kind)
-    wide = bytearray(len(data) // size * 4)
-    for index in range(size):
-        wide[index::4] = data[index::size]
-    if kind.islower():
-        signs = data[size - 1 :: size].translate(_SIGNS)
-        for index in range(size, 4):
-            wide[index::4] = signs
-    return wide
 
 
 def _flatten(name: str, value: Any) -> tuple[Sequence[Any], Shape]:

@@ -17,7 +17,6 @@ from webtensor.backends.wasm.descriptions import (
     Packed,
     scratch,
 )
-from webtensor.backends.wasm.groups import regrouped
 from webtensor.backends.wasm.packed_weights import ROWS, is_worth_packing
 from webtensor.geometry import Window
 
@@ -65,15 +64,20 @@ def _convolution(name: str) -> Describing:
         has_strides = (window.stride_height, window.stride_width) != (1, 1)
         if name == "conv2d_input_gradient" and has_strides:
             work = 0  # several passes fill the result
-        is_regrouped = is_forward and not window.only_mixes_channels
-        x = regrouped(of.inputs[0], groups if is_regrouped else 1, scratch(0))
-        arguments: tuple[Any, ...] = (x.images, Address(1), RESULT, Geometry(window), groups)
+        x, copies, blocks = Address(0), list[Call](), list[int]()
+        if groups > 1 and is_forward and not window.only_mixes_channels:
+            from webtensor.backends.wasm.groups import regrouping  # few pages have groups
+
+            x = scratch(0)
+            copies.append(regrouping(of.inputs[0], groups, x))
+            blocks.append(of.inputs[0].size * 4)
+        arguments: tuple[Any, ...] = (x, Address(1), RESULT, Geometry(window), groups)
         if is_forward:
             columns, filter = window.out_channels // groups, of.inputs[1]
             is_worth_it = of.size > window.out_channels and is_worth_packing(filter)
             packed = Packed(1, columns, ROWS, groups) if is_worth_it else 0
             arguments += (packed, *epilogue_arguments(of, *epilogue))
-        return Description(of.bytes, (*x.calls, Call((name,), arguments, work, True)), x.scratch)
+        return Description(of.bytes, (*copies, Call((name,), arguments, work, True)), tuple(blocks))
 
     return convolution
 

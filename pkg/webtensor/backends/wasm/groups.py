@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from webtensor.backends.signatures import Spec
 from webtensor.backends.wasm.descriptions import Address, Call
 from webtensor.backends.wasm.geometries import strided_geometry
 
-__all__ = ["Regrouped", "regrouped"]
+__all__ = ["regrouping"]
 
 
-class Regrouped(NamedTuple):
-    """Images whose groups follow one another.
-
-    Attributes:
-        images: where they are.
-        calls: what copies them there.
-        scratch: the size of the block, if one is needed.
-    """
-
-    images: Address
-    calls: tuple[Call, ...]
-    scratch: tuple[int, ...]
-
-
-def regrouped(images: Spec, groups: int, to: Address) -> Regrouped:
-    """Return the first operand with the channels of each group apart from those of others."""
-    if groups == 1:
-        return Regrouped(Address(0), (), ())
+def regrouping(images: Spec, groups: int, to: Address) -> Call:
+    """Describe a copy of the first operand in which its groups of channels follow one another."""
     channels = images.shape[-1]
     depth = channels // groups
     shape = groups, images.size // channels, depth
     geometry = strided_geometry(shape, (depth, channels, 1), 0)
-    copy = Call(("strided", "words"), (Address(0), to, geometry), images.size)
-    return Regrouped(to, (copy,), (4 * images.size,))
+    return Call(("strided", "words"), (Address(0), to, geometry), images.size)
