@@ -166,6 +166,21 @@ def test_groups_of_channels_are_convolutions_of_their_own() -> None:
     np.testing.assert_allclose(model.predict(image).numpy(), expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("mode", ["constant", "reflect", "wrap", "nearest"])
+@pytest.mark.parametrize("interpolation", ["nearest", "bilinear"])
+def test_warped_images_are_one_operation(mode: str, interpolation: str) -> None:
+    image = np.random.default_rng(1).random((2, 5, 6, 3), np.float32)
+    turn = wt.tensor([[0.9, 0.3, -2.3, -0.2, 1.1, 1.7, 0.01, 0.02]])
+
+    def function(x: Any) -> Any:
+        return wt.image.transform(x, turn, interpolation, mode, 0.5, (4, 7))
+
+    model: Any = traced(function, (2, "height", "width", 3))
+    assert "ImageProjectiveTransformV3" in operations(model)
+    expected = function(wt.tensor(image)).numpy()
+    np.testing.assert_allclose(model.predict(image).numpy(), expected, atol=1e-5)
+
+
 def test_outputs_may_be_inputs_and_constants() -> None:
     model: Any = traced(lambda x: (x, wt.tensor([1.0, 2.0]), x), ("batch", 2), outputs=3)
     results = model.predict([[3.0, 4.0]])

@@ -224,6 +224,27 @@ def _resized(op: str, is_nearest: bool, nodes: NodeBuilder, call: Call) -> Value
     raise refused(nodes, "images that are resized in a way that TensorFlow does not know")
 
 
+#: How TensorFlow calls what is outside an image, in the order of ``Sampling``'s numbers.
+_FILL_MODES = ("CONSTANT", "REFLECT", "WRAP", "NEAREST")
+
+
+def _warped(nodes: NodeBuilder, call: Call) -> Value:
+    """Warp images, each by its own projective transform; boxes are sampled in another way."""
+    sizes, fill = call.attributes
+    if sizes.fill_mode >= len(_FILL_MODES):
+        raise refused(nodes, "boxes that are cut out of images")
+    images, transforms, _ = call.inputs
+    size = nodes.integers(call.shape[1:3])
+    return nodes.add(
+        "ImageProjectiveTransformV3",
+        [images, transforms, size, nodes.scalar(fill, "float32")],
+        call.shape,
+        "float32",
+        interpolation="BILINEAR" if sizes.bilinear else "NEAREST",
+        fill_mode=_FILL_MODES[sizes.fill_mode],
+    )
+
+
 WINDOW_RULES: dict[str, Rule] = {
     "avg_pool": partial(_pooled, "AvgPool", 0.0),
     "conv2d": partial(_convolved, "Conv2D"),
@@ -235,4 +256,5 @@ WINDOW_RULES: dict[str, Rule] = {
     "max_pool": partial(_pooled, "MaxPool", float("-inf")),
     "resize_bilinear": partial(_resized, "ResizeBilinear", False),
     "resize_nearest": partial(_resized, "ResizeNearestNeighbor", True),
+    "sample": _warped,
 }
