@@ -340,7 +340,7 @@ def conv2d_filter_gradient(draws: Draws, window: Window) -> Value:
         draws,
         "conv2d_filter_gradient",
         window,
-        _to_filter(middle=group.body("DEPTH", ""), channels="outChannels / LANES"),
+        group.body(_to_filter(middle="DEPTH", channels="outChannels / LANES"), _FIRST_INPUT),
         group.body(_TO_FILTER_BODY, _FIRST_INPUT),
         (1, 1, 1) if group.width % 4 else (4, 1, 4),
         group.numbers,
