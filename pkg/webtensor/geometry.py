@@ -46,6 +46,10 @@ class Window(NamedTuple):
     pad_top: int
     pad_left: int
 
+    def groups(self, depth: int) -> int:
+        """Return how many groups the channels form, of which each filter sees ``depth``."""
+        return self.in_channels // depth
+
     @property
     def only_mixes_channels(self) -> bool:
         """Whether each output pixel is computed from the input pixel at its place alone."""

@@ -336,8 +336,7 @@ static void multiply_patch(const Convolution *conv, int part, int parts) {
 static void convolve(Convolution *conv, int part, int parts) {
   const Window *w = conv->images->window;
   int pixels = w->batch * w->out_height * w->out_width;
-  int panels = (w->out_channels + TILE_COLUMNS - 1) / TILE_COLUMNS;
-  int is_small = conv->depth * panels <= BLOCK_DEPTH;
+  int is_small = conv->depth * padded_columns(w->out_channels) <= BLOCK_DEPTH * TILE_COLUMNS;
   if (pixels == 1) {
     multiply_patch(conv, part, parts);
   } else if (reads_pixels(w)) {
@@ -358,8 +357,8 @@ static void convolve(Convolution *conv, int part, int parts) {
   }
 }
 
-/* x is (groups, batch, height, width, channels of a group), or, where pixels are read in place, (batch,
- * height, width, channels). */
+/* x is (groups, batch, height, width, channels of a group), or, where pixels are read in place,
+ * (batch, height, width, channels). */
 EXPORT(conv2d)
 void conv2d(const float *x, const float *filter, float *out, const Window *w, int groups,
             const float *packed, const float *bias, int activation, float alpha,
@@ -367,7 +366,7 @@ void conv2d(const float *x, const float *filter, float *out, const Window *w, in
   Window one = window_of_group(w, groups);
   int in_place = reads_pixels(w), depth = w->filter_height * w->filter_width * one.in_channels;
   int next = in_place ? one.in_channels : images_size(&one), columns = one.out_channels;
-  int panels = (columns + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS * depth;
+  int panels = padded_columns(columns) * depth;
   for (int group = 0; group < groups; group++) {
     Images images = {x + group * next, &one, in_place ? w->in_channels : one.in_channels};
     Epilogue epilogue =

@@ -30,6 +30,11 @@
 
 INLINE int smaller(int a, int b) { return a < b ? a : b; }
 
+/* The columns of whole panels. */
+INLINE int padded_columns(int columns) {
+  return (columns + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
+}
+
 /* Writes rows (of A) or columns (of B) first … first + count - 1 and k_first … of the operand. */
 typedef void pack_function(const void *source, float *to, int first, int count, int k_first,
                            int k_count);

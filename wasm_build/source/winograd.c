@@ -12,7 +12,8 @@
 #define POSITIONS 16
 
 /* The transformed input and output of a block of tiles, in floats, fit the second-level cache. With
- * many channels, the input does not, so that products take longer than to read the filter anew. */
+ * many channels the input is larger: the products of a block then take longer than reading the
+ * filter anew for it. */
 #define BLOCK_INPUT (64 << 10)
 #define MANY_CHANNELS 256
 #define BLOCK_OF_MANY (240 << 10)
@@ -55,11 +56,6 @@ INLINE void transform_filter_back(vf a, vf b, vf c, vf d, vf to[3]) {
 }
 
 /* -- filters --------------------------------------------------------------------------------- */
-
-/* The columns of whole panels. */
-INLINE int padded(int columns) {
-  return (columns + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
-}
 
 /* A transformed filter: for each group and position, panels of a matrix (channels, columns). */
 typedef struct {
@@ -112,11 +108,11 @@ void winograd_filter(const float *data, TransformedFilter *transformed,
                      int reversed) {
   transformed->panels = packed ? packed->own : transformed->own;
   if (packed) return;
-  int width = reversed ? channels : columns, plane = padded(columns) * channels;
+  int width = reversed ? channels : columns, plane = padded_columns(columns) * channels;
   for (int group = 0; group < groups; group++) {
     Filter filter = {data + group * width, channels, columns, reversed, groups * width};
     float *own = transformed->own + group * POSITIONS * plane;
-    for (int column = 0; column < padded(columns); column += 4) {
+    for (int column = 0; column < padded_columns(columns); column += 4) {
       int in_panel = column % TILE_COLUMNS;
       float *panels = own + (column - in_panel) * channels + in_panel;
       transform_columns(&filter, column, panels, plane);
@@ -247,7 +243,7 @@ static void convolve(const float *x, const float *panels, float *out, const Wind
                      const Epilogue *epilogue, int part, int parts) {
   float input[BLOCK_OF_MANY + POSITIONS * (PLANE_GAP + 4)] __attribute__((aligned(64)));
   float output[BLOCK_OUTPUT + POSITIONS * PLANE_GAP] __attribute__((aligned(64)));
-  int channels = w->in_channels, columns = padded(w->out_channels), first, end;
+  int channels = w->in_channels, columns = padded_columns(w->out_channels), first, end;
   find_piece(count_tiles(w), TILE_ROWS, part, parts, &first, &end);
   int block = channels > MANY_CHANNELS ? BLOCK_OF_MANY : BLOCK_INPUT;
   int block_tiles = smaller(block / POSITIONS / channels / TILE_ROWS * TILE_ROWS, BLOCK_TILES);
@@ -274,7 +270,7 @@ void winograd_conv2d(const float *x, const TransformedFilter *filter, float *out
                      int groups, const float *bias, int activation, float alpha,
                      const float *slopes, const float *residual, int part, int parts) {
   Window one = window_of_group(w, groups);
-  int plane = padded(one.out_channels) * one.in_channels;
+  int plane = padded_columns(one.out_channels) * one.in_channels;
   for (int group = 0; group < groups; group++) {
     Epilogue epilogue =
         epilogue_from(bias, activation, alpha, slopes, residual, out, group * one.out_channels);
@@ -366,7 +362,7 @@ void winograd_filter_gradient(const float *x, const float *dy, float *out, float
                               const Window *w, int part, int parts) {
   float input[BLOCK_INPUT + POSITIONS * PLANE_GAP] __attribute__((aligned(64)));
   float output[BLOCK_OUTPUT + POSITIONS * PLANE_GAP] __attribute__((aligned(64)));
-  int channels = w->in_channels, stride = padded(w->out_channels), first, end;
+  int channels = w->in_channels, stride = padded_columns(w->out_channels), first, end;
   int panels = (channels + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS, tiles = count_tiles(w);
   find_piece(w->out_channels, TILE_COLUMNS, part, parts, &first, &end);
   int block_tiles = smaller(BLOCK_INPUT / POSITIONS / panels, BLOCK_TILES);
@@ -375,7 +371,8 @@ void winograd_filter_gradient(const float *x, const float *dy, float *out, float
     int count = smaller(tiles - tile, block_tiles), plane = count * panels + PLANE_GAP;
     pack_transformed_tiles(x, w, tile, count, input, plane);
     for (int column = first; column < end; column += block_columns) {
-      int wide = smaller(padded(end - column), block_columns), out_plane = count * wide + PLANE_GAP;
+      int wide = smaller(padded_columns(end - column), block_columns);
+      int out_plane = count * wide + PLANE_GAP;
       pack_transformed_gradients(dy, w, tile, count, column, wide, output, out_plane);
       BlockProduct product = {channels, wide, count, PACKED_PANELS, stride, tile > 0};
       for (int position = 0; position < POSITIONS; position++)

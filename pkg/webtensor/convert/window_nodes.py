@@ -97,7 +97,7 @@ def _convolved(op: str, nodes: NodeBuilder, call: Call) -> Value:
     if not isinstance(depth, int) or depth == windows[0].in_channels:
         return nodes.add(op, [x, filter], call.shape, **attributes)
     # TensorFlow.js convolves all channels together, so each group is a convolution of its own.
-    groups = windows[0].in_channels // depth
+    groups = windows[0].groups(depth)
     width = windows[0].out_channels // groups
     shape = (*call.shape[:3], width)
     parts = [

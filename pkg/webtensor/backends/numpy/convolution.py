@@ -19,8 +19,11 @@ __all__: list[str] = []
 def _by_group(
     multiply: Callable[[Array, Array], Array], window: Window, depth: int, a: Array, b: Array
 ) -> Array:
-    """Multiply the channels of each group, each of ``depth`` input channels, by its own."""
-    groups = window.in_channels // depth
+    """Multiply two arrays group by group of their channels, and put the products side by side.
+
+    ``depth`` is the number of input channels of a group.
+    """
+    groups = window.groups(depth)
     if groups == 1:
         return multiply(a, b)
     parts = zip(np.split(a, groups, axis=-1), np.split(b, groups, axis=-1), strict=True)

@@ -17,6 +17,7 @@ from webtensor.backends.wasm.descriptions import (
     Packed,
     scratch,
 )
+from webtensor.backends.wasm.groups import regrouped
 from webtensor.backends.wasm.packed_weights import ROWS, is_worth_packing
 from webtensor.geometry import Window
 
@@ -30,7 +31,7 @@ _DEPTHWISE_WORK: Final = 2
 def _groups(name: str, of: Signature, window: Window) -> int:
     """Return the number of groups of channels that have filters of their own."""
     filter = of.shape if name.endswith("filter_gradient") else of.inputs[1].shape
-    return window.in_channels // filter[2]
+    return window.groups(filter[2])
 
 
 def _with_fewer_products(
@@ -64,20 +65,15 @@ def _convolution(name: str) -> Describing:
         has_strides = (window.stride_height, window.stride_width) != (1, 1)
         if name == "conv2d_input_gradient" and has_strides:
             work = 0  # several passes fill the result
-        x, copies, blocks = Address(0), list[Call](), list[int]()
-        if groups > 1 and is_forward and not window.only_mixes_channels:
-            from webtensor.backends.wasm.groups import regrouping  # few pages have groups
-
-            x = scratch(0)
-            copies.append(regrouping(of.inputs[0], groups, x))
-            blocks.append(of.inputs[0].size * 4)
-        arguments: tuple[Any, ...] = (x, Address(1), RESULT, Geometry(window), groups)
+        reads_in_place = not is_forward or window.only_mixes_channels
+        x = regrouped(of.inputs[0], 1 if reads_in_place else groups, scratch(0))
+        arguments: tuple[Any, ...] = (x.address, Address(1), RESULT, Geometry(window), groups)
         if is_forward:
             columns, filter = window.out_channels // groups, of.inputs[1]
             is_worth_it = of.size > window.out_channels and is_worth_packing(filter)
             packed = Packed(1, columns, ROWS, groups) if is_worth_it else 0
             arguments += (packed, *epilogue_arguments(of, *epilogue))
-        return Description(of.bytes, (*copies, Call((name,), arguments, work, True)), tuple(blocks))
+        return Description(of.bytes, (*x.calls, Call((name,), arguments, work, True)), x.scratch)
 
     return convolution
 

@@ -19,6 +19,7 @@ from webtensor.backends.wasm.descriptions import (
     Packed,
     scratch,
 )
+from webtensor.backends.wasm.groups import regrouped
 from webtensor.backends.wasm.packed_weights import TRANSFORMED, packed_bytes
 from webtensor.environment import env
 from webtensor.geometry import Window
@@ -117,20 +118,15 @@ def _description(
         (Address(1), filter, packed, channels, columns, groups, int(is_reversed)),
         products,
     )
-    x, copies, blocks = Address(0), [], [packed_bytes(groups * 9 * channels, columns, TRANSFORMED)]
-    if groups > 1:
-        from webtensor.backends.wasm.groups import regrouping  # few pages have groups
-
-        x = scratch(1)
-        copies.append(regrouping(of.inputs[0], groups, x))
-        blocks.append(of.inputs[0].size * 4)
+    x = regrouped(of.inputs[0], groups, scratch(1))
     convolve = Call(
         ("winograd_conv2d",),
-        (x, filter, RESULT, Geometry(window), groups, *epilogue),
+        (x.address, filter, RESULT, Geometry(window), groups, *epilogue),
         products * _tiles(window),
         True,
     )
-    return Description(of.bytes, (transform, *copies, convolve), tuple(blocks))
+    size = packed_bytes(groups * 9 * channels, columns, TRANSFORMED)
+    return Description(of.bytes, (transform, *x.calls, convolve), (size, *x.scratch))
 
 
 #: What describes kernels, or returns None where a direct one takes less time.

@@ -271,9 +271,25 @@ _FIRST_OUTPUT = "(channel * LANES / depth) * width"
 
 
 def _group(window: Window, filter: Shape) -> _Group:
-    depth = filter[2]
-    groups = window.in_channels // depth
-    return _Group(depth, window.out_channels // groups, groups == 1)
+    groups = window.groups(filter[2])
+    return _Group(filter[2], window.out_channels // groups, groups == 1)
+
+
+def _run_fitting(
+    draws: Draws,
+    name: str,
+    window: Window,
+    group: _Group,
+    form: str,
+    codes: _Codes,
+    begin: str,
+    epilogue: Epilogue = NO_EPILOGUE,
+) -> Value:
+    """Draw the result of a kernel by the code that fits the group."""
+    code, lanes = group.fitting(codes)
+    body = group.body(code, begin)
+    inputs, size = draws.inputs, draws.size
+    return _run(draws, name, inputs, size, window, form, body, lanes, group.numbers, epilogue)
 
 
 @kernel("conv2d", "fused_conv2d")
@@ -286,18 +302,8 @@ def conv2d(draws: Draws, window: Window, *details: Any) -> Value:
     if group.is_only and tiles_fit(draws, window):
         x, filter = draws.inputs[:2]
         return convolve_in_tiles(draws, x, filter, window, epilogue)
-    code, lanes = group.fitting(_FORWARD_CODES)
-    return _run(
-        draws,
-        "conv2d",
-        draws.inputs,
-        draws.size,
-        window,
-        _FORWARD,
-        group.body(code, _FIRST_INPUT),
-        lanes,
-        group.numbers,
-        epilogue,
+    return _run_fitting(
+        draws, "conv2d", window, group, _FORWARD, _FORWARD_CODES, _FIRST_INPUT, epilogue
     )
 
 
@@ -311,17 +317,8 @@ def conv2d_input_gradient(draws: Draws, window: Window) -> Value:
         return _multiply(draws, draws.inputs, _pixels(window), *channels, transpose_b=True)
     if group.is_only and transposed_tiles_fit(draws, window):
         return convolve_transposed_in_tiles(draws, dy, filter, window)
-    code, lanes = group.fitting(_TO_INPUT_CODES)
-    return _run(
-        draws,
-        "conv2d_input_gradient",
-        draws.inputs,
-        draws.size,
-        window,
-        _TO_INPUT,
-        group.body(code, _FIRST_OUTPUT),
-        lanes,
-        group.numbers,
+    return _run_fitting(
+        draws, "conv2d_input_gradient", window, group, _TO_INPUT, _TO_INPUT_CODES, _FIRST_OUTPUT
     )
 
 
