@@ -167,7 +167,7 @@ def _from_buffer(
         return typed_view(widened(view.tobytes(), kind), dtype), shape, dtype
     values = memoryview(view.tobytes()).cast(kind).tolist()  # type: ignore[call-overload]
     if dtype is int32 and kind in "fd" and any(value != value for value in values):
-        raise ValueError(f"{name}: {float('nan')!r} does not fit dtype int32")
+        raise ValueError(f"{name}: nan does not fit dtype int32")
     return pack(name, values, dtype), shape, dtype
 
 

@@ -83,9 +83,12 @@ def _middle_and_size(places: Tensor) -> tuple[Tensor, Tensor]:
 def cropped(features: Tensor, matrix: Tensor, size: _Size) -> Tensor:
     """Return the image that a matrix takes to places of features; zeros where that is outside."""
     if features.shape[0] != 1 or matrix.shape != (1, 4, 4):
-        raise ValueError(f"one image and matrix, but shapes {features.shape} and {matrix.shape}")
+        raise ValueError(
+            "features must be one image and the matrix (1, 4, 4), but their shapes are "
+            f"{features.shape} and {matrix.shape}"
+        )
     rows = ops.reshape(matrix, (4, 4))
-    # The matrix is that of edges; the centers of pixels are half a pixel further.
+    # The matrix takes corners of pixels to corners; their centers are half a pixel further.
     of_x, of_y, shift = (ops.slice(rows, (0, column), (2, 1)) for column in (0, 1, 3))
     shift = shift + (of_x + of_y - 1.0) * 0.5
     centers = ops.reshape(ops.concat([of_x, of_y, shift], 1), (1, 6))
@@ -104,11 +107,14 @@ def cropped(features: Tensor, matrix: Tensor, size: _Size) -> Tensor:
 
 def taken_back(landmarks: Tensor, matrix: Tensor) -> Tensor:
     """Return landmarks (1, count, 2 or 3) where a matrix takes them; their depths stay."""
-    if len(landmarks.shape) != 3 or landmarks.shape[2] not in (2, 3) or matrix.shape != (1, 4, 4):
-        raise ValueError(f"no landmarks and matrix: shapes {landmarks.shape}, {matrix.shape}")
+    batch, count, dimensions = landmarks.shape if len(landmarks.shape) == 3 else (0, 0, 0)
+    if batch != 1 or dimensions not in (2, 3) or matrix.shape != (1, 4, 4):
+        raise ValueError(
+            "landmarks must be (1, count, 2 or 3) and the matrix (1, 4, 4), but their shapes are "
+            f"{landmarks.shape} and {matrix.shape}"
+        )
     rows = ops.reshape(matrix, (4, 4))
     turn, shift = ops.slice(rows, (0, 0), (2, 2)), ops.slice(rows, (0, 3), (2, 1))
-    _, count, dimensions = landmarks.shape
     points = ops.reshape(landmarks, (count, dimensions))
     flat = ops.slice(points, (0, 0), (count, 2))
     moved = ops.matmul(flat, turn, transpose_b=True) + ops.reshape(shift, (2,))
