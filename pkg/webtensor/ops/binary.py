@@ -123,7 +123,7 @@ def multiply(x: TensorLike, y: TensorLike) -> Tensor:
 @binary(
     kind=Kind.FLOAT,
     numpy=lambda np, x, y: x / y,
-    glsl="x / y",
+    glsl="quotient(x, y)",
     c="x / y",
     grad_x=lambda dy, out, x, y: dy / y,
     grad_y=lambda dy, out, x, y: -dy * out / y,
@@ -147,7 +147,7 @@ def divide(x: TensorLike, y: TensorLike) -> Tensor:
 @binary(
     kind=Kind.FLOAT,
     numpy=lambda np, x, y: np.where(y == 0, np.float32(0), x / y),
-    glsl="mix(x / y, 0.0, y == 0.0)",
+    glsl="mix(quotient(x, y), 0.0, y == 0.0)",
     c="vsel(y == 0, vset(0.f), x / y)",
     grad_x=lambda dy, out, x, y: dy.divide_no_nan(y),
     grad_y=lambda dy, out, x, y: (-dy * out).divide_no_nan(y),
@@ -170,7 +170,7 @@ def divide_no_nan(x: TensorLike, y: TensorLike) -> Tensor:
 
 @binary(
     numpy=lambda np, x, y: np.floor(x / y) if x.dtype.kind == "f" else x // y,
-    glsl="floor(x / y)",
+    glsl="floor(quotient(x, y))",
     glsl_int="int_floor_divide(x, y)",
     c="vfloor(x / y)",
     c_int="vifloordiv(x, y)",

@@ -103,6 +103,15 @@ float exp_(float x) {
   return mix(mix(y, 0.0, x < -87.33654), x, is_nan(x));
 }
 """,
+    # exp(x) / 2 of x that is not negative; finite up to where exp(x) / 2 is. Devices may reorder
+    # products, so none of exp(x / 2) would do.
+    "half_exp": """
+float half_exp(float x) {
+  float n = floor(x * 1.44269504 + 0.5);
+  float r = (x - n * 0.693359375) + n * 2.12194440e-4;
+  return mix(mix(scaled_exp(n - 1.0, r), infinity(), x > 89.41598), x, is_nan(x));
+}
+""",
     # A Taylor series where the difference would cancel. A multiple of x, as are those below:
     # -0.0 keeps its sign.
     "expm1_": """
@@ -159,6 +168,21 @@ float log10_(float x) {
   return or_log_limit(e * 0.301025390625 + (e * 4.6050390e-6 + y * 0.434294482), x);
 }
 """,
+    # Devices may multiply by the reciprocal, and that of a large number is too small to be normal.
+    "ratio": """
+float ratio(float x, float y) {
+  float scale = mix(1.0, 0.25, abs(y) > 4e37);
+  return (x * scale) / (y * scale);
+}
+""",
+    # Reciprocals are rounded; whole quotients are exact all the same, and zeros keep their signs.
+    "quotient": """
+float quotient(float x, float y) {
+  float q = ratio(x, y);
+  float n = floor(q + 0.5);
+  return mix(q, n, n * y == x && n != 0.0);
+}
+""",
     "hypot_": """
 float hypot_(float x, float y) {
   if (is_inf(x)) return infinity();
@@ -167,8 +191,8 @@ float hypot_(float x, float y) {
   float b = abs(y);
   float larger = float_max(a, b);
   if (larger == 0.0 || is_nan(larger)) return larger;
-  float ratio = (a + b > larger ? min(a, b) : 0.0) / larger;
-  return larger * sqrt(1.0 + ratio * ratio);
+  float part = ratio(a + b > larger ? min(a, b) : 0.0, larger);
+  return larger * sqrt(1.0 + part * part);
 }
 """,
     "log_add_exp": """
@@ -302,7 +326,7 @@ float atan2_(float y, float x) {
   float b = abs(x);
   float shorter = min(a, b);
   float longer = max(a, b);
-  float t = mix(shorter / longer, 0.0, longer == 0.0);
+  float t = mix(ratio(shorter, longer), 0.0, longer == 0.0);
   float r = atan_(mix(t, 1.0, is_inf(shorter)));
   r = mix(r, 1.5707963268 - r, a > b);
   r = mix(r, 3.1415926536 - r, is_negative(x));
@@ -316,15 +340,15 @@ float sinh_(float x) {
   float p = 2.03721912945e-4;
   p = p * z + 8.33028376239e-3;
   p = p * z + 1.66667160211e-1;
-  float e = exp_(0.5 * a);
-  float r = 0.5 * e * e - 0.5 / e / e;
+  float h = half_exp(a);
+  float r = h - 0.25 / h;
   return mix(mix(r, -r, x < 0.0), p * z * x + x, a < 1.0);
 }
 """,
     "cosh_": """
 float cosh_(float x) {
-  float e = exp_(0.5 * abs(x));
-  return 0.5 * e * e + 0.5 / e / e;
+  float h = half_exp(abs(x));
+  return h + 0.25 / h;
 }
 """,
     "tanh_": """
