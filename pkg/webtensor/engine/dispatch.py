@@ -79,8 +79,8 @@ def no_room(error: MemoryError, name: str, shape: Shape, dtype: DType) -> OutOfM
     """Return the error of an op whose result, or whose kernel's scratch, has no room."""
     if isinstance(error, OutOfMemoryError) and str(error).startswith(f"{name}: "):
         return error  # an operand's, which names the op already
-    reason = f": {error}" if str(error) else ""
-    return OutOfMemoryError(f"{name}: no room for a {dtype} tensor of shape {shape}{reason}")
+    reason = str(error) or "the host's memory is full"
+    return OutOfMemoryError(f"{name}: no room for a {dtype} tensor of shape {shape}: {reason}")
 
 
 def _check_growth(

@@ -505,13 +505,13 @@ class WebGLBackend(Backend):
 
     def _flush_for_read(self, during: str = "") -> None:
         self._queue.flush()
+        self._check_context(during)
         if self._failure is not None:
             failure, self._failure = self._failure, None
             try:
                 raise failure
             finally:
                 del failure  # otherwise it would refer to this frame, which refers to it
-        self._check_context(during)
 
     def _check_context(self, during: str) -> None:
         if self.gl.isContextLost():
