@@ -129,6 +129,50 @@ def test_waiting_asks_seldom(python_page: PythonPage):
         assert 1 <= polls <= 20 + milliseconds / 2
 
 
+FENCES = """
+import asyncio
+import js
+import webtensor as wt
+
+wt.set_backend("webgl")
+js.eval('''
+  window.fences = 0;
+  const put = WebGL2RenderingContext.prototype.fenceSync;
+  window.stopCounting = () => (WebGL2RenderingContext.prototype.fenceSync = put);
+  WebGL2RenderingContext.prototype.fenceSync = function (...numbers) {
+    window.fences += 1;
+    return put.apply(this, numbers);
+  };
+''')
+
+async def fences(*tensors):
+    before = js.fences
+    values = [(await x.data())[0] for x in tensors]
+    return js.fences - before, values
+
+try:
+    one = wt.ones((4,))
+    *small, last = [one + number for number in range(5)]
+    large = wt.ones((300, 300)) + 3
+    found = [await fences(*small[:3]), await fences(large), await fences(one + 5, small[3])]
+    reads = [x.data() for x in (one + 6, last)]
+    before = js.fences
+    await asyncio.gather(*reads)
+    found.append(js.fences - before)
+finally:
+    js.stopCounting()
+found
+"""
+
+
+def test_reads_of_what_is_done_do_not_wait(python_page: PythonPage):
+    several, large, after, together = python_page.run(FENCES)
+    assert several == [1, [1, 2, 3]]
+    assert large == [1, [4]]
+    assert after == [1, [6, 4]]
+    assert together == 2
+
+
 WAIT = """
 import js
 import webtensor as wt

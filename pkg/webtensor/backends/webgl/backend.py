@@ -60,6 +60,8 @@ kernel = KernelTable(
 )
 
 _BYTES_PER_TEXEL_READ = 16
+#: Up to so many elements are read at once where the GPU is idle.
+_READ_AT_ONCE = 1 << 16
 
 #: Smallest number that is safe to divide by among 16-bit floats, as in TensorFlow.js.
 _HALF_EPSILON = 1e-4
@@ -343,6 +345,12 @@ class WebGLBackend(Backend):
         if handle.is_paged:
             return _host_elements(handle, size)
         self._flush_for_read(during)
+        if size <= _READ_AT_ONCE and device.isIdle():
+            # A browser says only milliseconds later that a fence was passed.
+            elements = self._read(handle, dtype, size)
+            self._check_context(during)
+            self.download_ms += (perf_counter() - start) * 1000
+            return elements
         rows = self._rows(handle, size)
         ticket = device.beginRead(handle.id, rows)
         try:

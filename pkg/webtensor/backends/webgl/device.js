@@ -40,6 +40,8 @@ export default function device(gl, module, vertexSource, readsWait) {
   const unasked = new Set(); // programs of which nobody knows yet whether they were linked
   const reads = new Map();
   let nextRead = 0;
+  let flushed = 0; // how often draws were executed
+  let finished = 0; // up to which of them the GPU is known to be done
   let lastPassed = Promise.resolve();
   let settled = Promise.resolve();
   const timings = new Set();
@@ -422,6 +424,7 @@ export default function device(gl, module, vertexSource, readsWait) {
       const floats = module.HEAPF32;
       const start = address / 4; // addresses come from Python, so they are positive
       let at = start;
+      flushed++;
       while (ints[at] >= 0) {
         if (ints[at] === COPY) {
           const [, target, count, texels] = ints.subarray(at, at + 4);
@@ -473,11 +476,17 @@ export default function device(gl, module, vertexSource, readsWait) {
       gl.readPixels(0, 0, entry.width, rows, format, read.type, pixels);
     },
 
+    // Whether all draws are known to be done, and nobody waits for a read: another one has nothing to
+    // wait for.
+    isIdle() {
+      return finished === flushed && reads.size === 0;
+    },
+
     // Put a fence behind all draws; its ticket is that of an empty read.
     mark() {
       const fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
       gl.flush();
-      reads.set(nextRead, { buffer: null, fence });
+      reads.set(nextRead, { buffer: null, fence, behind: flushed });
       return nextRead++;
     },
 
@@ -494,7 +503,7 @@ export default function device(gl, module, vertexSource, readsWait) {
       gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
       const fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
       gl.flush();
-      reads.set(nextRead, { buffer, fence });
+      reads.set(nextRead, { buffer, fence, behind: flushed });
       return nextRead++;
     },
 
@@ -503,8 +512,11 @@ export default function device(gl, module, vertexSource, readsWait) {
     passed(ticket) {
       const question = () => {
         if (gl.isContextLost() || !reads.has(ticket)) return false;
-        const status = gl.clientWaitSync(reads.get(ticket).fence, 0, 0);
-        return status === gl.TIMEOUT_EXPIRED ? null : status !== gl.WAIT_FAILED;
+        const { fence, behind } = reads.get(ticket);
+        const status = gl.clientWaitSync(fence, 0, 0);
+        if (status === gl.TIMEOUT_EXPIRED) return null;
+        if (status !== gl.WAIT_FAILED) finished = behind;
+        return status !== gl.WAIT_FAILED;
       };
       lastPassed = lastPassed.then(() => poll(question));
       return lastPassed;

@@ -82,7 +82,8 @@ export default function sharing(gl, makeDevice, ...given) {
   }
 
   const device = borrowing(() => makeDevice(gl, ...given))();
-  const shared = { ...device, hasTimer: false }; // the page may measure time itself
+  // The page may measure time itself, and draw.
+  const shared = { ...device, hasTimer: false, isIdle: () => false };
   for (const name of ["createTexture", "upload", "uploadPixels", "flush", "read", "beginRead", "endRead"]) {
     shared[name] = borrowing((...values) => {
       device.forgetState();
