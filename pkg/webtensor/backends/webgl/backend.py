@@ -24,7 +24,7 @@ from webtensor.backends.families import FAMILIES
 from webtensor.backends.signatures import Signature
 from webtensor.backends.webgl import compiler
 from webtensor.backends.webgl.compiler import Shader
-from webtensor.backends.webgl.context import reads_too_early
+from webtensor.backends.webgl.context import is_emulated, reads_too_early
 from webtensor.backends.webgl.dispatch import dispatched
 from webtensor.backends.webgl.draws import Description, Device, Draws, Value
 from webtensor.backends.webgl.flags import DELETE_THRESHOLD, MAX_TEXTURE_SIZE
@@ -124,7 +124,7 @@ class WebGLBackend(Backend):
         self._pager = Pager(self.textures, self._queue.flush, self._read_whole, self._fill)
         most_targets = int(gl.getParameter(gl.MAX_DRAW_BUFFERS))
         #: What descriptions of kernels depend on, beside signatures.
-        self.device = Device(most_targets, mode.version == 2, mode.is_half)
+        self.device = Device(most_targets, mode.version == 2, mode.is_half, is_emulated(gl))
 
     def _language(self) -> Any:
         """The module that writes shaders."""

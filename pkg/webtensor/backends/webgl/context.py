@@ -16,6 +16,7 @@ __all__ = [
     "create_context",
     "device",
     "is_context_given",
+    "is_emulated",
     "reads_too_early",
     "renderer",
     "set_context",
@@ -99,7 +100,7 @@ class Device:
     def slowness(self) -> str | None:
         """Why the device is slow, if it is."""
         name = renderer(self.gl)
-        if any(word in name.lower() for word in _SOFTWARE):
+        if is_emulated(self.gl):
             return f"the processor draws in the place of a graphics processor ({name})"
         return f"the browser says that WebGL is slow here ({name})" if self._is_slow else None
 
@@ -174,6 +175,12 @@ def renderer(gl: Any) -> str:
     masked = name in ("WebKit WebGL", "Mozilla")
     extension = gl.getExtension("WEBGL_debug_renderer_info") if masked else None
     return str(gl.getParameter(extension.UNMASKED_RENDERER_WEBGL)) if extension else name
+
+
+def is_emulated(gl: Any) -> bool:
+    """Whether the processor draws in the place of a graphics processor."""
+    name = renderer(gl).lower()
+    return any(word in name for word in _SOFTWARE)
 
 
 def reads_too_early(gl: Any) -> bool:

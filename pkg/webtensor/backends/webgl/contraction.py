@@ -19,7 +19,7 @@ from webtensor.backends.webgl.row_padding import narrowed, whole, widened
 from webtensor.backends.webgl.tiles import (
     MOST_ELEMENTS,
     TILE_ROWS,
-    WORTH_TILING,
+    are_worth_tiles,
     draw_tiles,
     paced,
     repeated,
@@ -30,6 +30,8 @@ from webtensor.matmul_sizes import MatmulSizes
 
 __all__ = ["multiply"]
 
+#: The most elements of a product whose sums are split.
+_FEW_ELEMENTS = 1 << 12
 #: The minimum number of multiplications at which two more draws pay off.
 _WORTH_WIDENING = 1 << 16
 #: The minimum numbers of columns at which it pays off to write ``a`` with rows of whole texels.
@@ -42,7 +44,7 @@ V compute(int t) {
   int columns = n / 4;
   int column = split(t, columns);
   int row = split(t, m);
-  int a = (t * aStep + row * k) / 4;
+  int a = (t * aStep + row * aRow) / 4;
   int b = t * bStep / 4 + START;
   V total = V(0);
   for (int i = 0; i < k; i += 4) {
@@ -61,7 +63,7 @@ _B_ROWS = (
 )
 # b is (n, k): four dot products.
 _B_COLUMNS = (
-    "column * k; int next = k / 4",
+    "column * bColumn; int next = bColumn / 4",
     """V(inner(left, getB(b)), inner(left, getB(b + next)),
       inner(left, getB(b + 2 * next)), inner(left, getB(b + 3 * next)));
     b++""",
@@ -107,10 +109,21 @@ _ELEMENT_DOT = """
 V compute(int i) {
   int column = split(i, n);
   int row = split(i, m);
-  int a = (i * aStep + row * k) / 4;
-  int b = (i * bStep + column * k) / 4;
+  int a = (i * aStep + row * aRow) / 4;
+  int b = (i * bStep + column * bColumn) / 4;
   V total = V(0);
   for (int j = 0; j < k; j += 4) total += inner(getA(a++), getB(b++));
+  return total;
+}
+"""
+
+_ADD = """
+V compute(int t) {
+  V total = getX(t);
+  for (int part = 1; part < parts; part++) {
+    t += size;
+    total += getX(t);
+  }
   return total;
 }
 """
@@ -172,7 +185,7 @@ def _tile_steps_along_rows(rows: int) -> list[str]:
     return [*lines, "    a += 4.0 * aNext;"]
 
 
-def _tiles_fit(dtype: DType, sizes: MatmulSizes) -> bool:
+def _tiles_fit(draws: Draws, dtype: DType, sizes: MatmulSizes) -> bool:
     """Whether the product is large, and the axes that tiles read consist of whole texels."""
     _, m, k, n, transpose_a, transpose_b, _, _ = sizes
     return (
@@ -181,7 +194,7 @@ def _tiles_fit(dtype: DType, sizes: MatmulSizes) -> bool:
         and n % 4 == 0
         and k % 4 == 0
         and not (transpose_a and (m % 4 or transpose_b))
-        and sizes.batch * m * k * n >= WORTH_TILING
+        and are_worth_tiles(draws, sizes.batch * m * k * n)
         and max(m * k, k * n) * sizes.batch <= MOST_ELEMENTS
     )
 
@@ -281,10 +294,50 @@ def multiply(
     draws: Draws, a: Value, b: Value, dtype: DType, sizes: MatmulSizes, epilogue: Epilogue
 ) -> Value:
     """Multiply batches of matrices in textures."""
-    if tile_rows(draws) and _tiles_fit(dtype, sizes):
+    if _tiles_fit(draws, dtype, sizes):
         return _multiply_in_tiles(draws, a, b, sizes, epilogue)
     if _is_worth_widening(dtype, sizes):
         return _multiply_wide(draws, a, b, sizes, epilogue)
+    parts = _parts(draws, dtype, sizes)
+    if parts == 1:
+        return _draw(draws, a, b, dtype, sizes, epilogue)
+    products = _draw(draws, a, b, dtype, sizes, NO_EPILOGUE, parts)
+    return _added(draws, products, sizes, parts, epilogue)
+
+
+def _parts(draws: Draws, dtype: DType, sizes: MatmulSizes) -> int:
+    """Return into how many parts sums are split: a few fragments leave most of a GPU idle."""
+    batch, m, k, n, *_ = sizes
+    if draws.device.is_emulated or dtype is not float32 or batch > 1 or m * n > _FEW_ELEMENTS:
+        return 1
+    return next((parts for parts in (16, 8, 4, 2) if k % (4 * parts) == 0 and k >= 64 * parts), 1)
+
+
+def _added(draws: Draws, x: Value, sizes: MatmulSizes, parts: int, epilogue: Epilogue) -> Value:
+    """Add the parts of a product's sums, and apply the epilogue."""
+    size, columns = sizes.m * sizes.n, sizes.n
+    lanes = 1 if columns % 4 else 4
+
+    def shader() -> Shader:
+        uniforms = [("parts", "int"), ("size", "int")]
+        source = Input("x", float32, lanes)
+        return epilogue.added_to(Shader("add_parts", [source], float32, lanes, uniforms, _ADD))
+
+    program = Program(("add_parts", lanes, epilogue.key), shader)
+    numbers = (parts, size // lanes, *epilogue.numbers(columns // lanes))
+    return draws.draw(program, [x, *epilogue.textures], size, float32, *numbers)
+
+
+def _draw(
+    draws: Draws,
+    a: Value,
+    b: Value,
+    dtype: DType,
+    sizes: MatmulSizes,
+    epilogue: Epilogue,
+    parts: int = 1,
+) -> Value:
+    """Draw products of batches, or the ``parts`` of the sums of one product, which has no batch."""
     batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
     a_along_k = not transpose_a and k % 4 == 0
     b_along_k = transpose_b and k % 4 == 0
@@ -308,17 +361,22 @@ def multiply(
         used = [(name, "int") for name in names]
         return epilogue.added_to(Shader("matmul", sources, dtype, lanes, used, code))
 
+    a_row, a_column = (1, m) if transpose_a else (k, 1)
+    b_row, b_column = (1, k) if transpose_b else (n, 1)
+    part = k // parts
     return draws.draw(
         Program(("matmul", dtype, form, epilogue.key), shader),
         [a, b, *epilogue.textures],
-        batch * m * n,
+        batch * parts * m * n,
         dtype,
         m,
-        k,
+        part,
         n,
-        m * k if a_batched else 0,
-        k * n if b_batched else 0,
-        *((1, m) if transpose_a else (k, 1)),
-        *((1, k) if transpose_b else (n, 1)),
+        part * a_column if parts > 1 else m * k if a_batched else 0,
+        part * b_row if parts > 1 else k * n if b_batched else 0,
+        a_row,
+        a_column,
+        b_row,
+        b_column,
         *epilogue.numbers(n // lanes),
     )

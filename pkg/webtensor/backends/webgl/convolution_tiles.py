@@ -12,7 +12,7 @@ from webtensor.backends.webgl.epilogue import NO_EPILOGUE, Epilogue
 from webtensor.backends.webgl.row_padding import whole, widened
 from webtensor.backends.webgl.tiles import (
     MOST_ELEMENTS,
-    WORTH_TILING,
+    are_worth_tiles,
     draw_tiles,
     paced,
     repeated,
@@ -41,9 +41,8 @@ def tiles_fit(draws: Draws, window: Window) -> bool:
     channels = max(window.in_channels, window.out_channels)
     return (
         window.out_channels % 4 == 0
-        and work >= WORTH_TILING
         and pixels * channels <= MOST_ELEMENTS
-        and tile_rows(draws) > 0
+        and are_worth_tiles(draws, work)
     )
 
 

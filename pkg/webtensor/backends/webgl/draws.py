@@ -26,11 +26,13 @@ class Device(NamedTuple):
         most_targets: how many textures a draw can write.
         can_copy: whether textures can be copied into others.
         is_half: whether floats have 16 bits.
+        is_emulated: whether the processor draws in the place of a GPU.
     """
 
     most_targets: int
     can_copy: bool
     is_half: bool
+    is_emulated: bool
 
 
 class Value(NamedTuple):

@@ -17,7 +17,7 @@ from webtensor.dtypes import float32
 __all__ = [
     "MOST_ELEMENTS",
     "TILE_ROWS",
-    "WORTH_TILING",
+    "are_worth_tiles",
     "draw_tiles",
     "paced",
     "repeated",
@@ -27,8 +27,10 @@ __all__ = [
 #: Rows of a tile, if the device has as many render targets; a multiple of four.
 TILE_ROWS = 8
 
-#: The minimum number of multiplications at which a second draw pays off.
-WORTH_TILING = 1 << 18
+#: The minimum number of multiplications at which a second draw pays off: where the processor draws,
+#: and on GPUs, which fetch in parallel and begin a draw as slowly.
+_WORTH_TILES_EMULATED = 1 << 18
+_WORTH_TILES = 1 << 24
 
 #: Tiles count the texels of their operands in floats, which are exact up to here.
 MOST_ELEMENTS = 4 << 24
@@ -68,6 +70,12 @@ def paced(count: int) -> int:
     return 0 if count == 1 else 2 - count % 2
 
 
+def are_worth_tiles(draws: Draws, multiplications: int) -> bool:
+    """Whether so many multiplications take longer than joining rows, on a device that has tiles."""
+    least = _WORTH_TILES_EMULATED if draws.device.is_emulated else _WORTH_TILES
+    return tile_rows(draws) > 0 and multiplications >= least
+
+
 def tile_rows(draws: Draws) -> int:
     """Return the rows of a tile on this device, or 0 if it has fewer than four render targets."""
     return min(TILE_ROWS, draws.device.most_targets & ~3)
@@ -103,7 +111,8 @@ def draw_tiles(
     blocks = -(-rows // tile)
     size = batch * rows * columns
     part = batch * blocks * columns
-    if batch == 1 and not are_neighbours and draws.device.can_copy:
+    copies = draws.device.can_copy and draws.device.is_emulated
+    if batch == 1 and not are_neighbours and copies:
         return draws.draw_parts(program, tile, inputs, part, size, *uniforms)
     parts = draws.draw_several(program, tile, inputs, part, float32, *uniforms)
 
