@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -106,8 +107,22 @@ def _sorting_cases() -> list[Case]:
         Case("topk", (bools((4, 9)), 5), topk),
         Case("topk", (SPECIAL, 12), topk, note="of special values"),
         Case("topk", (floats((4, 9)),), topk),
+        *(Case("topk", (rows, k), topk, note=note) for rows, k, note in _long_rows()),
     ]
     return cases
+
+
+def _long_rows() -> Iterator[tuple[Array, int, str]]:
+    """Rows of which backends may leave most elements out, and how many elements are taken."""
+    strange = floats((2, 20011))
+    strange[:, ::3] = np.nan
+    strange[1, 5::7] = np.inf
+    yield floats((40, 1000)), 10, "of rows"
+    yield floats((3, 11003)), 7, "of long rows"
+    yield ints((2, 20000), 0, 50), 40, "of ties in long rows"
+    yield strange, 100, "of special values in long rows"
+    yield np.full((1, 33003), np.nan, np.float32), 5, "of NaN alone"
+    yield np.full((1, 33003), np.iinfo(np.int32).min, np.int32), 9, "of the least integer alone"
 
 
 # -- searching -----------------------------------------------------------------------------------

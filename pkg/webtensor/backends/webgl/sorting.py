@@ -5,7 +5,8 @@ rank is the number of elements that precede it, and a second draw turns ranks in
 further draws merge pairs of runs: an output finds by bisection how many of the elements before it
 come from the first run (Green, McColl & Bader, *GPU merge path*, 2012). So a million elements take
 17 merges with some 20 bisections each, where a bitonic network takes 210 draws. The k largest
-elements of a row are found without sorting it, by repeatedly keeping the k largest of each block.
+elements of a long row lie in those k of its blocks that have the largest elements. Those of a short
+row are found by repeatedly keeping the k largest of each block, or, if k is large, by sorting.
 """
 
 from __future__ import annotations
@@ -239,17 +240,99 @@ _CUT = """
 int compute(int t) { return getPlaces((t / k) * length_ + t % k); }
 """
 
+# The first in order of each block of a row.
+_LEADERS = """
+VALUE compute(int t) {
+  int b = split(t, blocks);
+  int start = t * length_ + b * block;
+  int end = min(start + block, (t + 1) * length_);
+  VALUE best = getX(start);
+  for (int at = start + 1; at < end; at++) {
+    VALUE other = getX(at);
+    best = before(other, best) ? other : best;
+  }
+  return best;
+}
+"""
+
+# The elements of chosen blocks; the last in order where a block ends behind the row.
+_ELEMENTS = """
+VALUE compute(int t) {
+  int c = split(t, k * block);
+  int place = getBlocks(t * k + c / block) * block + c % block;
+  VALUE own = getX(t * length_ + min(place, length_ - 1));
+  return place < length_ ? own : LAST;
+}
+"""
+_LAST = {float32: "nan()", int32: "(-2147483647 - 1)"}
+
+_PLACES = """
+int compute(int t) {
+  int c = getChosen(t);
+  return getBlocks((t / k) * k + c / block) * block + c % block;
+}
+"""
+
+#: The minimum number of elements, and of those of a row for each of its k largest, at which more
+#: draws pay off.
+_WORTH_BLOCKS = 1 << 15
+_MANY_FOR_EACH = 32
+
 
 @kernel("topk")
 def topk(draws: Draws, outer: int, length: int, k: int) -> Value:
     """Return the indices of the k largest elements of each row, in descending order."""
-    order = draws.inputs[0].dtype, True
-    x: Value = draws.inputs[0]
+    (x,) = draws.inputs
+    return _largest(draws, x, x.dtype, outer, length, k)
+
+
+def _largest(draws: Draws, x: Value, dtype: DType, outer: int, length: int, k: int) -> Value:
+    """Return the indices of the k largest elements of each row of (outer, length)."""
+    if outer * length >= _WORTH_BLOCKS and length >= _MANY_FOR_EACH * k:
+        return _largest_by_blocks(draws, x, dtype, outer, length, k)
     if k <= _MOST_SELECTED:
-        return _select(draws, x, order[0], outer, length, k)
-    order_texture = argsort_texture(draws, x, *order, outer, length)
-    sources = [("places", order_texture, int32)]
-    return _draw(draws, "cut", _CUT, order, sources, outer * k, length_=length, k=k)
+        return _select(draws, x, dtype, outer, length, k)
+    places = argsort_texture(draws, x, dtype, True, outer, length)
+    sources = [("places", places, int32)]
+    return _draw(draws, "cut", _CUT, (dtype, True), sources, outer * k, length_=length, k=k)
+
+
+def _largest_by_blocks(
+    draws: Draws, x: Value, dtype: DType, outer: int, length: int, k: int
+) -> Value:
+    """Return what ``_largest`` does, from the k blocks of each row whose largest elements are.
+
+    No other block has one of the k largest, as k of them are before its own largest. The blocks are
+    read in the order of the row, so that of equal elements the first is taken.
+    """
+    order = dtype, True
+    block = 1 << ((length // k).bit_length() >> 1)  # about as many leaders as elements are chosen
+    blocks = -(-length // block)
+    sources = [("x", x, dtype)]
+    sizes = {"length_": length, "block": block}
+    leaders = _draw(
+        draws, "leaders", _LEADERS, order, sources, outer * blocks, dtype, blocks=blocks, **sizes
+    )
+    chosen = _largest(draws, leaders, dtype, outer, blocks, k)
+    ascending = argsort_texture(draws, chosen, int32, False, outer, k)
+    row_order = [("x", chosen, int32), ("places", ascending, int32)]
+    kept = _draw(
+        draws, "ordered values", _VALUES, (int32, False), row_order, outer * k, int32, length_=k
+    )
+    taken = _draw(
+        draws,
+        "elements of blocks",
+        _ELEMENTS.replace("LAST", _LAST[dtype]),
+        order,
+        [*sources, ("blocks", kept, int32)],
+        outer * k * block,
+        dtype,
+        k=k,
+        **sizes,
+    )
+    best = _largest(draws, taken, dtype, outer, k * block, k)
+    found = [("chosen", best, int32), ("blocks", kept, int32)]
+    return _draw(draws, "places", _PLACES, order, found, outer * k, k=k, block=block)
 
 
 # -- searching ------------------------------------------------------------------------------------
