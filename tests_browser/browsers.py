@@ -2,10 +2,12 @@
 
 A browser is taken from an environment variable (`WEBTENSOR_CHROMIUM`, `WEBTENSOR_FIREFOX`), from
 Playwright's own downloads, or from the system, in this order. WebKit is Playwright's where it was
-downloaded, else WebKitGTK's MiniBrowser through WebDriver.
+downloaded, else WebKitGTK's MiniBrowser through WebDriver. WebGL is drawn by software unless
+`WEBTENSOR_CHROMIUM_ARGUMENTS` says how Chromium reaches a GPU.
 """
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -44,11 +46,7 @@ DISABLED_IN_CHROMIUM = (
     "ThirdPartyStoragePartitioning",
     "Translate",
 )
-CHROMIUM_ARGUMENTS = (
-    "--no-sandbox",
-    f"--enable-features={','.join(ENABLED_IN_CHROMIUM)}",
-    f"--disable-features={','.join(DISABLED_IN_CHROMIUM)}",
-)
+_ENABLE = "--enable-features="
 # Mesa draws for Firefox and WebKit, and compiles each program for the processor. To optimize what
 # draws few texels takes longer than it saves. Its threads may wait for ever, so it gets none of its
 # own; see docs/design/choices.md.
@@ -131,9 +129,21 @@ def system_webkit() -> WebKitGTK | None:
     return WebKitGTK(Path(driver), browsers[-1])
 
 
+def chromium_arguments(*more: str) -> list[str]:
+    """Return what Chromium is started with, `WEBTENSOR_CHROMIUM_ARGUMENTS` and `more` included."""
+    given = [*shlex.split(os.environ.get("WEBTENSOR_CHROMIUM_ARGUMENTS", "")), *more]
+    enabled = [one.removeprefix(_ENABLE) for one in given if one.startswith(_ENABLE)]
+    return [
+        "--no-sandbox",
+        _ENABLE + ",".join([*ENABLED_IN_CHROMIUM, *enabled]),
+        f"--disable-features={','.join(DISABLED_IN_CHROMIUM)}",
+        *(one for one in given if not one.startswith(_ENABLE)),
+    ]
+
+
 def launch_chromium(playwright: Playwright, arguments: Sequence[str] = ()) -> Browser:
     """Start headless Chromium; WebGL comes from SwiftShader where there is no GPU."""
-    all_arguments = [*CHROMIUM_ARGUMENTS, *arguments]
+    all_arguments = chromium_arguments(*arguments)
     if "WEBTENSOR_CHROMIUM" not in os.environ and playwright_build(playwright.chromium):
         return playwright.chromium.launch(args=all_arguments)
     executable = system_chromium()

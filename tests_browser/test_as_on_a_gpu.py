@@ -15,8 +15,10 @@ import webtensor as wt
 wt.set_backend("webgl")
 await wt.ready()
 backend = wt.backend()
+before = backend.device.is_emulated
 backend.device = backend.device._replace(is_emulated=is_emulated)
 backend.epoch = object()
+before
 """
 
 #: The families whose kernels are others on a GPU.
@@ -26,9 +28,9 @@ PRODUCTS = ("matmul", "matmul gradients", "conv2d", "convolution gradients", "fu
 @pytest.fixture
 def page(chromium_python: PythonPage) -> Iterator[PythonPage]:
     """A page whose device is taken for a GPU."""
-    chromium_python.run(SET, is_emulated=False)
+    is_emulated = chromium_python.run(SET, is_emulated=False)
     yield chromium_python
-    chromium_python.run(SET, is_emulated=True)
+    chromium_python.run(SET, is_emulated=is_emulated)
 
 
 @pytest.mark.parametrize("family", PRODUCTS)
