@@ -44,7 +44,7 @@ test: kernels site chromium ## run the tests in CPython and in Chromium
 	$(PYTEST) --numprocesses auto --dist worksteal tests_py pkg/webtensor
 	$(PYTEST) $(BROWSER_WORKERS) --browsers=chromium tests_browser
 
-test-browsers: site browsers ## run the tests in Firefox, WebKit and other hosts' pages, of lesser devices, and whole tables
+test-browsers: site browsers ## run the tests in Firefox, WebKit and other hosts' pages, of lesser devices, those that take long, and whole tables
 	$(PYTEST) $(BROWSER_WORKERS) --browsers=others tests_browser
 
 test-hosts: kernels site chromium ## try JupyterLite, Pyodide's console and other CPythons

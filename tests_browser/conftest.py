@@ -13,8 +13,9 @@ Console errors and uncaught exceptions in the page fail the test that caused the
 leaves a screenshot in `dist/screenshots/`.
 
 `--browsers=chromium` runs the tests that need Chromium alone, `--browsers=others` those in Firefox
-and WebKit, and those marked `lesser_devices`, `other_hosts`, `pages_on_webgl` or `whole_tables`;
-without the option all run. Those marked `host_tools` run with `--browsers=hosts` alone.
+and WebKit, those marked `lesser_devices`, `other_hosts`, `pages_on_webgl` or `whole_tables`, and
+those of `LONG_MODULES`; without the option all run. Those marked `host_tools` run with
+`--browsers=hosts` alone.
 """
 
 import contextlib
@@ -49,6 +50,28 @@ OTHER_BROWSERS = ("firefox", "webkit")
 #: The marks of tests that `make test-browsers` runs, too.
 MARKERS_OF_OTHERS = ("lesser_devices", "other_hosts", "pages_on_webgl", "whole_tables")
 
+#: Modules that take long, and that `make test`, a newcomer's, leaves to `make test-browsers`.
+LONG_MODULES = frozenset(
+    f"test_{name}"
+    for name in (
+        "as_on_a_gpu",
+        "bench",
+        "bench_page",
+        "chains",
+        "content_security",
+        "default_backend",
+        "examples",
+        "graph_models_against_tfjs",
+        "large_tensors",
+        "leaks",
+        "media_devices",
+        "reliability",
+        "service_worker",
+        "soak",
+        "start",
+    )
+)
+
 TENSORFLOW = "/node_modules/@tensorflow/tfjs/dist/tf.min.js"
 
 # Served beside the site for tests only.
@@ -77,8 +100,10 @@ def is_for_others(item: pytest.Item) -> bool:
     assert isinstance(item, pytest.Function)
     parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
     names = [*item.fixturenames, *(value for value in parameters if isinstance(value, str))]
-    return any(name.startswith(OTHER_BROWSERS) for name in names) or any(
-        item.get_closest_marker(marker) for marker in MARKERS_OF_OTHERS
+    return (
+        item.path.stem in LONG_MODULES
+        or any(name.startswith(OTHER_BROWSERS) for name in names)
+        or any(item.get_closest_marker(marker) for marker in MARKERS_OF_OTHERS)
     )
 
 
