@@ -29,8 +29,8 @@ class SharedStage:
 
 #: The lengths of those that run with every change.
 LENGTHS = {
-    "training-chromium-wasm": 300,
-    "training-chromium-webgl": 300,
+    "training-chromium-wasm": 600,
+    "training-chromium-webgl": 600,
     "contexts-chromium-webgl": 100,
     "threads-chromium-wasm": 40,
     "reload-chromium-wasm": 1,
