@@ -62,13 +62,20 @@ LONG_MODULES = frozenset(
         "default_backend",
         "examples",
         "graph_models_against_tfjs",
+        "io",
         "large_tensors",
         "leaks",
         "media_devices",
+        "programs",
+        "reinforce",
         "reliability",
         "service_worker",
         "soak",
         "start",
+        "teachable",
+        "text",
+        "timeseries",
+        "worker_page",
     )
 )
 
