@@ -100,7 +100,7 @@ class Device:
     def slowness(self) -> str | None:
         """Why the device is slow, if it is."""
         name = renderer(self.gl)
-        if is_emulated(self.gl):
+        if _is_software(name):
             return f"the processor draws in the place of a graphics processor ({name})"
         return f"the browser says that WebGL is slow here ({name})" if self._is_slow else None
 
@@ -179,8 +179,11 @@ def renderer(gl: Any) -> str:
 
 def is_emulated(gl: Any) -> bool:
     """Whether the processor draws in the place of a graphics processor."""
-    name = renderer(gl).lower()
-    return any(word in name for word in _SOFTWARE)
+    return _is_software(renderer(gl))
+
+
+def _is_software(renderer_name: str) -> bool:
+    return any(word in renderer_name.lower() for word in _SOFTWARE)
 
 
 def reads_too_early(gl: Any) -> bool:

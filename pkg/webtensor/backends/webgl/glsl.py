@@ -88,12 +88,18 @@ float scaled_exp(float n, float r) {
   return intBitsToFloat(floatBitsToInt(p * r + 1.0) + int(n * 8388608.0));
 }
 """,
-    # exp(x) = 2**n * exp(r), with r in [-ln(2)/2, ln(2)/2] reduced in two parts (Cody & Waite),
-    # if that is a normal number.
+    # x = n ln(2) + r, with n whole and r in [-ln(2)/2, ln(2)/2], in two parts (Cody & Waite).
+    "exp_parts": """
+float exp_parts(float x, out float n) {
+  n = floor(x * 1.44269504 + 0.5);
+  return (x - n * 0.693359375) + n * 2.12194440e-4;
+}
+""",
+    # exp(x), if that is a normal number.
     "exp_normal": """
 float exp_normal(float x) {
-  float n = floor(x * 1.44269504 + 0.5);
-  float r = (x - n * 0.693359375) + n * 2.12194440e-4;
+  float n;
+  float r = exp_parts(x, n);
   return scaled_exp(n, r);
 }
 """,
@@ -103,12 +109,12 @@ float exp_(float x) {
   return mix(mix(y, 0.0, x < -87.33654), x, is_nan(x));
 }
 """,
-    # exp(x) / 2 of x that is not negative; finite up to where exp(x) / 2 is. Devices may reorder
-    # products, so none of exp(x / 2) would do.
+    # exp(x) / 2 for x >= 0, also where exp(x) itself is infinite. A product of exp(x / 2) would not
+    # do: devices may reorder it.
     "half_exp": """
 float half_exp(float x) {
-  float n = floor(x * 1.44269504 + 0.5);
-  float r = (x - n * 0.693359375) + n * 2.12194440e-4;
+  float n;
+  float r = exp_parts(x, n);
   return mix(mix(scaled_exp(n - 1.0, r), infinity(), x > 89.41598), x, is_nan(x));
 }
 """,
@@ -168,7 +174,7 @@ float log10_(float x) {
   return or_log_limit(e * 0.301025390625 + (e * 4.6050390e-6 + y * 0.434294482), x);
 }
 """,
-    # Devices may multiply by the reciprocal, and that of a large number is too small to be normal.
+    # Devices may multiply by the reciprocal, which for a large divisor is below the normal numbers.
     "ratio": """
 float ratio(float x, float y) {
   float scale = mix(1.0, 0.25, abs(y) > 4e37);
