@@ -90,30 +90,38 @@ def test_cancelled_reads_leave_nothing_behind(python_page: PythonPage):
     assert after == before
 
 
+#: Counts the calls of a function of WebGL as `js.calls`, until `js.stopCounting()`.
+COUNT_CALLS = """
+import js
+from pyodide.code import run_js
+
+count_calls = run_js('''(name) => {
+  const context = WebGL2RenderingContext.prototype;
+  const original = context[name];
+  window.calls = 0;
+  window.stopCounting = () => (context[name] = original);
+  context[name] = function (...numbers) {
+    window.calls += 1;
+    return original.apply(this, numbers);
+  };
+}''')
+"""
+
 PROMPT = """
 from time import perf_counter
-import js
 import webtensor as wt
 
 wt.set_backend("webgl")
-js.eval('''
-  window.polls = 0;
-  const wait = WebGL2RenderingContext.prototype.clientWaitSync;
-  window.stopCounting = () => (WebGL2RenderingContext.prototype.clientWaitSync = wait);
-  WebGL2RenderingContext.prototype.clientWaitSync = function (...numbers) {
-    window.polls += 1;
-    return wait.apply(this, numbers);
-  };
-''')
+count_calls("clientWaitSync")
 slow = wt.ones((512, 512))
 
 async def read():
     y = slow
     for _ in range(3):
         y = wt.matmul(y, slow)
-    before, start = js.polls, perf_counter()
+    before, start = js.calls, perf_counter()
     await y.data()
-    return js.polls - before, (perf_counter() - start) * 1000
+    return js.calls - before, (perf_counter() - start) * 1000
 
 try:
     await read()
@@ -125,48 +133,39 @@ measured
 
 
 def test_waiting_asks_seldom(python_page: PythonPage):
-    for polls, milliseconds in python_page.run(PROMPT):
+    for polls, milliseconds in python_page.run(COUNT_CALLS + PROMPT):
         assert 1 <= polls <= 20 + milliseconds / 2
 
 
 FENCES = """
 import asyncio
-import js
 import webtensor as wt
 
 wt.set_backend("webgl")
-js.eval('''
-  window.fences = 0;
-  const put = WebGL2RenderingContext.prototype.fenceSync;
-  window.stopCounting = () => (WebGL2RenderingContext.prototype.fenceSync = put);
-  WebGL2RenderingContext.prototype.fenceSync = function (...numbers) {
-    window.fences += 1;
-    return put.apply(this, numbers);
-  };
-''')
+count_calls("fenceSync")
 
 async def fences(*tensors):
-    before = js.fences
+    before = js.calls
     values = [(await x.data())[0] for x in tensors]
-    return js.fences - before, values
+    return js.calls - before, values
 
 try:
-    one = wt.ones((4,))
-    *small, last = [one + number for number in range(5)]
+    ones = wt.ones((4,))
+    *small, last = [ones + number for number in range(5)]
     large = wt.ones((300, 300)) + 3
-    found = [await fences(*small[:3]), await fences(large), await fences(one + 5, small[3])]
-    reads = [x.data() for x in (one + 6, last)]
-    before = js.fences
+    counts = [await fences(*small[:3]), await fences(large), await fences(ones + 5, small[3])]
+    reads = [x.data() for x in (ones + 6, last)]
+    before = js.calls
     await asyncio.gather(*reads)
-    found.append(js.fences - before)
+    counts.append(js.calls - before)
 finally:
     js.stopCounting()
-found
+counts
 """
 
 
 def test_reads_of_what_is_done_do_not_wait(python_page: PythonPage):
-    several, large, after, together = python_page.run(FENCES)
+    several, large, after, together = python_page.run(COUNT_CALLS + FENCES)
     assert several == [1, [1, 2, 3]]
     assert large == [1, [4]]
     assert after == [1, [6, 4]]
