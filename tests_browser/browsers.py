@@ -131,13 +131,13 @@ def system_webkit() -> WebKitGTK | None:
 
 def chromium_arguments(*more: str) -> list[str]:
     """Return what Chromium is started with, `WEBTENSOR_CHROMIUM_ARGUMENTS` and `more` included."""
-    given = [*shlex.split(os.environ.get("WEBTENSOR_CHROMIUM_ARGUMENTS", "")), *more]
-    enabled = [one.removeprefix(_ENABLE) for one in given if one.startswith(_ENABLE)]
+    extra = [*shlex.split(os.environ.get("WEBTENSOR_CHROMIUM_ARGUMENTS", "")), *more]
+    enabled = [argument.removeprefix(_ENABLE) for argument in extra if argument.startswith(_ENABLE)]
     return [
         "--no-sandbox",
         _ENABLE + ",".join([*ENABLED_IN_CHROMIUM, *enabled]),
         f"--disable-features={','.join(DISABLED_IN_CHROMIUM)}",
-        *(one for one in given if not one.startswith(_ENABLE)),
+        *(argument for argument in extra if not argument.startswith(_ENABLE)),
     ]
 
 

@@ -1,4 +1,4 @@
-"""What the WebGL backend does differently on a GPU, on a device that is taken for one."""
+"""Kernels that the WebGL backend has for GPUs, on an emulated device that counts as a GPU."""
 
 from collections.abc import Iterator
 
@@ -21,13 +21,13 @@ backend.epoch = object()
 before
 """
 
-#: The families whose kernels are others on a GPU.
+#: The families whose kernels differ on a GPU.
 PRODUCTS = ("matmul", "matmul gradients", "conv2d", "convolution gradients", "fused")
 
 
 @pytest.fixture
 def page(chromium_python: PythonPage) -> Iterator[PythonPage]:
-    """A page whose device is taken for a GPU."""
+    """A page whose device counts as a GPU."""
     is_emulated = chromium_python.run(SET, is_emulated=False)
     yield chromium_python
     chromium_python.run(SET, is_emulated=is_emulated)

@@ -88,7 +88,7 @@ def memory_stays_flat(stage: Stage, trial: Trial, steps: int) -> str:
     page = stage.python(trial.browser)
     page.run(NETWORK + KEEP, backend=trial.backend, width=16)
     run = KEPT + "[await training.run(count), *memory()]"
-    # Each step of Adam has numbers of its own; of as many calls as that, descriptions are kept.
+    # Each step of Adam has attributes of its own, so the cache of described calls fills up first.
     warm_up = max(steps // 10, 300)
     first_loss, exact, bounded = page.run(run, count=warm_up)
     for start in range(warm_up, steps, CHUNK):

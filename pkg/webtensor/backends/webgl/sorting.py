@@ -292,8 +292,8 @@ def _largest(draws: Draws, x: Value, dtype: DType, outer: int, length: int, k: i
         return _largest_by_blocks(draws, x, dtype, outer, length, k)
     if k <= _MOST_SELECTED:
         return _select(draws, x, dtype, outer, length, k)
-    places = argsort_texture(draws, x, dtype, True, outer, length)
-    sources = [("places", places, int32)]
+    indices = argsort_texture(draws, x, dtype, True, outer, length)
+    sources = [("places", indices, int32)]
     return _draw(draws, "cut", _CUT, (dtype, True), sources, outer * k, length_=length, k=k)
 
 
@@ -331,8 +331,8 @@ def _largest_by_blocks(
         **sizes,
     )
     best = _largest(draws, taken, dtype, outer, k * block, k)
-    found = [("chosen", best, int32), ("blocks", kept, int32)]
-    return _draw(draws, "places", _PLACES, order, found, outer * k, k=k, block=block)
+    indices = [("chosen", best, int32), ("blocks", kept, int32)]
+    return _draw(draws, "places", _PLACES, order, indices, outer * k, k=k, block=block)
 
 
 # -- searching ------------------------------------------------------------------------------------

@@ -27,8 +27,8 @@ __all__ = [
 #: Rows of a tile, if the device has as many render targets; a multiple of four.
 TILE_ROWS = 8
 
-#: The minimum number of multiplications at which a second draw pays off: where the processor draws,
-#: and on GPUs, which fetch in parallel and begin a draw as slowly.
+#: The minimum number of multiplications at which a second draw pays off, on emulated devices and on
+#: GPUs. A GPU computes much faster, but takes as long to begin a draw.
 _WORTH_TILES_EMULATED = 1 << 18
 _WORTH_TILES = 1 << 24
 
