@@ -22,7 +22,7 @@ from webtensor.backends.webgl.tiles import (
     are_worth_tiles,
     draw_tiles,
     paced,
-    repeated,
+    summed,
     tile_rows,
 )
 from webtensor.dtypes import DType, float32
@@ -149,10 +149,10 @@ def _tile_code(rows: int, transpose_a: bool, transpose_b: bool, k: int) -> str:
             step.append(f"    vec4 a{row} = getAAt(a + {row}.0 * aNext);")
             if transpose_b:
                 dots = ", ".join(f"dot(a{row}, b{tap})" for tap in range(4))
-                step.append(f"    c{row} += vec4({dots});")
+                step.append(f"    sum{row} += vec4({dots});")
             else:
                 terms = " + ".join(f"a{row}.{lane} * b{tap}" for tap, lane in enumerate("xyzw"))
-                step.append(f"    c{row} += {terms};")
+                step.append(f"    sum{row} += {terms};")
         step.append("    a += 1.0;")
     return "\n".join(
         [
@@ -163,9 +163,9 @@ def _tile_code(rows: int, transpose_a: bool, transpose_b: bool, k: int) -> str:
             f"  float b = float(t * bStep + column{' * 4 * k' if transpose_b else ''});",
             f"  float aNext = float({'m' if transpose_a else 'blocks * k'});",
             f"  float bNext = float({'k' if transpose_b else 'n'});",
-            *(f"  vec4 c{row} = vec4(0.0);" for row in range(rows)),
-            *repeated(k, "k", step),
-            *(f"  result{row} = c{row};" for row in range(rows)),
+            *(f"  vec4 total{row} = vec4(0.0);" for row in range(rows)),
+            *summed(k, "k", rows, step),
+            *(f"  result{row} = total{row};" for row in range(rows)),
             "}",
         ]
     )
@@ -179,7 +179,7 @@ def _tile_steps_along_rows(rows: int) -> list[str]:
             name = f"a{step}_{texel}"
             lines.append(f"    vec4 {name} = getAAt(a + {step}.0 * aNext + {texel}.0);")
             lines += [
-                f"    c{texel * 4 + offset} += {name}.{lane} * b{step};"
+                f"    sum{texel * 4 + offset} += {name}.{lane} * b{step};"
                 for offset, lane in enumerate("xyzw")
             ]
     return [*lines, "    a += 4.0 * aNext;"]

@@ -151,8 +151,10 @@ _DEPTHWISE_START = """
   int mine = channel / multiplier;"""
 # Depthwise: output channel = input channel * multiplier + one of the multiplier.
 _DEPTHWISE_FORWARD = """
-      total += within(getX(pixelIndex * own + mine), inside)
+      sum += within(getX(pixelIndex * own + mine), inside)
         * getFilter_(cell * columns + channel);"""
+#: Rows of a window are sums of their own, as that rounds less.
+_ROW_OF_WINDOW = ("V sum = V(0.0);", "total += sum;")
 _DEPTHWISE_TO_INPUT = """
       for (int q = 0; q < multiplier; q++) {
         int k = channel * multiplier + q;
@@ -204,11 +206,13 @@ def _run(
 ) -> Value:
     """Draw a window shader; ``lanes`` are the result's and the two operands'."""
     # Walks with loops in them would make long shaders.
-    cells = unrolled(window, lanes[0]) if body is _DEPTHWISE_FORWARD else None
+    is_depthwise = body is _DEPTHWISE_FORWARD
+    cells = unrolled(window, lanes[0]) if is_depthwise else None
 
     def shader() -> Shader:
-        start = _DEPTHWISE_START if body is _DEPTHWISE_FORWARD else ""
-        code = form.replace("CELLS", over_cells(cells, "BODY")).replace("START", start)
+        start = _DEPTHWISE_START if is_depthwise else ""
+        around = _ROW_OF_WINDOW if is_depthwise else ()
+        code = form.replace("CELLS", over_cells(cells, "BODY", *around)).replace("START", start)
         code = code.replace("BODY", body.strip())
         code = code.replace("LANES", str(lanes[0]))
         second = "dy" if "getDy" in code else "filter_"

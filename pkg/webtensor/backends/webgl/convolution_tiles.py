@@ -15,7 +15,7 @@ from webtensor.backends.webgl.tiles import (
     are_worth_tiles,
     draw_tiles,
     paced,
-    repeated,
+    summed,
     tile_rows,
 )
 from webtensor.backends.webgl.window_walk import WINDOW_UNIFORMS, window_numbers
@@ -81,7 +81,7 @@ def _pixel_tile(
     walk = [
         *(f"        vec4 w{tap} = getFilter_At(w + {tap}.0 * next);" for tap in range(taps)),
         f"        w += {step};",
-        *each("        vec4 xR = within(getXAt(atR), insideR);", f"        totalR += {add};"),
+        *each("        vec4 xR = within(getXAt(atR), insideR);", f"        sumR += {add};"),
         *each("        atR += 1.0;"),
     ]
     lines = [
@@ -97,7 +97,7 @@ def _pixel_tile(
         "  for (int i = 0; i < filterHeight; i++) {",
         "    for (int j = 0; j < filterWidth; j++) {",
         *each(*cell),
-        *repeated(along, "along", walk),
+        *summed(along, "along", rows, walk),
         f"      w += {leap};" if leap else "",
         "    }",
         "  }",

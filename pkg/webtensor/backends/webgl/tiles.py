@@ -20,7 +20,7 @@ __all__ = [
     "are_worth_tiles",
     "draw_tiles",
     "paced",
-    "repeated",
+    "summed",
     "tile_rows",
 ]
 
@@ -49,25 +49,31 @@ V compute(int t) {
 _PART = "block / blocks; block -= target * blocks"
 
 
-def repeated(count: int, name: str, body: list[str]) -> list[str]:
-    """Return code that runs ``body`` ``count`` times; the uniform ``name`` has the count.
+def summed(count: int, name: str, rows: int, body: list[str]) -> list[str]:
+    """Return code that runs ``body`` ``count`` times, which adds products to ``sumR``.
 
-    Loops cost much on emulated devices: a single step needs none, and an even number of steps is
-    taken two at a time. Programs are therefore keyed by ``paced(count)``, not by the count.
+    The uniform ``name`` has the count. A few steps make a sum of their own, which is then added to
+    ``totalR``, for each of the ``rows``: rounding errors grow with the number of terms that are
+    added one after another.
+
+    Loops cost much on emulated devices: a single step needs none, others are taken several at a
+    time. Programs are therefore keyed by ``paced(count)``, not by the count.
     """
     pace = paced(count)
-    if pace == 0:
-        return ["  {", *body, "  }"]
+    step = f"{name}Step"
+    loop = f"for (int {step} = 0; {step} < {name}; {step} += {pace}) " if pace else ""
     return [
-        f"  for (int {name}Step = 0; {name}Step < {name}; {name}Step += {pace}) {{",
-        *["  {", *body, "  }"] * pace,
+        f"  {loop}{{",
+        *(f"    vec4 sum{row} = vec4(0.0);" for row in range(rows)),
+        *["    {", *body, "    }"] * max(pace, 1),
+        *(f"    total{row} += sum{row};" for row in range(rows)),
         "  }",
     ]
 
 
 def paced(count: int) -> int:
     """Return how many steps a loop of ``count`` steps takes at a time; 0 if there is no loop."""
-    return 0 if count == 1 else 2 - count % 2
+    return 0 if count == 1 else next(pace for pace in (4, 2, 1) if count % pace == 0)
 
 
 def are_worth_tiles(draws: Draws, multiplications: int) -> bool:

@@ -45,7 +45,7 @@ def unrolled(window: Window, lanes: int) -> tuple[int, int] | None:
     return size if size[0] * size[1] * (4 // lanes) <= _MOST_READS else None
 
 
-def over_cells(size: tuple[int, int] | None, body: str) -> str:
+def over_cells(size: tuple[int, int] | None, body: str, before: str = "", after: str = "") -> str:
     """Return code that runs ``body`` at each cell (``i``, ``j``) of a window.
 
     The window starts at ``row`` and ``column``. ``cell`` is the cell's number and ``pixelIndex``
@@ -55,18 +55,22 @@ def over_cells(size: tuple[int, int] | None, body: str) -> str:
     if size is None:
         return f"""for (int i = 0; i < filterHeight; i++) {{
     {_line("i", "")}
+    {before}
     for (int j = 0; j < filterWidth; j++) {{
       {_column("j", "")}
       {_cell("", "", body)}
     }}
+    {after}
   }}"""
     rows, columns = map(range, size)
     lines = [_line(str(i), str(i)) for i in rows]
     lines += [_column(str(j), str(j)) for j in columns]
     for i in rows:
+        lines.append(f"{{ {before}")
         for j in columns:
             cell = _cell(str(i), str(j), body)
             lines.append(f"{{ const int i = {i}; const int j = {j};\n      {cell} }}")
+        lines.append(f"{after} }}")
     return "\n  ".join(lines)
 
 
