@@ -177,6 +177,9 @@ def _transposed(draft: _Draft, call: KernelCall) -> KernelCall | None:
         if maker is None or maker.kernel != "strided" or spec.shape != maker.signature.shape:
             continue
         *batch, rows, columns = spec.shape
+        own = (sizes.m, sizes.k) if position == 0 else (sizes.k, sizes.n)
+        if (rows, columns) != (own[::-1] if getattr(sizes, field) else own):
+            continue  # the product takes several matrices for one
         original = (*batch, columns, rows)
         *outer, stride_of_columns, stride_of_rows = contiguous_strides(original)
         strides, offset, *_ = maker.attributes
