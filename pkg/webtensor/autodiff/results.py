@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from webtensor.autodiff.tape import IDENTITY
-from webtensor.dtypes import float32
+from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, Variable, alias, as_operand
 
 __all__ = ["each_its_own", "ones_like", "require_callable", "require_tensor"]
@@ -27,7 +27,7 @@ def require_tensor(name: str, value: Any) -> Tensor:
 
 
 def ones_like(tensor: Tensor) -> Tensor:
-    ones = as_operand("grad", 1.0, float32)
+    ones = as_operand("grad", 1.0, complex64 if tensor.dtype is complex64 else float32)
     return ones.broadcast_to(tensor.shape)  # type: ignore[no-any-return]
 
 

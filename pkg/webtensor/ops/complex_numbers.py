@@ -256,6 +256,7 @@ def _expm1(x: Tensor) -> Tensor:
 
 
 @_rule("log")
+@_with_derivative(lambda x: 1.0 / x)
 def _log(x: Tensor) -> Tensor:
     # Near the unit circle, the logarithm of the absolute value is that of 1 plus a small number.
     size, a, b = _abs(x), abs(real(x)), abs(imag(x))
@@ -266,6 +267,7 @@ def _log(x: Tensor) -> Tensor:
 
 
 @_rule("log1p")
+@_with_derivative(lambda x: 1.0 / (1.0 + x))
 def _log1p(x: Tensor) -> Tensor:
     a, b = real(x), imag(x)
     near = logical_and(abs(a) < 0.5, abs(b) < 1.0)
@@ -301,7 +303,9 @@ def _sqrt(x: Tensor) -> Tensor:
 def _pow(x: Tensor, y: Tensor) -> Tensor:
     zero = logical_and(equal(x, 0.0), real(y) > 0)
     power = _exp(_multiply(y, _log(where(zero, 1.0, x))))
-    return where(equal(y, 0.0), 1.0, where(zero, 0.0, power))
+    has_no_logarithm = logical_or(equal(x, 0.0), logical_not(isfinite(x)))
+    is_one = logical_and(equal(y, 0.0), has_no_logarithm)
+    return where(is_one, 1.0, where(zero, 0.0, power))
 
 
 # -- trigonometry and hyperbolic functions ------------------------------------------------------

@@ -6,11 +6,10 @@ from enum import IntEnum
 
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.ops.activations import relu
+from webtensor.ops.activations import relu, softplus
 from webtensor.ops.binary import (
     add,
     divide,
-    minimum,
     multiply,
     not_equal,
     squared_difference,
@@ -18,9 +17,9 @@ from webtensor.ops.binary import (
 )
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import as_float, cast_to
-from webtensor.ops.nn import log_softmax
+from webtensor.ops.nn import clip, log_softmax
 from webtensor.ops.reduction import mean as _mean, sum as _sum
-from webtensor.ops.unary import abs as _abs, exp, log, log1p, negative, square
+from webtensor.ops.unary import abs as _abs, log, negative, square
 from webtensor.shapes import broadcast_shapes, normalize_axis
 
 __all__ = [
@@ -242,9 +241,9 @@ def huber_loss(
     if not isinstance(delta, (int, float)) or not delta >= 0:
         raise ValueError(f"{name}: delta must be a non-negative number, but got {delta!r}")
     truth, guess = _labelled(name, labels, predictions)
-    error = _abs(subtract(guess, truth))
-    quadratic = minimum(error, float(delta))
-    linear = multiply(subtract(error, quadratic), float(delta))
+    error = subtract(guess, truth)
+    quadratic = clip(error, -float(delta), float(delta))
+    linear = multiply(_abs(subtract(error, quadratic)), float(delta))
     return _reduced(name, add(multiply(square(quadratic), 0.5), linear), weights, reduction)
 
 
@@ -295,8 +294,8 @@ def sigmoid_cross_entropy(
 ) -> Tensor:
     """Cross-entropy between labels and the sigmoid of logits, each class on its own.
 
-    ``label_smoothing`` moves the labels towards 1/2. Computed as ``max(x, 0) - x * z + log(1 +
-    exp(-|x|))``, which neither overflows nor cancels.
+    ``label_smoothing`` moves the labels towards 1/2. Computed as ``z * softplus(-x) +
+    (1 - z) * softplus(x)``, which neither overflows nor cancels.
 
     Raises:
         ValueError: shapes that differ, or options that do not fit.
@@ -310,7 +309,8 @@ def sigmoid_cross_entropy(
     name = "sigmoid_cross_entropy"
     truth, x = _pair(name, "multi_class_labels", multi_class_labels, "logits", logits)
     truth = _smoothed(name, truth, label_smoothing, 0.5)
-    losses = add(subtract(relu(x), multiply(x, truth)), log1p(exp(negative(_abs(x)))))
+    yes, no = softplus(negative(x)), softplus(x)
+    losses = add(multiply(truth, yes), multiply(subtract(1.0, truth), no))
     return _reduced(name, losses, weights, reduction)
 
 

@@ -85,6 +85,9 @@ def _moments_gradient(
 
 #: Means and variances, one above the other, along the middle of three axes in one pass. Not all
 #: backends have a kernel for it.
+#: Norms that only square the elements.
+_EUCLIDEAN = ("euclidean", "fro", 2)
+
 _MOMENTS = Primitive("moments", gradients=(_moments_gradient,))
 
 
@@ -209,7 +212,9 @@ def norm(
         (5.0, 6.0)
     """
     operand = as_operand("norm", x)
-    size = abs(operand if operand.dtype is complex64 else cast_to(operand, float32))
+    size = operand if operand.dtype is complex64 else cast_to(operand, float32)
+    if size.dtype is complex64 or ord not in _EUCLIDEAN:
+        size = abs(size)
     rank = len(size.shape)
     if axis is None:
         flat = _vector_norm("norm", reshape(size, (-1,) if size.size else (0,)), ord, 0)
@@ -225,7 +230,7 @@ def norm(
 
 
 def _vector_norm(name: str, size: Tensor, ord: float | str, axis: int) -> Tensor:
-    """Norm of vectors of absolute values, whose axis keeps length 1."""
+    """Norm of vectors, whose axis keeps length 1; ``size`` is absolute unless only squared."""
     if ord in ("euclidean", 2):
         return sqrt(_sum(square(size), axis, True))
     if ord == 1:
@@ -243,7 +248,7 @@ def _vector_norm(name: str, size: Tensor, ord: float | str, axis: int) -> Tensor
 
 
 def _matrix_norm(name: str, size: Tensor, ord: float | str, row: int, column: int) -> Tensor:
-    """Norm of matrices of absolute values, whose axes keep length 1."""
+    """Norm of matrices, whose axes keep length 1; ``size`` is absolute unless only squared."""
     if ord in ("euclidean", "fro"):
         return sqrt(_sum(square(size), (row, column), True))
     if ord == 1:

@@ -9,6 +9,7 @@ from typing import Any
 from webtensor.autodiff.functions import grad, own_tensor
 from webtensor.autodiff.results import each_its_own, require_callable, require_tensor
 from webtensor.autodiff.tape import Tape, with_zeros
+from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.ops import eye, reshape, stack, zeros
 from webtensor.shapes import prod
@@ -63,7 +64,7 @@ def jvp(
         inner.watch(source)
     with inner:
         value = require_tensor("jvp", function(*sources))
-    dy = zeros(value.shape)
+    dy = zeros(value.shape, complex64 if value.dtype is complex64 else float32)
     outer.watch(dy)
     with outer:
         gradients = inner.gradients([value], sources, [dy])
@@ -85,7 +86,7 @@ def jacobian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Ten
     element ``j`` of ``x``.
 
     Raises:
-        TypeError: ``function`` cannot be called, or its result is no tensor.
+        TypeError: ``function`` cannot be called, or its result is no tensor or complex.
 
     Example:
         >>> import webtensor as wt
@@ -101,6 +102,11 @@ def jacobian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Ten
         tape.watch(source)
         with tape:
             value = require_tensor("jacobian", function(source))
+        if value.dtype is complex64:
+            raise TypeError(
+                "jacobian: the function must return real numbers, but its result is complex64; "
+                "take its real and imaginary parts by themselves"
+            )
         shape = (*value.shape, *source.shape)
         if not prod(shape):
             return zeros(shape)

@@ -79,9 +79,9 @@ def huber(y_true: TensorLike, y_pred: TensorLike, delta: float = 1.0) -> Tensor:
 
     Huber, *Robust estimation of a location parameter*, 1964.
     """
-    error = wt.abs(wt.subtract(*_pair(y_true, y_pred)))
-    quadratic = wt.minimum(error, delta)
-    return wt.mean(wt.square(quadratic) * 0.5 + (error - quadratic) * delta, -1)
+    error = wt.subtract(*_pair(y_true, y_pred))
+    quadratic = wt.clip(error, -delta, delta)
+    return wt.mean(wt.square(quadratic) * 0.5 + wt.abs(error - quadratic) * delta, -1)
 
 
 def log_cosh(y_true: TensorLike, y_pred: TensorLike) -> Tensor:

@@ -12,7 +12,8 @@ from webtensor.ops.linalg.factorizations import svdvals
 from webtensor.ops.linalg.stacks import matrices
 from webtensor.ops.movement import reshape
 from webtensor.ops.reduction import max as _max, min as _min, sum as _sum
-from webtensor.ops.unary import abs, sqrt, square
+from webtensor.ops.statistics import euclidean_norm
+from webtensor.ops.unary import abs
 from webtensor.shapes import normalize_axes
 
 __all__ = ["matrix_norm", "vector_norm"]
@@ -44,6 +45,8 @@ def vector_norm(
     if isinstance(ord, (bool, str)) or not hasattr(ord, "__float__"):
         raise TypeError(f"vector_norm: ord must be a number, but got {ord!r}")
     axes = normalize_axes("vector_norm", axis, len(operand.shape))
+    if ord == 2:
+        return euclidean_norm(operand, axes, keepdims)
     sizes = abs(operand if operand.dtype is complex64 else cast_to(operand, float32))
     if ord == inf:
         return _max(sizes, axes, keepdims)
@@ -53,8 +56,6 @@ def vector_norm(
         return _sum(cast_to(sizes != 0, float32), axes, keepdims)
     if ord == 1:
         return _sum(sizes, axes, keepdims)
-    if ord == 2:
-        return sqrt(_sum(square(sizes), axes, keepdims))
     return _sum(sizes ** float(ord), axes, keepdims) ** (1 / float(ord))
 
 
