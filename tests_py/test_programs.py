@@ -188,6 +188,48 @@ def test_variables_that_are_made_of_arguments(backend: str) -> None:
         assert [part.item() for part in captured(wt.tensor(x))] == [x + 1.0, 1.0, 2.0 * x]
 
 
+def test_variables_for_each_signature(backend: str) -> None:
+    totals: dict[Any, wt.Variable] = {}
+
+    @wt.function
+    def added(x: wt.Tensor) -> wt.Tensor:
+        if x.shape not in totals:
+            totals[x.shape] = wt.Variable(wt.ones(x.shape))
+        totals[x.shape].assign_add(x)
+        return totals[x.shape] * 1.0
+
+    results = [added(wt.ones((size,))).tolist() for size in (1, 1, 1, 2, 2, 2, 1)]
+    assert results == [[2.0], [3.0], [4.0], [2.0] * 2, [3.0] * 2, [4.0] * 2, [5.0]]
+
+
+def test_variables_of_a_call_that_failed(backend: str) -> None:
+    variables: list[wt.Variable] = []
+
+    @wt.function
+    def grown(x: wt.Tensor, fails: bool) -> wt.Tensor:
+        if fails:
+            raise KeyError
+        if not variables:
+            variables.append(wt.Variable(x))
+        return variables[0].assign_add(1.0) * 1.0
+
+    with pytest.raises(KeyError):
+        grown(wt.tensor(1.0), True)
+    assert [grown(wt.tensor(1.0), False).item() for _ in range(3)] == [2.0, 3.0, 4.0]
+
+
+def test_an_argument_is_an_index(backend: str) -> None:
+    captured = wt.function(lambda x, i: (x[i], x[:, i], x[i, 0:2]))
+    x = wt.reshape(wt.arange(9), (3, 3))
+    for index in (0, 2, -1):
+        parts = captured(x, wt.tensor(index, dtype="int32"))
+        expected = x.numpy()
+        wanted = [expected[index], expected[:, index], expected[index, 0:2]]
+        assert [part.tolist() for part in parts] == [part.tolist() for part in wanted]
+    picked = wt.vmap(lambda i: x[1][i])(wt.tensor([2, 0], dtype="int32"))
+    assert picked.tolist() == [5, 3]
+
+
 def test_a_variable_that_another_is_set_to(backend: str) -> None:
     source, target = wt.Variable([1.0]), wt.Variable([0.0])
     captured = wt.function(lambda: target.assign(source))

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from webtensor.dtypes import bool_, int32
-from webtensor.engine import Tensor, TensorLike, as_operand, from_host, near_its_operands
+from webtensor.engine import Tensor, TensorLike, as_operand, from_host, near_its_operands, state
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.compaction import count_true, true_indices
 from webtensor.ops.coordinates import to_flat_indices
@@ -57,6 +57,8 @@ def _as_part(part: Any) -> Any:
         return part
     if getattr(part, "dtype", None) == "bool" and not part.shape:
         return bool(part)
+    if state.captures and isinstance(part, Tensor) and not part.shape:
+        return _as_indices(part)  # replays read another number
     if hasattr(part, "__index__") and not getattr(part, "shape", ()):
         return part.__index__()
     if isinstance(part, list) and not part:

@@ -95,7 +95,7 @@ def capture(
 
         form = map_structure(noted, result)
         recording = recorder.finish()
-    if is_first and (recording.made_variables or recording.made_seeds):
+    if recorder.left_variables() or (is_first and recording.made_seeds):
         return result, []
     if recording.made_seeds:
         recorder.refuse(

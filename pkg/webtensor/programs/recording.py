@@ -104,7 +104,6 @@ class Recording:
         choices: what late numbers decided.
         assigned: variables, with what was assigned to them last.
         assigned_numbers: what holds numbers, with what was assigned to it last.
-        made_variables: whether it made variables, which later calls may find.
         made_seeds: whether it drew seeds that objects keep.
     """
 
@@ -114,7 +113,6 @@ class Recording:
     choices: list[tuple[LateNumber, bool]] = field(default_factory=list)
     assigned: list[tuple[Variable, View]] = field(default_factory=list)
     assigned_numbers: list[tuple[NumberHolder, Any]] = field(default_factory=list)
-    made_variables: bool = False
     made_seeds: bool = False
 
 
@@ -204,6 +202,22 @@ class Recorder:
         ]
         return self.recording
 
+    def left_variables(self) -> bool:
+        """Whether a variable that the function made outlives the call, so that later calls use it.
+
+        The recording ends with it: those that are gone are assigned to no more.
+        """
+        own, self._own_variables = self._own_variables, {}
+        self.recording.assigned = [
+            (variable, view)
+            for variable, view in self.recording.assigned
+            if id(variable) not in own
+        ]
+        self._assigned.clear()
+        references = [ref(variable) for variable in own.values()]
+        del own
+        return any(reference() is not None for reference in references)
+
     # -- what is observed ---------------------------------------------------------------------
 
     def record(
@@ -236,7 +250,6 @@ class Recorder:
 
     def make_variable(self, variable: Variable, source: Tensor) -> None:
         """Note a variable that the function makes, and the tensor that it begins with."""
-        self.recording.made_variables = True
         if not self.has_failed:
             self._own_variables[id(variable)] = variable
             self._note(variable._value, self.view(source).value)
