@@ -133,6 +133,72 @@ def test_gradients_through_a_batch(backend: str) -> None:
     close(wt.grad(total(wt, wt.vmap))(wt.tensor(w)), jax.grad(total(jnp, jax.vmap))(w))
 
 
+@wt.custom_grad
+def steep(x: wt.Tensor) -> Any:
+    """Twice ``x``, whose slope is said to be 10."""
+    return x * 2.0, lambda dy: dy * 10.0
+
+
+@wt.custom_grad
+def scaled(x: wt.Tensor, factor: wt.Tensor) -> Any:
+    return x * factor, lambda dy: (dy * 100.0, dy * 7.0)
+
+
+def test_gradients_of_their_own_through_a_batch(backend: str, no_leak: None) -> None:
+    x, stop = wt.tensor([1.0, 2.0]), keras.ops.stop_gradient
+
+    def slope(function: Callable[..., Any], x: wt.Tensor = x) -> Any:
+        return wt.grad(lambda x: wt.sum(wt.vmap(function)(x)))(x).tolist()
+
+    assert slope(steep) == slope(wt.function(steep)) == [10.0, 10.0]
+    assert slope(lambda row: row * stop(row)) == [1.0, 2.0]
+    assert slope(lambda row: row + stop(wt.round(row) - row)) == [1.0, 1.0]
+    # the outer gradient is that of steep(x) + 10 x
+    assert slope(wt.grad(lambda row: steep(row) * row)) == [20.0, 20.0]
+    assert slope(wt.vmap(steep), wt.tensor([[1.0, 2.0]])) == [[10.0, 10.0]]
+    assert wt.vmap(steep)(x).tolist() == [2.0, 4.0]
+    captured = wt.function(wt.grad(lambda x: wt.sum(wt.vmap(steep)(x))))
+    assert [captured(x).tolist() for _ in range(2)] == [[10.0, 10.0]] * 2
+    assert wt.jvp(wt.vmap(steep), [x], [wt.ones((2,))])[1].tolist() == [10.0, 10.0]
+    assert wt.jacobian(wt.vmap(steep))(x).tolist() == [[10.0, 0.0], [0.0, 10.0]]
+    shared = wt.grads(lambda x, w: wt.sum(wt.vmap(scaled, (0, None))(x, w)))(x, 3.0)
+    assert [part.tolist() for part in shared] == [[100.0, 100.0], 14.0]
+
+
+def test_complex_roots_of_a_batch_have_no_corners(backend: str) -> None:
+    slope = wt.grad(lambda z: wt.sum(wt.imag(wt.vmap(wt.sqrt)(z))))
+    assert slope(wt.complex([4.0], [0.0])).tolist() == [0.25j]
+
+
+def test_what_a_batch_cannot_differentiate(backend: str) -> None:
+    x = wt.tensor([1.0, 2.0])
+
+    def enclosing(row: wt.Tensor) -> wt.Tensor:
+        return wt.custom_grad(lambda q: (q * row, lambda dy: dy))(row)
+
+    with pytest.raises(wt.CaptureError, match="custom_grad: within vmap"):
+        wt.grad(lambda x: wt.sum(wt.vmap(enclosing)(x)))(x)
+    with wt.GradientTape() as tape:
+        tape.watch(x)
+
+        def halting(row: wt.Tensor) -> wt.Tensor:
+            with tape.stop_recording():
+                return row * 2.0
+
+        with pytest.raises(wt.CaptureError, match="stop_recording"):
+            wt.vmap(halting)(x)
+        y = wt.vmap(lambda row: row * row)(x)
+    assert tape.gradient(y, x).tolist() == [2.0, 4.0]
+
+
+def test_a_captured_batch_of_transposed_matrices(backend: str) -> None:
+    x, w = drawn(2, 2, 3), drawn(2, 2)
+    product = wt.vmap(lambda x: wt.matmul(wt.transpose(x), wt.tensor(w)))
+    captured = wt.function(product)
+    for _ in range(2):
+        close(captured(wt.tensor(x)), np.swapaxes(x, 1, 2) @ w)
+
+
 def test_batches_of_batches(backend: str) -> None:
     x, y = drawn(3, 4), drawn(5, 4)
     pairs = wt.vmap(lambda a: wt.vmap(lambda b: wt.sum(a * b))(wt.tensor(y)))(wt.tensor(x))
@@ -232,6 +298,52 @@ def test_derivatives_as_in_jax(backend: str, name: str) -> None:
         jax.hessian(lambda x: jnp.sum(theirs(x) ** 2))(x),
         1e-4,
     )
+
+
+#: Functions that are smooth where their formulas have absolute values or powers of zero.
+SMOOTH: dict[str, tuple[Callable[[Any], Any], list[float], list[list[float]]]] = {
+    "norm": (wt.norm, [0.0, 2.0], [[0.5, 0.0], [0.0, 0.0]]),
+    "vector_norm": (wt.linalg.vector_norm, [0.0, 2.0], [[0.5, 0.0], [0.0, 0.0]]),
+    "huber_loss": (lambda x: wt.losses.huber_loss([0.0], x), [0.0], [[1.0]]),
+    "keras huber": (lambda x: keras.losses.huber(wt.zeros((1,)), x), [0.0], [[1.0]]),
+    "sigmoid_cross_entropy": (
+        lambda x: wt.losses.sigmoid_cross_entropy([1.0], x),
+        [0.0],
+        [[0.25]],
+    ),
+    "complex log": (
+        lambda x: wt.real(wt.log(wt.complex(x[0], x[1]))),
+        [0.0, -1.5],
+        [[4 / 9, 0.0], [0.0, -4 / 9]],
+    ),
+    "pow": (lambda x: x[0] ** x[1], [2.0, 0.0], [[0.0, 0.5], [0.5, np.log(2) ** 2]]),
+    "power of zero": (lambda x: x[0] ** 0, [0.0], [[0.0]]),
+}
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_second_derivatives_of_smooth_functions(backend: str, name: str) -> None:
+    function, x, expected = SMOOTH[name]
+    close(wt.hessian(function)(wt.tensor(x)), np.array(expected))
+
+
+def test_first_derivatives_at_zero(backend: str) -> None:
+    loss = wt.grad(lambda x: wt.losses.sigmoid_cross_entropy([1.0, 0.0], x))
+    close(loss(wt.tensor([0.0, 0.0])), np.array([-0.25, 0.25]))
+    third = wt.grad(wt.grad(wt.grad(lambda x: x**x)))
+    close(third(1.0), 3.0)
+    z = wt.complex(2.0, 1.0)
+    slope = wt.grad(lambda y: wt.real(wt.pow(z, y)))(wt.complex(0.0, 0.0))
+    np.testing.assert_allclose(slope.numpy(), np.conj(np.log(2 + 1j)), 1e-5)
+
+
+def test_derivatives_of_complex_results(backend: str) -> None:
+    z = wt.complex([1.0, 2.0], [2.0, 4.0])
+    np.testing.assert_allclose(wt.grad(lambda z: z * z)(z).numpy(), 2 * np.conj(z.numpy()))
+    along = wt.complex([1.0, 1.0], [0.0, 0.0])
+    np.testing.assert_allclose(wt.jvp(lambda z: z * z, [z], [along])[1].numpy(), 2 * z.numpy())
+    with pytest.raises(TypeError, match="jacobian: the function must return real numbers"):
+        wt.jacobian(lambda z: z * z)(z)
 
 
 def test_derivatives_of_several_arguments(backend: str) -> None:

@@ -33,22 +33,35 @@ def custom_grad(
     """
     require_callable("custom_grad", function)
 
+    def compute(inputs: tuple[Tensor, ...]) -> tuple[Tensor, Callable[..., Any]]:
+        return _custom_result(function(*inputs))
+
     @wraps(function)
     def differentiable(*xs: TensorLike) -> Tensor:
         inputs = tuple(as_operand("custom_grad", x) for x in xs)
-        if not is_recording():
-            return _custom_result(function(*inputs))[0]
+        is_seen, capture = is_recording(), state.captures[-1] if state.captures else None
+        if capture is not None and not capture.is_differentiated:
+            capture = None
+        if capture is None and not is_seen:
+            return compute(inputs)[0]
         # The tensors that the gradient function uses live until the walk back, even if disposed.
         with outside_scopes():
             inputs = tuple(alias(IDENTITY, x, x.shape) for x in inputs)
             with paused():
-                value, gradient = _custom_result(function(*inputs))
+                value, gradient = (
+                    compute(inputs)
+                    if capture is None
+                    else capture.custom_call(inputs, compute, is_seen)
+                )
         with paused():
             # A new tensor: the function may return one that is recorded already.
             value = alias(IDENTITY, value, value.shape)
-        primitive = _custom_primitive(gradient, inputs)
-        for observer in state.observers:
-            observer.record(primitive, inputs, value, ())
+        if capture is not None:
+            capture.note_custom_call(inputs, value, compute)
+        if is_seen:
+            primitive = _custom_primitive(gradient, inputs)
+            for observer in state.observers:
+                observer.record(primitive, inputs, value, ())
         return value
 
     return differentiable

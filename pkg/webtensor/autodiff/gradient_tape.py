@@ -8,9 +8,10 @@ from math import prod
 from typing import Any
 from warnings import warn
 
-from webtensor.autodiff.tape import IDENTITY, Tape, with_zeros, zero_gradient
+from webtensor.autodiff.tape import IDENTITY, Tape, recording_tapes, with_zeros, zero_gradient
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, Variable, alias, as_operand
+from webtensor.errors import CaptureError
 from webtensor.nest import flatten, is_nested, pack
 
 __all__ = ["GradientTape", "is_differentiable"]
@@ -95,8 +96,14 @@ class GradientTape:
 
         Raises:
             RuntimeError: the tape is not recording.
+            CaptureError: a loop's body or ``wt.vmap``'s function would not be recorded.
         """
         tape = self._recording("stop_recording")
+        if tape not in recording_tapes():
+            raise CaptureError(
+                "stop_recording: what wt.vmap, or a loop in a captured function, repeats is "
+                "recorded as a whole; use keras.ops.stop_gradient for a part of it"
+            )
         tape.__exit__()
         try:
             yield

@@ -19,6 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
+from webtensor.autodiff.results import ones_like
 from webtensor.dtypes import DType, string_
 from webtensor.engine import Primitive, Storage, Tensor, Variable, backend, state
 from webtensor.engine.convert import pack
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from webtensor.programs.loops import RecordedLoop, RecordedWayBack
 
 __all__ = [
+    "CUSTOM",
     "Argument",
+    "Custom",
     "LateScalar",
     "RecordedCall",
     "Recorder",
@@ -93,6 +96,13 @@ class RecordedCall(NamedTuple):
     late: tuple[Any, ...] | None = None
 
 
+#: Computes a value, and the function that computes its gradients.
+Custom: TypeAlias = Callable[[tuple[Tensor, ...]], tuple[Tensor, Callable[..., Any]]]
+
+#: A call of a function with gradients of its own, its attribute, in what a tape differentiates.
+CUSTOM = Primitive("custom_grad")
+
+
 @dataclass
 class Recording:
     """What a function did.
@@ -123,10 +133,18 @@ class Recorder:
         is_strict: whether what cannot be captured is an error; else it ends the recording, and the
             function runs on.
         around: what records the function around this one, or None.
+        is_differentiated: whether a tape will see what is recorded, so that functions with
+            gradients of their own are recorded as such.
     """
 
-    def __init__(self, is_strict: bool = True, around: Recorder | None = None) -> None:
+    def __init__(
+        self,
+        is_strict: bool = True,
+        around: Recorder | None = None,
+        is_differentiated: bool = False,
+    ) -> None:
         self.is_strict = is_strict
+        self.is_differentiated = is_differentiated
         self._around = around
         #: Whether the function did what cannot be captured.
         self.has_failed = False
@@ -201,6 +219,42 @@ class Recorder:
             (variable, self.view(value)) for variable, value in self._assigned.values()
         ]
         return self.recording
+
+    def custom_call(
+        self, inputs: tuple[Tensor, ...], compute: Custom, keeps_calls: bool
+    ) -> tuple[Tensor, Callable[..., Any]]:
+        """Run a function with a gradient of its own, keeping or forgetting the calls of its value.
+
+        Raises:
+            CaptureError: it, or its gradient, uses a recorded tensor that is not among its inputs.
+        """
+        calls, first = self.recording.calls, self._values
+        start = len(calls)
+        stand_ins = tuple(Tensor(x.storage, x.shape, x.dtype) for x in inputs)
+        for tensor in stand_ins:
+            self._note(tensor, self.next_value())
+        value, gradient = compute(stand_ins)
+        self.is_differentiated = False  # gradients may be made of the function itself
+        try:
+            gradient(ones_like(value))
+        finally:
+            self.is_differentiated = True
+        for view in (view for call in calls[start:] for view in call.inputs):
+            source = self.recording.sources.get(view.value)
+            if view.value < first and not isinstance(source, (Storage, Variable)):
+                raise CaptureError(
+                    "custom_grad: within vmap, the function must take all tensors that differ "
+                    "from example to example as arguments"
+                )
+        del calls[start:]
+        return compute(inputs) if keeps_calls else (value, gradient)
+
+    def note_custom_call(self, inputs: tuple[Tensor, ...], value: Tensor, compute: Custom) -> None:
+        """Note that a tensor comes from a function with a gradient of its own."""
+        views = tuple(map(self.view, inputs))
+        is_old = value.storage in self._made or any(x.storage is value.storage for x in inputs)
+        note = partial(self._note, value=self.next_value()) if is_old else self.begin_result
+        self.recording.calls.append(RecordedCall(CUSTOM, views, note(value), (compute,)))
 
     def left_variables(self) -> bool:
         """Whether a variable that the function made outlives the call, so that later calls use it.

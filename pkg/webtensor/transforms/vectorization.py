@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, TypeAlias
 
 from webtensor.arguments import as_integer
-from webtensor.autodiff import paused
+from webtensor.autodiff import custom_grad, is_recording, paused
 from webtensor.autodiff.functions import is_host_data, own_tensors
 from webtensor.autodiff.results import require_callable
 from webtensor.autodiff.tape import IDENTITY
@@ -20,7 +20,9 @@ from webtensor.nest import map_structure
 from webtensor.ops import broadcast_to, moveaxis, reshape, stack
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.programs.recording import (
+    CUSTOM,
     Argument,
+    Custom,
     RecordedCall,
     Recorder,
     Source,
@@ -148,7 +150,9 @@ def _recorded(
 
     Returns the recording, what the function returned, with places of tensors, and these.
     """
-    recorder = Recorder(around=state.captures[-1] if state.captures else None)
+    around = state.captures[-1] if state.captures else None
+    is_differentiated = is_recording() or (around is not None and around.is_differentiated)
+    recorder = Recorder(around=around, is_differentiated=is_differentiated)
     with paused():
         examples = [
             operand.tensor[0] if operand.is_batched else operand.tensor for operand in operands
@@ -213,7 +217,8 @@ class _Batch:
                 raise CaptureError(
                     "vmap: how often while_loop runs differs from example to example; use scan"
                 )
-            self._values[call.output.value] = self._computed(call)
+            compute = self._custom if call.primitive is CUSTOM else self._computed
+            self._values[call.output.value] = compute(call)
 
     def whole(self, view: View) -> Tensor:
         """Return a result for the whole batch."""
@@ -250,6 +255,15 @@ class _Batch:
             tensor = reshape(tensor, shape)
         return Operand(tensor, is_batched)
 
+    def _custom(self, call: RecordedCall) -> Operand:
+        """Return the value of a function that has a gradient of its own, and keeps it."""
+        (compute,) = call.attributes
+        operands = [self._seen(view) for view in call.inputs]
+        is_batched = any(operand.is_batched for operand in operands)
+        tensors = [operand.tensor for operand in operands]
+        function = _batched_custom(compute, operands) if is_batched else compute
+        return Operand(custom_grad(lambda *xs: function(xs))(*tensors), is_batched)
+
     def _computed(self, call: RecordedCall) -> Operand:
         """Return the result of an operation."""
         operands = [self._seen(view) for view in call.inputs]
@@ -265,3 +279,21 @@ class _Batch:
             return Operand(run(call.primitive, tensors, shape, dtype, *attributes), False)
         each = [tuple(again(part, numbers) for part in call.late) for numbers in self._numbers]
         return Operand(one_by_one(call, operands, each), True)
+
+
+def _batched_custom(custom: Custom, operands: Sequence[Operand]) -> Custom:
+    """Return a function with a gradient of its own for a batch of examples."""
+    axes = [0 if operand.is_batched else None for operand in operands]
+
+    def each_gradient(dy: Tensor, *xs: Tensor) -> list[Tensor]:
+        gradients = custom(xs)[1](dy)
+        return [gradients] if isinstance(gradients, Tensor) else list(gradients)
+
+    def compute(xs: tuple[Tensor, ...]) -> tuple[Tensor, Callable[[Tensor], list[Tensor]]]:
+        def gradient(dy: Tensor) -> list[Tensor]:
+            parts = vmap(each_gradient, [0, *axes])(dy, *xs)
+            return [p if axis == 0 else p.sum(0) for p, axis in zip(parts, axes, strict=True)]
+
+        return vmap(lambda *x: custom(x)[0], axes)(*xs), gradient
+
+    return compute
