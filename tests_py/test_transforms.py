@@ -337,6 +337,13 @@ def test_first_derivatives_at_zero(backend: str) -> None:
     np.testing.assert_allclose(slope.numpy(), np.conj(np.log(2 + 1j)), 1e-5)
 
 
+def test_a_tensor_that_fills_another(backend: str) -> None:
+    assert wt.grad(lambda a: wt.sum(wt.full((2,), a)) + a * a)(0.5).item() == 3.0
+    assert wt.grad(lambda a: wt.sum(wt.full_like(wt.ones((3,)), a)))(0.5).item() == 3.0
+    captured = wt.function(lambda a: wt.full((2,), a))
+    assert [captured(wt.tensor(a)).tolist() for a in (2.0, 3.0)] == [[2.0] * 2, [3.0] * 2]
+
+
 def test_derivatives_of_complex_results(backend: str) -> None:
     z = wt.complex([1.0, 2.0], [2.0, 4.0])
     np.testing.assert_allclose(wt.grad(lambda z: z * z)(z).numpy(), 2 * np.conj(z.numpy()))

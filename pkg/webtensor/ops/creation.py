@@ -178,7 +178,15 @@ def _filled(name: str, shape: int | Sequence[int], fill_value: Any, dtype: Any) 
     shape = as_shape(name, shape)
     if fill_value is _ZERO:
         fill_value = "" if as_dtype(dtype) is string_ else 0
-    if hasattr(fill_value, "item"):  # a tensor, a variable, a number of NumPy's
+    if isinstance(fill_value, (Tensor, Variable)) and fill_value.dtype is not string_:
+        from webtensor.ops.broadcasting import broadcast_to
+
+        if fill_value.size == 1:  # gradients flow to it, and replays read it again
+            number = reshape(as_operand(name, fill_value), ())
+            return broadcast_to(
+                number if dtype is None else cast_to(number, as_dtype(dtype)), shape
+            )
+    if hasattr(fill_value, "item"):  # a tensor, a number of NumPy's
         fill_value = fill_value.item()
     if isinstance(fill_value, (str, bytes)):
         result_dtype = string_ if dtype is None else as_dtype(dtype)
