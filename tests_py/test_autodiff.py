@@ -711,6 +711,13 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         r"custom_grad: gradient must return one tensor per input, of shapes \[\(2,\)\]",
     ),
+    "a custom gradient that is real where the input is complex": (
+        lambda: wt.grad(wt.custom_grad(lambda z: (wt.real(z), lambda dy: dy)))(
+            wt.complex(1.0, 2.0)
+        ),
+        ValueError,
+        r"complex where the input is, but returned \['float32\(\)'\]",
+    ),
     "too few custom gradients": (
         lambda: wt.grads(wt.custom_grad(lambda x, y: (x * y, lambda dy: [dy])))(1.0, 2.0),
         ValueError,

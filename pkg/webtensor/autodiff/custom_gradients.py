@@ -8,8 +8,10 @@ from typing import Any
 
 from webtensor.autodiff.results import require_callable, require_tensor
 from webtensor.autodiff.tape import IDENTITY, is_recording, paused
+from webtensor.dtypes import complex64
 from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, state
 from webtensor.engine.scopes import outside_scopes
+from webtensor.shapes import Shape
 
 __all__ = ["custom_grad"]
 
@@ -87,10 +89,11 @@ def _custom_primitive(gradient: Callable[..., Any], inputs: Sequence[Tensor]) ->
             result = gradient(alias(IDENTITY, dy, dy.shape))
             cached_gradients[id(dy)] = dy, [result] if isinstance(result, Tensor) else list(result)
         parts = cached_gradients[id(dy)][1]
-        if len(parts) != len(inputs) or parts[index].shape != inputs[index].shape:
+        if len(parts) != len(inputs) or _form(parts[index]) != _form(inputs[index]):
             raise ValueError(
                 "custom_grad: gradient must return one tensor per input, of shapes "
-                f"{[x.shape for x in inputs]}, but returned {[g.shape for g in parts]}"
+                f"{[x.shape for x in inputs]}, complex where the input is, but returned "
+                f"{[str(g.dtype) + str(g.shape) for g in parts]}"
             )
         return parts[index]  # type: ignore[no-any-return]
 
@@ -98,3 +101,7 @@ def _custom_primitive(gradient: Callable[..., Any], inputs: Sequence[Tensor]) ->
         return lambda dy, *_: part(index, dy)
 
     return Primitive("custom_grad", gradients=rule)
+
+
+def _form(tensor: Tensor) -> tuple[Shape, bool]:
+    return tensor.shape, tensor.dtype is complex64
