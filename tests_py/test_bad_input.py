@@ -54,10 +54,10 @@ ERRORS: dict[str, Row] = {
         TypeError,
         "add: elements must be numbers, but got None",
     ),
-    "tensors with axes in a list": (
-        lambda: wt.tensor([X, X]),
-        TypeError,
-        r"tensor: elements must be numbers, but got Tensor\(\[\[1",
+    "tensors of unlike shapes in a list": (
+        lambda: wt.tensor([X, X[0]]),
+        ValueError,
+        r"tensor: nested sequences must have equal sizes, but there are tensors of shapes",
     ),
     "a dictionary": (lambda: wt.tensor({"a": 1}), TypeError, "elements must be numbers"),
     "a set": (lambda: wt.tensor({1, 2}), TypeError, "elements must be numbers"),

@@ -344,6 +344,24 @@ def test_a_tensor_that_fills_another(backend: str) -> None:
     assert [captured(wt.tensor(a)).tolist() for a in (2.0, 3.0)] == [[2.0] * 2, [3.0] * 2]
 
 
+def test_lists_of_tensors(backend: str) -> None:
+    x = wt.tensor([1.0, 2.0])
+
+    def turned(x: wt.Tensor) -> wt.Tensor:
+        return wt.array([x[1], -x[0]])
+
+    assert wt.jacobian(turned)(x).tolist() == [[0.0, 1.0], [-1.0, 0.0]]
+    assert wt.vmap(turned)(wt.tensor([[1.0, 2.0], [3.0, 4.0]])).tolist() == [[2, -1], [4, -3]]
+    assert wt.function(turned)(x).tolist() == turned(x).tolist() == [2.0, -1.0]
+    assert wt.grad(lambda a: wt.sum(wt.add(x, [[a, 1], [2, a]])))(0.5).item() == 2.0
+    assert wt.grad(lambda a: wt.sum([a]))(0.5).item() == 1.0
+    assert wt.array([x, [3, 4]]).tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    with pytest.raises(ValueError, match=r"equal sizes, but there are tensors of shapes"):
+        wt.array([x, x[0]])
+    with pytest.raises(TypeError, match="elements must be numbers, but got 'x'"):
+        wt.grad(lambda a: wt.sum([a, "x"]))(0.5)
+
+
 def test_derivatives_of_complex_results(backend: str) -> None:
     z = wt.complex([1.0, 2.0], [2.0, 4.0])
     np.testing.assert_allclose(wt.grad(lambda z: z * z)(z).numpy(), 2 * np.conj(z.numpy()))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
-from webtensor.dtypes import DType, number_dtype, promote
+from webtensor.dtypes import DType, number_dtype, promote, string_
 from webtensor.engine.convert import host_buffer, pack
 from webtensor.engine.late_numbers import LateNumber, at_capture
 from webtensor.engine.scopes import outside_scopes
@@ -34,9 +36,49 @@ _constant_bytes = 0
 
 
 def from_host(name: str, value: Any, dtype: DType | None = None) -> Tensor:
-    """Make a tensor from host data; ``name`` is the function that errors will name."""
-    host, shape, dtype = host_buffer(name, value, dtype)
+    """Make a tensor from host data; ``name`` is the function that errors will name.
+
+    Lists may hold tensors. Where something observes operations, as a tape does, these are stacked
+    instead of read.
+    """
+    if state.observers and _holds_tensors(value):
+        return _stacked(name, value, dtype)
+    try:
+        host, shape, dtype = host_buffer(name, value, dtype)
+    except TypeError:
+        if not _holds_tensors(value):
+            raise
+        return _stacked(name, value, dtype)
     return Tensor(host_storage(dtype, host), shape, dtype)
+
+
+def _holds_tensors(value: Any) -> bool:
+    if not isinstance(value, (list, tuple)):
+        return False
+    kinds = set(map(type, value))
+    if any(issubclass(kind, (Tensor, Variable)) for kind in kinds):
+        return True
+    return any(issubclass(kind, (list, tuple)) for kind in kinds) and any(
+        map(_holds_tensors, value)
+    )
+
+
+def _stacked(name: str, values: Sequence[Any], dtype: DType | None) -> Tensor:
+    """Return a list of tensors, numbers and lists of them as a tensor."""
+    parts = [as_operand(name, value, dtype) for value in values]
+    for part, value in zip(parts, values, strict=True):
+        if part.dtype is string_:
+            raise TypeError(f"{name}: elements must be numbers, but got {value!r}")
+    shapes = {part.shape for part in parts}
+    if len(shapes) > 1:
+        raise ValueError(
+            f"{name}: nested sequences must have equal sizes, but there are tensors of shapes "
+            f"{sorted(shapes)}"
+        )
+    common = dtype or reduce(promote, [part.dtype for part in parts])
+    first, *others = [part.astype(common) for part in parts]
+    stacked: Tensor = first.stack(others) if others else first.expand_dims(0)
+    return stacked
 
 
 def constant(name: str, value: Any, dtype: DType) -> Tensor:
