@@ -12,6 +12,7 @@ import webtensor as wt
 from tests_py.graph.cases import CASES, Case
 from tests_py.graph.flows import FLOWS, Flow
 from tests_py.graph.graphs import (
+    Dtype,
     constant,
     function,
     model_of,
@@ -158,3 +159,53 @@ def test_what_is_computed_once_outlives_tidy(case: Case, backend: str, no_leak: 
         with wt.tidy():
             model.execute(feeds, case.fetches)
     model.dispose()
+
+
+PASS_ON = [
+    placeholder("x"),
+    constant("w", [2.0, 3.0]),
+    node("product", "Mul", "x w"),
+    node("input", "Identity", "x"),
+    node("weight", "Identity", "w"),
+    node("first", "Identity", "product"),
+    node("second", "Identity", "product"),
+]
+#: The same, and a random number, which is computed anew at each run.
+RANDOM = [
+    *PASS_ON,
+    constant("shape", [1]),
+    node("z", "RandomUniform", "shape", dtype=Dtype("float32"), T=Dtype("int32")),
+]
+
+
+@pytest.mark.parametrize("disposed", range(5))
+@pytest.mark.parametrize("nodes", [PASS_ON, RANDOM], ids=["pure", "random"])
+def test_each_result_is_disposed_by_itself(
+    nodes: list[Any], disposed: int, backend: str, no_leak: None
+):
+    model = model_of(topology(nodes))
+    names = ["input", "weight", "first", "second", "second", nodes[-1]["name"]]
+    expected = [[1.0, 2.0], [2.0, 3.0], [2.0, 6.0], [2.0, 6.0], [2.0, 6.0]]
+    x = wt.tensor([1.0, 2.0])
+    for _ in range(4):
+        results = model.execute({"x": x}, names)
+        assert isinstance(results, list)
+        results[disposed].dispose()
+        for index in {*range(5)} - {disposed}:
+            assert results[index].tolist() == expected[index]
+        assert x.tolist() == [1.0, 2.0]
+    model.dispose()
+
+
+def test_results_are_separate_under_a_tape(backend: str):
+    model = model_of(topology(PASS_ON))
+    for _ in range(4):
+        x = wt.Variable([1.0, 2.0])
+        with wt.GradientTape() as tape:
+            results = model.execute({"x": x}, ["first", "second", "input"])
+            assert isinstance(results, list)
+            results[0].dispose()
+            loss = wt.sum(results[1]) + wt.sum(results[2])
+        gradient = tape.gradient(loss, x)
+        assert gradient is not None
+        assert gradient.tolist() == [3.0, 4.0]

@@ -172,6 +172,31 @@ def test_if_captures_outer_values_and_constants() -> None:
         check(model, flag=np.array(flag), x=array([2, 3]))
 
 
+def test_what_a_branch_returns_is_disposed_by_itself(backend: str) -> None:
+    branches = {
+        f"{kind}_branch": helper.make_graph(
+            [helper.make_node("Constant", [], ["b"], value=constant("b", [float(kind == "then")]))],
+            kind,
+            [],
+            [value("b")],
+        )
+        for kind in ("then", "else")
+    }
+    nodes = [
+        helper.make_node("If", ["is_first"], ["y"], **branches),
+        helper.make_node("SequenceConstruct", ["x", "x"], ["pair"]),
+    ]
+    outputs = [value("y"), helper.make_tensor_sequence_value_info("pair", FLOAT, None)]
+    inputs = [value("x", ["n"]), value("is_first", [], BOOL)]
+    model: Any = wt.load_onnx(bytes_of(model_of(nodes, inputs, outputs)))
+    x = wt.tensor([1.0, 2.0])
+    for _ in range(4):
+        y, pair = model.predict([x, wt.tensor(True)])
+        assert y.tolist() == [1.0]
+        wt.dispose([y, pair[0]])
+        assert pair[1].tolist() == x.tolist() == [1.0, 2.0]
+
+
 def test_loop_with_carried_values_scan_outputs_and_a_nested_if() -> None:
     then = graph_of([helper.make_node("Add", ["sum", "x"], ["more"])], [], [value("more")])
     other = graph_of([helper.make_node("Identity", ["sum"], ["same"])], [], [value("same")])

@@ -136,6 +136,14 @@ def test_variables(backend: str):
     assert results(model, 1.0) == [0.5, 1.5]
 
 
+def test_variables_outlive_the_results_that_have_their_values(backend: str):
+    model = opened(counter())
+    for total in (0.5, 1.5, 2.5, 3.5):
+        values: Any = model.predict(wt.tensor(1.0))
+        assert [value.tolist() for value in values] == [total, total + 1.0]
+        wt.dispose(values)
+
+
 def test_variables_outlive_tidied_blocks():
     model = opened(counter())
     with wt.tidy():

@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
+from webtensor import ops
 from webtensor.engine import Tensor, keep
+from webtensor.engine.scopes import tensors_in
 from webtensor.graph.blocks import Block, Reads, finish, run
 from webtensor.graph.compilation import Compiler
 from webtensor.graph.fusing import Program, fuse
 from webtensor.graph.nodes import Nodes, Reference
 from webtensor.graph.specialization import specialize
+from webtensor.nest import map_structure
 from webtensor.programs import Function
 
 __all__ = ["Executor"]
@@ -62,6 +65,8 @@ class Executor:
     def run(self, feeds: Mapping[Reference, Any], fetches: Sequence[Reference]) -> Reads:
         """Compute tensors, as a list; yield those that must be read before.
 
+        The caller may dispose each of them: none is an argument, a constant or another result.
+
         Raises:
             ModelFormatError: a tensor depends on itself or on something that is missing.
             ValueError: tensors do not fit.
@@ -73,10 +78,10 @@ class Executor:
             captured = self._captured[key]
             if captured is not None:
                 return captured(*arguments)
-            return (yield from run(special, arguments))
+            return _separate((yield from run(special, arguments)))
         block = self.block(*tensors)
         if block.has_branches:
-            return (yield from run(block, arguments))
+            return _separate((yield from run(block, arguments)))
         results, special = yield from specialize(self._compiler, block, arguments, self._fuse)
         if len(self._specialized) >= _MOST_SPECIALIZED:
             self._forget(next(iter(self._specialized)))
@@ -85,7 +90,8 @@ class Executor:
         self._captured[key] = (
             Function(partial(_results, special), is_strict=False) if _is_pure(special) else None
         )
-        return results
+        constants = [*block.initial, *special.initial]
+        return _separate(results, [*arguments, *constants] if _is_pure(block) else None)
 
     def _forget(self, key: tuple[_Key, Any]) -> None:
         del self._specialized[key]
@@ -121,8 +127,22 @@ def _is_pure(block: Block) -> bool:
 
 
 def _results(block: Block, *arguments: Any) -> list[Any]:
-    results: list[Any] = finish(run(block, arguments))
-    return results
+    return _separate(finish(run(block, arguments)), [*arguments, *block.initial])
+
+
+def _separate(results: list[Any], shared: Sequence[Any] | None = None) -> list[Any]:
+    """Return results of which none is another, or among ``shared``: by default, all may be."""
+    seen = None if shared is None else set(map(id, tensors_in(shared)))
+
+    def separate(value: Any) -> Any:
+        if isinstance(value, Tensor) and (seen is None or id(value) in seen):
+            return ops.clone(value)
+        if seen is not None:
+            seen.add(id(value))
+        return value
+
+    separated: list[Any] = map_structure(separate, results)
+    return separated
 
 
 def _kind_of(value: Any) -> Any:
