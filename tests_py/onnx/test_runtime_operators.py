@@ -18,6 +18,10 @@ def floats(*shape: int) -> NDArray[np.float32]:
     return DRAW.normal(size=shape).astype(np.float32)
 
 
+def array(values: Any) -> NDArray[np.float32]:
+    return np.asarray(values, np.float32)
+
+
 def bytes_(*shape: int, low: int = 0, high: int = 256, dtype: Any = np.uint8) -> NDArray[Any]:
     return DRAW.integers(low, high, shape).astype(dtype)
 
@@ -596,6 +600,21 @@ CASES = {
         {"x": floats(1, 2, 5, 5), "grid": floats(1, 3, 3, 2) / 2},
         {"mode": "bilinear"},
     ),
+    # -- those of ONNX itself, where its versions or its tests leave something open
+    **{
+        f"RoiAlign of version {opset}": Case(
+            "RoiAlign",
+            {
+                "x": floats(2, 3, 9, 10),
+                "rois": array([[0, 0, 5, 5], [1, 1, 7, 6.5], [2, 2, 2.5, 2.5]]),
+                "batch": integers([0, 1, 1], np.int64),
+            },
+            {"output_height": 3, "output_width": 2, "sampling_ratio": 2},
+            domain="",
+            opset=opset,
+        )
+        for opset in (10, 15, 16)
+    },
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from math import inf
 from typing import Any
@@ -233,6 +234,7 @@ def _weights(parts: list[list[_Tap]]) -> Tensor:
     return ops.tensor([weight for taps in parts for _, weight in taps], dtype="float32")
 
 
+_REGIONS: dict[str, Any] = {"rois": lambda value: value, "batch_indices": lambda value: value}
 _LIMITS = ("max_output_boxes_per_class", "iou_threshold", "score_threshold")
 
 ROWS: dict[str, Row] = {
@@ -245,6 +247,7 @@ ROWS: dict[str, Row] = {
         **dict.fromkeys(_LIMITS, number),
     ).dynamic(),
     "RoiAlign-1": Operator(
-        regions_pooled, rois=lambda value: value, batch_indices=lambda value: value
+        partial(regions_pooled, coordinate_transformation_mode="output_half_pixel"), **_REGIONS
     ),
+    "RoiAlign-16": Operator(regions_pooled, **_REGIONS),
 }
