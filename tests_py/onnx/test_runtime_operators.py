@@ -615,6 +615,19 @@ CASES = {
         )
         for opset in (10, 15, 16)
     },
+    **{
+        f"Pad by {pads}": Case(
+            "Pad",
+            {"x": floats(1, 3, 8, 8), "pads": integers(pads, np.int64)},
+            domain="",
+            constants=("pads",),
+        )
+        for pads in (
+            [0, 0, -1, -1, 0, 0, -1, -1],
+            [0, 0, 0, 1, 0, 0, 0, -1],
+            [0, -1, 2, 0, 1, 0, -1, 0],
+        )
+    },
 }
 
 

@@ -143,6 +143,8 @@ def _padding(program: Program, node: Node) -> Node | None:
     if number or (value is None and len(node.inputs) > 2 and node.inputs[2] != MISSING):
         return None
     sizes: Any = pads.tolist()
+    if min(sizes) < 0:
+        return None
     pairs = [list(pair) for pair in zip(sizes[:4], sizes[4:], strict=True)]
     reference = _integers(program, f"{node.name} pairs", pairs)
     return Node(node.name, "Pad", (node.inputs[0], reference), (), {})
