@@ -113,6 +113,8 @@ LSTM = {
     "r_zero": integers([127], np.uint8),
 }
 
+EMPTY: Arrays = {"roi": None, "scales": None}
+
 CASES = {
     "Gelu": Case("Gelu", {"x": floats(3, 4)}),
     "FastGelu": Case("FastGelu", {"x": floats(3, 4), "b": floats(4)}),
@@ -628,6 +630,42 @@ CASES = {
             [0, -1, 2, 0, 1, 0, -1, 0],
         )
     },
+    **{
+        f"Resize of version 10 by {scale}": Case(
+            "Resize",
+            {"x": floats(1, 1, 10, 7), "scales": array([1, 1, scale, 1 / scale])},
+            {"mode": "nearest"},
+            domain="",
+            opset=10,
+            constants=("scales",),
+        )
+        for scale in (0.3, 0.6, 0.7, 0.75, 2.0)
+    },
+    "Upsample": Case(
+        "Upsample",
+        {"x": floats(1, 1, 10, 7), "scales": array([1, 1, 1.2, 2.4])},
+        domain="",
+        opset=9,
+        constants=("scales",),
+    ),
+    **{
+        f"Resize by {scale}, {mode}": Case(
+            "Resize",
+            {"x": floats(1, 1, 10, 21), "roi": None, "scales": array([1, 1, scale, scale])},
+            {"coordinate_transformation_mode": mode, "nearest_mode": "floor"},
+            domain="",
+            constants=("scales",),
+        )
+        for scale in (0.4, 0.7, 1.2)
+        for mode in ("asymmetric", "half_pixel")
+    },
+    "Resize to a size": Case(
+        "Resize",
+        {"x": floats(1, 1, 10, 7), **EMPTY, "sizes": integers([1, 1, 6, 9], np.int64)},
+        {"nearest_mode": "floor"},
+        domain="",
+        constants=("sizes",),
+    ),
 }
 
 

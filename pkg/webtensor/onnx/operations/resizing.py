@@ -3,13 +3,15 @@
 Images with channels last are resized by one kernel where TensorFlow defines their pixels in the
 same way. Else each axis is resized by itself: the positions in the input that the elements of the
 result come from follow from the sizes, so that indices and weights of neighbours are computed on
-the host.
+the host. As in ONNX Runtime, sizes, ratios and quotients are rounded to float32: 10 / 0.7 and the like
+then are the integers that they stand for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import ceil, floor, isclose
+from struct import pack, unpack
 from typing import Any, NamedTuple
 
 from webtensor import ops
@@ -43,23 +45,28 @@ class _Axis(NamedTuple):
     end: float
 
 
+def _as_float32(value: float) -> float:
+    return float(unpack("f", pack("f", value))[0])
+
+
 def _position(index: int, axis: _Axis, transformation: str) -> float:
     """Return where in the input an element of the result comes from."""
     result, scale = axis.result, axis.scale
+    middle = _as_float32((index + 0.5) / scale)
     if transformation == "half_pixel":
-        return (index + 0.5) / scale - 0.5
+        return middle - 0.5
     if transformation == "half_pixel_symmetric":
-        adjustment = result / (scale * axis.size)
+        adjustment = result / _as_float32(scale * axis.size)
         center = axis.size / 2
-        return center * (1 - adjustment) + (index + 0.5) / scale - 0.5
+        return center * (1 - adjustment) + middle - 0.5
     if transformation == "pytorch_half_pixel":
-        return (index + 0.5) / scale - 0.5 if result > 1 else 0.0
+        return middle - 0.5 if result > 1 else 0.0
     if transformation == "align_corners":
-        return index * (axis.size - 1) / (result - 1) if result > 1 else 0.0
+        return _as_float32(index * (axis.size - 1) / (result - 1)) if result > 1 else 0.0
     if transformation == "asymmetric":
-        return index / scale
+        return _as_float32(index / scale)
     if transformation == "tf_half_pixel_for_nn":
-        return (index + 0.5) / scale
+        return middle
     if transformation == "tf_crop_and_resize":
         last = axis.size - 1
         if result > 1:
@@ -68,7 +75,9 @@ def _position(index: int, axis: _Axis, transformation: str) -> float:
     raise ValueError(f"coordinate_transformation_mode is {transformation!r:.200}")
 
 
-def _nearest(position: float, rounding: str) -> int:
+def _nearest(position: float, rounding: str, is_smaller: bool) -> int:
+    if not rounding:  # before version 11, which has a name for it
+        rounding = "ceil" if is_smaller else "floor"
     if rounding == "round_prefer_floor":
         return ceil(position - 0.5)
     if rounding == "round_prefer_ceil":
@@ -92,7 +101,7 @@ def _cubic(distance: float, a: float) -> float:
 def _taps(position: float, axis: _Axis, options: _Options) -> dict[int, float]:
     """Return the weights of neighbours by their index, which may be outside."""
     if options.mode == "nearest":
-        return {_nearest(position, options.nearest): 1.0}
+        return {_nearest(position, options.nearest, axis.scale < 1): 1.0}
     reach = 2 if options.mode == "cubic" else 1
     width = min(axis.scale, 1.0) if options.antialias else 1.0
     weights: dict[int, float] = {}
@@ -141,6 +150,7 @@ def _resized_axis(x: Tensor, number: int, axis: _Axis, options: _Options) -> Ten
 #: Modes of coordinates and rounding that repeat each pixel in a block, where scales are integers.
 _BLOCKS = frozenset(
     {
+        ("asymmetric", ""),
         ("asymmetric", "floor"),
         ("half_pixel", "round_prefer_ceil"),
         ("half_pixel", "round_prefer_floor"),
@@ -184,9 +194,10 @@ def _scales(
         if len(scales) != len(axes):
             raise ValueError(f"scales has {len(scales)} numbers for {len(axes)} axes")
         return [
-            (scale, floor(shape[axis] * scale)) for axis, scale in zip(axes, scales, strict=True)
+            (scale, floor(_as_float32(shape[axis] * scale)))
+            for axis, scale in zip(axes, scales, strict=True)
         ]
-    ratios = [size / shape[axis] for axis, size in zip(axes, sizes, strict=True)]
+    ratios = [_as_float32(size / shape[axis]) for axis, size in zip(axes, sizes, strict=True)]
     if policy == "stretch":
         return list(zip(ratios, sizes, strict=True))
     ratio = min(ratios) if policy == "not_larger" else max(ratios)
@@ -251,7 +262,7 @@ def upsampled(x: Tensor, scales: list[float], *, mode: str = "nearest") -> Tenso
         scales=scales,
         coordinate_transformation_mode="asymmetric",
         mode=mode.replace("bilinear", "linear"),
-        nearest_mode="floor",
+        nearest_mode="",
     )
 
 
