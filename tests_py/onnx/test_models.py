@@ -248,6 +248,61 @@ def test_scan_of_two_inputs_with_directions_and_axes() -> None:
     check(model, s=np.zeros(2, np.float32), x=x, y=x + 1)
 
 
+def doubling_scan() -> Any:
+    """A model that adds up slices, and returns each twice."""
+    body = graph_of(
+        [
+            helper.make_node("Add", ["state", "a"], ["new"]),
+            helper.make_node("Concat", ["a", "b"], ["out"], axis=0),
+        ],
+        [value("state", [2]), value("a", [2]), value("b", [2])],
+        [value("new", [2]), value("out", [4])],
+    )
+    scan = helper.make_node(
+        "Scan",
+        ["s", "x", "y"],
+        ["last", "all"],
+        body=body,
+        num_scan_inputs=2,
+        scan_input_axes=[0, 1],
+        scan_output_axes=[-1],
+    )
+    inputs = [value("s", [2]), value("x", ["n", 2]), value("y", [2, "n"])]
+    return wt.load_onnx(bytes_of(model_of([scan], inputs, [value("last"), value("all")])))
+
+
+def test_scan_of_no_slices() -> None:
+    """As the specification says; ONNX Runtime refuses them."""
+    state = wt.tensor([1.0, 2.0])
+    for _ in range(3):
+        last, every = doubling_scan().predict([state, wt.zeros((0, 2)), wt.zeros((2, 0))])
+        assert (last.tolist(), every.shape) == ([1.0, 2.0], (4, 0))
+
+
+def test_scan_of_inputs_with_different_sizes() -> None:
+    inputs = [wt.ones(2), wt.ones((3, 2)), wt.ones((2, 4))]
+    with pytest.raises(ValueError, match=r"scan: .* 3 and 4 slices"):
+        doubling_scan().predict(inputs)
+
+
+def test_a_map_of_an_empty_sequence_is_empty() -> None:
+    body = graph_of(
+        [helper.make_node("Neg", ["a"], ["b"]), helper.make_node("Abs", ["a"], ["c"])],
+        [value("a")],
+        [value("b"), value("c")],
+    )
+    nodes = [
+        helper.make_node("SequenceEmpty", [], ["none"]),
+        helper.make_node("SequenceMap", ["none"], ["b", "c"], body=body),
+        helper.make_node("SequenceLength", ["c"], ["length"]),
+        helper.make_node("Add", ["length", "x"], ["y"]),
+    ]
+    model: Any = wt.load_onnx(
+        bytes_of(model_of(nodes, [value("x", [], INT64)], [value("y", None, INT64)]))
+    )
+    assert model.predict(wt.tensor(5)).tolist() == 5
+
+
 def test_functions_of_the_model_are_expanded() -> None:
     function = helper.make_function(
         "own",

@@ -127,6 +127,13 @@ def _slices(value: Tensor, axis: int, direction: int) -> list[Tensor]:
     return slices[::-1] if direction else slices
 
 
+def _zero_slice(value: Tensor, axis: int) -> list[Tensor]:
+    """Return a slice of an empty tensor; a step on it tells the shapes of its results."""
+    shape = [*value.shape]
+    del shape[axis]
+    return [ops.zeros(shape, value.dtype)]
+
+
 def scan(body: Callable[..., Reads], inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Reads:
     """Run a subgraph for each slice of the last inputs, and stack what it puts out."""
     scanned = attributes["num_scan_inputs"]
@@ -135,26 +142,37 @@ def scan(body: Callable[..., Reads], inputs: Sequence[Any], attributes: Mapping[
     state = list(inputs[: len(inputs) - scanned])
     axes = attributes.get("scan_input_axes") or [0] * scanned
     directions = attributes.get("scan_input_directions") or [0] * scanned
+    values = inputs[len(state) :]
+    sizes = [value.shape[axis] for value, axis in zip(values, axes, strict=True)]
+    if len({*sizes}) > 1:
+        counts = " and ".join(map(str, sizes))
+        raise ValueError(f"scan: inputs must have equally many slices, but have {counts} slices")
+    is_empty = sizes[0] == 0
     columns = [
-        _slices(value, axis, direction)
-        for value, axis, direction in zip(inputs[len(state) :], axes, directions, strict=True)
+        _zero_slice(value, axis) if is_empty else _slices(value, axis, direction)
+        for value, axis, direction in zip(values, axes, directions, strict=True)
     ]
     stacks: list[list[Any]] = []
     for slices in zip(*columns, strict=True):
         results = yield from body(*state, *slices)
-        state, outputs = results[: len(state)], results[len(state) :]
+        outputs = results[len(state) :]
+        if not is_empty:
+            state = results[: len(state)]
         stacks = stacks or [[] for _ in outputs]
         for stack, output in zip(stacks, outputs, strict=True):
             stack.append(output)
     axes = attributes.get("scan_output_axes") or [0] * len(stacks)
     directions = attributes.get("scan_output_directions") or [0] * len(stacks)
-    return [
-        *state,
-        *(
-            ops.stack(stack[::-1] if direction else stack, axis)
-            for stack, axis, direction in zip(stacks, axes, directions, strict=True)
-        ),
+    stacked = [
+        ops.stack(stack[::-1] if direction else stack, axis)
+        for stack, axis, direction in zip(stacks, axes, directions, strict=True)
     ]
+    if is_empty:
+        stacked = [
+            ops.gather(result, ops.zeros((0,), "int32"), axis)
+            for result, axis in zip(stacked, axes, strict=True)
+        ]
+    return [*state, *stacked]
 
 
 def scan_batches(
@@ -175,7 +193,7 @@ def scan_batches(
     return [ops.stack(results) for results in zip(*batches, strict=True)]
 
 
-def map_sequence(body: Callable[..., Reads], inputs: Sequence[Any], _: Any) -> Reads:
+def map_sequence(body: Callable[..., Reads], inputs: Sequence[Any], attributes: Any) -> Reads:
     """Run a subgraph for each element of a sequence, with those of others or the same tensors."""
     first, *others = inputs
     rows: list[Any] = []
@@ -183,4 +201,4 @@ def map_sequence(body: Callable[..., Reads], inputs: Sequence[Any], _: Any) -> R
         values = [other[index] if isinstance(other, list) else other for other in others]
         results = yield from body(element, *values)
         rows.append(results)
-    return [list(column) for column in zip(*rows, strict=True)]
+    return [[row[index] for row in rows] for index in range(attributes["num_results"])]
