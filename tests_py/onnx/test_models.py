@@ -303,6 +303,40 @@ def test_a_map_of_an_empty_sequence_is_empty() -> None:
     assert model.predict(wt.tensor(5)).tolist() == 5
 
 
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+@pytest.mark.parametrize(
+    "shape, attribute, values",
+    [
+        ((1, 1, 4, 4), "scales", [1, 1, 0.1, 1]),
+        ((1, 1, 4, 4), "sizes", [1, 1, 0, 4]),
+        ((1, 1, 0, 4), "scales", [1, 1, 2, 2]),
+        ((0, 1, 4, 4), "sizes", [0, 1, 8, 8]),
+    ],
+)
+def test_resizing_to_no_elements(
+    mode: str, shape: tuple[int, ...], attribute: str, values: list[float]
+) -> None:
+    names = ["x", "", "scales"] if attribute == "scales" else ["x", "", "", "sizes"]
+    numbers = constant(attribute, values, np.float32 if attribute == "scales" else np.int64)
+    nodes = [helper.make_node("Resize", names, ["y"], mode=mode)]
+    model = model_of(nodes, [value("x", shape)], [value("y")], [numbers], opset=18)
+    expected = tuple(
+        int(number * size) if attribute == "scales" else int(number)
+        for number, size in zip(values, shape, strict=True)
+    )
+    loaded: Any = wt.load_onnx(bytes_of(model))
+    for _ in range(2):
+        assert loaded.predict(wt.zeros(shape)).shape == expected
+
+
+def test_nothing_is_resized_to_something() -> None:
+    nodes = [helper.make_node("Resize", ["x", "", "", "sizes"], ["y"])]
+    sizes = constant("sizes", [1, 1, 8, 4], np.int64)
+    model = model_of(nodes, [value("x", [1, 1, 0, 4])], [value("y")], [sizes], opset=18)
+    with pytest.raises(ValueError, match="resize: x has no elements along axis 2"):
+        wt.load_onnx(bytes_of(model)).predict(wt.zeros((1, 1, 0, 4)))
+
+
 def test_functions_of_the_model_are_expanded() -> None:
     function = helper.make_function(
         "own",

@@ -3,8 +3,8 @@
 Images with channels last are resized by one kernel where TensorFlow defines their pixels in the
 same way. Else each axis is resized by itself: the positions in the input that the elements of the
 result come from follow from the sizes, so that indices and weights of neighbours are computed on
-the host. As in ONNX Runtime, sizes, ratios and quotients are rounded to float32: 10 / 0.7 and the like
-then are the integers that they stand for.
+the host. As in ONNX Runtime, sizes, ratios and quotients are rounded to float32: 7 / 0.7 and the
+like then are the integers that they stand for.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ _BILINEAR = {
 def _resized_images(x: Tensor, axes: Mapping[int, _Axis], options: _Options) -> Tensor | None:
     """Resize images with channels last, or return None where no kernel computes the same pixels."""
     is_exact = all(isclose(axis.size * axis.scale, axis.result) for axis in axes.values())
-    if not is_exact or not {*axes} <= {1, 2} or len(x.shape) != 4 or 0 in x.shape:
+    if not is_exact or not {*axes} <= {1, 2} or len(x.shape) != 4:
         return None
     size = [axes[number].result if number in axes else x.shape[number] for number in (1, 2)]
     mode, dtype = options.transformation, str(x.dtype)
@@ -197,7 +197,9 @@ def _scales(
             (scale, floor(_as_float32(shape[axis] * scale)))
             for axis, scale in zip(axes, scales, strict=True)
         ]
-    ratios = [_as_float32(size / shape[axis]) for axis, size in zip(axes, sizes, strict=True)]
+    ratios = [
+        _as_float32(size / (shape[axis] or 1)) for axis, size in zip(axes, sizes, strict=True)
+    ]
     if policy == "stretch":
         return list(zip(ratios, sizes, strict=True))
     ratio = min(ratios) if policy == "not_larger" else max(ratios)
@@ -244,9 +246,16 @@ def resized(
     for index, (number, (scale, size)) in enumerate(zip(chosen, results, strict=True)):
         shape[number] = size
         checked_shape(shape)
+        if size and not x.shape[number]:
+            raise ValueError(
+                f"resize: x has no elements along axis {number}, which cannot become {size} "
+                f"(x.shape={x.shape})"
+            )
         start, end = bounds[index], bounds[index + count]
         if size != x.shape[number] or scale != 1 or (is_crop and (start, end) != (0, 1)):
             changed[number] = _Axis(x.shape[number], size, scale, start, end)
+    if 0 in shape:
+        return ops.zeros(shape, x.dtype)
     images = _resized_images(x, changed, options)
     if images is not None:
         return images
