@@ -232,6 +232,25 @@ def test_conversions():
     assert y.tolist() == [0.5, -5.0, 122.5]
 
 
+def test_any_tensor_by_its_name_in_the_file():
+    tensors = [
+        Tensor("in:0", X.shape, "int8", None, quantization(X_SCALE, X_ZERO)),
+        Tensor("layer:1", X.shape, "int8", None, quantization(Y_SCALE, Y_ZERO)),
+        Tensor("layer:0", X.shape, "int8", None, quantization(X_SCALE, X_ZERO)),
+    ]
+    operators = [Operator("TANH", ["in:0"], ["layer:1"]), Operator("NEG", ["layer:1"], ["layer:0"])]
+    model = opened(file(subgraph(tensors, operators, ["in:0"], ["layer:0"])))
+    names = [tensor.name for tensor in tensors]
+    inside = (rounded(np.tanh(REAL), Y_SCALE, Y_ZERO) - Y_ZERO) * np.float32(Y_SCALE)
+    for _ in range(2):
+        x, layer, y = model.execute({"in:0": wt.tensor(X)}, names)
+        np.testing.assert_array_equal(x.numpy(), X)
+        np.testing.assert_allclose(layer.numpy(), inside, atol=1e-6)
+        np.testing.assert_array_equal(y.numpy(), rounded(-inside, X_SCALE, X_ZERO))
+    again = model.execute({"layer:1": wt.tensor(inside)}, "layer:0")
+    np.testing.assert_array_equal(again.numpy(), y.numpy())
+
+
 def test_filters_of_half_precision():
     """They become those of the kernels when the model is loaded, and are kept once."""
     x, weights = normal(2, 3), normal(4, 3).astype("float16")

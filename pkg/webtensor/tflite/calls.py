@@ -173,6 +173,12 @@ class GraphBuilder:
             )
         self._references[index] = reference
 
+    def names(self) -> dict[str, str]:
+        """Return what tensors became, by their names, each of which is that of the first one."""
+        tensors = self.subgraph.tensors
+        references = reversed(self._references.items())
+        return {tensors[index].name: reference for index, reference in references}
+
 
 class Call:
     """An operator that is being lowered."""

@@ -47,12 +47,14 @@ class Lowered(NamedTuple):
         weights: the values of its constants.
         signature: its inputs and outputs.
         initializer: the graph that runs once, or None.
+        names: the nodes that the tensors of the main subgraph became, by the names in the file.
     """
 
     graph: Graph
     weights: dict[str, Tensor]
     signature: Signature
     initializer: Graph | None
+    names: dict[str, str]
 
 
 def lowered(
@@ -72,7 +74,7 @@ def lowered(
     _check_operators(model, where)
     lowering = _Lowering(model, where, budget)
     main = 0 if signature is None else signature.subgraph
-    nodes, inputs, outputs = lowering.main(main, signature)
+    nodes, inputs, outputs, names = lowering.main(main, signature)
     initial: list[NodeDef] = []
     functions: list[FunctionDef] = []
     for body in lowering.library.bodies:  # which subgraphs become longer
@@ -94,6 +96,7 @@ def lowered(
         {name: value for name, value in lowering.library.constants.items() if name in used},
         Signature(inputs, outputs),
         Graph(_needed(initial, used), library, {}) if initial else None,
+        names,
     )
 
 
@@ -155,11 +158,11 @@ class _Lowering:
 
     def main(
         self, index: int, signature: format_.Signature | None
-    ) -> tuple[list[NodeDef], dict[str, TensorInfo], dict[str, TensorInfo]]:
-        """Return the nodes of the main subgraph, its inputs and its outputs."""
+    ) -> tuple[list[NodeDef], dict[str, TensorInfo], dict[str, TensorInfo], dict[str, str]]:
+        """Return the nodes of the main subgraph, its inputs and outputs, and all names."""
         graph = self.builder(Body(index))
         subgraph = graph.subgraph
-        inputs, outputs = {}, {}
+        inputs, outputs, ends = {}, {}, {}
         names = {} if signature is None else {at: name for name, at in signature.inputs.items()}
         for at in subgraph.inputs:
             tensor = subgraph.tensors[at]
@@ -171,6 +174,7 @@ class _Lowering:
             graph.define(at, _numbers(graph, name, tensor))
             key = names.get(at, tensor.name)
             inputs[key if key not in inputs else name] = _info(name, tensor)
+            ends[tensor.name] = name
         self.operators(graph)
         names = {} if signature is None else {at: name for name, at in signature.outputs.items()}
         for at in subgraph.outputs:
@@ -178,7 +182,8 @@ class _Lowering:
             name = _integers(graph, self.ordered(graph, at), tensor)
             key = names.get(at, tensor.name)
             outputs[key if key not in outputs else name] = _info(name, tensor)
-        return graph.nodes, inputs, outputs
+            ends[tensor.name] = name
+        return graph.nodes, inputs, outputs, {**graph.names(), **ends}
 
     def function(self, body: Body) -> FunctionDef:
         """Return the function that a subgraph becomes."""

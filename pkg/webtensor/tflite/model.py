@@ -5,6 +5,7 @@ from __future__ import annotations
 from webtensor.formats import tflite as format_
 from webtensor.formats.budgets import Budget, reading
 from webtensor.graph.model import GraphModel
+from webtensor.graph.nodes import Reference
 from webtensor.graph.operations import Row
 from webtensor.tflite import detection, further_operations, landmarks, quantization
 from webtensor.tflite.lowering import lowered, signature_of
@@ -29,7 +30,9 @@ def rows_of(states: States) -> dict[str, Row]:
 class TFLiteModel(GraphModel):
     """A model of TensorFlow Lite, which ``load_tflite`` loads.
 
-    Inputs and outputs that are quantized are the integers of the file, as tensors of dtype int32.
+    Inputs and outputs that are quantized are the integers of the file, as tensors of dtype int32;
+    tensors inside, which ``execute`` computes by their names in the file, are the numbers that
+    their integers stand for.
     Recurrent operators and variables keep their values from one prediction to the next;
     ``reset_states`` forgets them. ``metadata`` has the bytes that the file has beside the model, by
     their names.
@@ -60,7 +63,7 @@ class TFLiteModel(GraphModel):
         chosen = signature_of(model, signature, label)
         with reading(label):
             lowering = lowered(model, chosen, label, budget)
-            self._initializer = lowering.initializer
+            self._initializer, self._names = lowering.initializer, lowering.names
             super().__init__(
                 lowering.graph,
                 lowering.weights,
@@ -76,6 +79,11 @@ class TFLiteModel(GraphModel):
     def signatures(self) -> list[str]:
         """The keys of the model's signatures, of which ``load_tflite`` takes one."""
         return [signature.key for signature in self._format.signatures]
+
+    def _reference(self, name: str, side: str) -> Reference:
+        """Return the tensor of this name in the signature, in the file or in the graph."""
+        is_described = name in getattr(self.model_signature, side, {})
+        return super()._reference(name if is_described else self._names.get(name, name), side)
 
     def reset_states(self) -> None:
         """Set the states of recurrent operators to zeros, and variables to their first values."""
