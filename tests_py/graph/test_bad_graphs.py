@@ -105,12 +105,32 @@ def test_fetches(fetch: str):
     assert repr(fetch.partition(":")[0])[1:-1] in error_of([X, node("n", "Neg", "x")], (), fetch)
 
 
+def unary(name: str, op: str, **attributes: Any) -> dict[str, Any]:
+    """A function of one operation."""
+    body = [node("y", op, "a", **attributes)]
+    return function(name, {"a": "float32"}, {"r": ("float32", "y")}, body)
+
+
 def test_unknown_operations_are_reported_at_once():
-    body = function("f", {"a": "float32"}, {"r": ("float32", "y")}, [node("y", "Third", "a")])
-    other = function("g", {"a": "float32"}, {"r": ("float32", "y")}, [node("y", "Fourth", "a")])
-    nodes = [X, node("y", "First", "x"), node("z", "Second", "x"), node("w", "First", "x")]
-    with pytest.raises(ModelFormatError, match="First, Fourth, Second, Third"):
-        model_of(topology(nodes, [body, other]))
+    calls_h = unary("f", "PartitionedCall", f=Function("h"))
+    functions = [calls_h, unary("g", "Third"), unary("h", "Fourth"), unary("unused", "Fifth")]
+    nodes = [
+        X,
+        node("y", "First", "x"),
+        node("z", "Second", "x"),
+        node("w", "First", "x"),
+        node("called", "PartitionedCall", "x", f=Function("f")),
+        node("by_name", "g", "x"),
+    ]
+    with pytest.raises(ModelFormatError, match="unknown: First, Fourth, Second, Third;"):
+        model_of(topology(nodes, functions))
+
+
+def test_functions_that_nothing_calls_may_have_unknown_operations():
+    functions = [unary("f", "Unknown"), unary("g", "PartitionedCall", f=Function("f"))]
+    model = model_of(topology([X, node("y", "Neg", "x")], functions))
+    (y,) = arrays_of(model.execute({}, "y"))
+    assert y.tolist() == [[-1.0, -2.0], [-3.0, -4.0]]
 
 
 # -- attributes --------------------------------------------------------------------------------

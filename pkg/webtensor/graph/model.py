@@ -9,7 +9,14 @@ from webtensor import io
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
-from webtensor.formats.graph_def import Graph, NodeDef, Signature, TensorInfo, TensorValue
+from webtensor.formats.graph_def import (
+    FunctionName,
+    Graph,
+    NodeDef,
+    Signature,
+    TensorInfo,
+    TensorValue,
+)
 from webtensor.formats.model_artifacts import ModelArtifacts
 from webtensor.graph.blocks import DEAD, Block, Reads, finish, finish_async
 from webtensor.graph.compilation import Compiler, unknown_operations
@@ -105,8 +112,14 @@ class GraphModel:
         return nodes
 
     def _check_operations(self, graph: Graph) -> None:
-        bodies = [node for function in graph.functions.values() for node in function.nodes]
-        unknown = unknown_operations([*graph.nodes, *bodies], graph.functions, self._rows)
+        nodes, called = [*graph.nodes], set[str]()
+        for node in nodes:  # which bodies of functions make longer
+            values = node.attributes.values()
+            names = {node.op, *(value.name for value in values if isinstance(value, FunctionName))}
+            for name in (names & graph.functions.keys()) - called:
+                called.add(name)
+                nodes += graph.functions[name].nodes
+        unknown = unknown_operations(nodes, graph.functions, self._rows)
         if unknown:
             raise ModelFormatError(
                 f"{self._label} has operations that are unknown: {', '.join(unknown)}; "
