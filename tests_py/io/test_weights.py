@@ -185,6 +185,14 @@ def quantized(**changes: Any) -> dict[str, Any]:
         (quantized(dtype="int8"), "has dtype 'float32', stored as 'int8'"),
         ({**quantized(), "dtype": "bool"}, "has dtype 'bool', stored as 'uint8'"),
         ({**quantized(dtype="float16"), "dtype": "int32"}, "stored as 'float16'"),
+        *(
+            (
+                {"shape": [4], "quantization": {"dtype": dtype, key: 1.0}},
+                f"quantized as '{dtype}' without scale and min",
+            )
+            for dtype in ("uint8", "uint16")
+            for key in ("scale", "min")
+        ),
         (quantized(scale="1"), "has scale '1'"),
         (quantized(scale=None), "has scale None"),
         (quantized(min=float("nan")), "min nan"),

@@ -108,10 +108,13 @@ def _quantization(fields: object, label: str) -> Quantization | None:
         return None
     if not isinstance(fields, (dict, Mapping)):
         raise ModelFormatError(f"{label} is quantized in an unknown way")
+    dtype = str(fields.get("dtype"))
+    if dtype in ("uint8", "uint16") and not {"scale", "min"} <= fields.keys():
+        raise ModelFormatError(f"{label} is quantized as {dtype!r:.50} without scale and min")
     scale, minimum = fields.get("scale", 1), fields.get("min", 0)
     if not (_is_float(scale) and _is_float(minimum)):
         raise ModelFormatError(f"{label} has scale {scale!r:.50} and min {minimum!r:.50}")
-    return Quantization(str(fields.get("dtype")), float(scale), float(minimum))
+    return Quantization(dtype, float(scale), float(minimum))
 
 
 def _is_float(number: object) -> bool:
