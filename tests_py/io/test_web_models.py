@@ -177,8 +177,14 @@ def test_weights_in_another_folder(server: Server) -> None:
         files = {path.replace("/m/", "/other/"): data for path, data in FILES.items()}
         server.answers |= {path: Answer(data) for path, data in files.items()}
         server.requests.clear()
-        wt.io.http(f"{server.url}/m/model.json", weight_path_prefix=f"{server.url}/{prefix}").load()
-        assert {path.rpartition("/")[0] for path in server.paths[1:]} == {"/other"}
+        url = f"{server.url}/m/model.json?key=a#part"
+        wt.io.http(url, weight_path_prefix=f"{server.url}/{prefix}").load()
+        names = {path.rpartition("/")[2] for path in SHARDS}
+        assert {*server.paths[1:]} == {f"/other/{name}?key=a" for name in names}
+
+
+def test_an_empty_prefix_is_none(server: Server) -> None:
+    assert_model(wt.io.http(f"{server.url}/m/model.json", weight_path_prefix="").load())
 
 
 def test_addresses_of_weights_by_a_function(server: Server) -> None:

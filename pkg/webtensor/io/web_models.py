@@ -177,9 +177,10 @@ class WebHandler(IOHandler):
         if self._convert is not None:
             address = self._convert(path)
             return await address if isawaitable(address) else address
-        if self._weight_path_prefix is not None:
-            return f"{self._weight_path_prefix.removesuffix('/')}/{path}"
-        return address_beside(self._url, path)
+        if not self._weight_path_prefix:
+            return address_beside(self._url, path)
+        _, question_mark, query = self._url.partition("#")[0].partition("?")
+        return f"{self._weight_path_prefix.removesuffix('/')}/{path}{question_mark}{query}"
 
     def save(self, artifacts: ModelArtifacts) -> SaveResult:
         return self._now(lambda: self.save_async(artifacts), "save_async")
@@ -400,7 +401,8 @@ def http(
             of pages the method and the headers count.
         fetch_func: called with an address and ``request_init`` in place of ``fetch``; returns
             bytes, the response of a library, or an awaitable of one of them.
-        weight_path_prefix: the folder of the files of weights, by default that of ``model.json``.
+        weight_path_prefix: the folder of the files of weights, by default that of ``model.json``;
+            their addresses have the query of ``path``.
         weight_url_converter: called with the path of a file of weights; returns its address, or an
             awaitable of it.
         cache: in a page, the name of the cache (of the Cache API) that files are taken from, and
