@@ -266,6 +266,18 @@ def test_nothing_is_left_where_writing_fails(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["saved", "web"]
 
 
+def test_a_model_has_no_more_files_than_are_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keras.Sequential([keras.Input((30,)), keras.layers.Dense(99)]).save(tmp_path / "model.keras")
+    arguments = ["convert", str(tmp_path / "model.keras"), str(tmp_path / "web")]
+    assert main([*arguments, "--shard-bytes", "1"]) == 1
+    assert "shard_bytes must be at least 2 here, but is 1" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["model.keras"]
+    assert main([*arguments, "--shard-bytes", "2", "--quiet"]) == 0
+    assert keras.saving.load_layers_model(tmp_path / "web").count_params() == 31 * 99
+
+
 def test_operations_of_your_own(tmp_path: Path) -> None:
     topology = {
         "node": [

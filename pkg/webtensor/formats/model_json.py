@@ -114,7 +114,8 @@ def model_files(
             the names that TensorFlow.js's converter gives them.
 
     Raises:
-        ValueError: ``shard_bytes`` is not positive.
+        ValueError: ``shard_bytes`` is not positive, or so small that there would be more files
+            than ``weight_groups`` allows.
     """
     if shard_bytes < 1:
         raise ValueError(f"shard_bytes must be positive, but is {shard_bytes!r}")
@@ -136,6 +137,12 @@ def _shards(
     if name is not None:
         return [(name, composite.view())]
     count = max(1, -(-composite.byte_length // shard_bytes))
+    if count > MAX_MEMBERS:
+        least = -(-composite.byte_length // MAX_MEMBERS)
+        raise ValueError(
+            f"shard_bytes must be at least {least:,} here, but is {shard_bytes:,}: the weights "
+            f"would become {count:,} files, and a model may have {MAX_MEMBERS:,}"
+        )
     return (
         (
             f"group1-shard{number + 1}of{count}.bin",
