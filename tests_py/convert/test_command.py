@@ -123,6 +123,23 @@ def test_keras_files_become_layers_models_and_back(
     np.testing.assert_allclose(back.predict(X), model.predict(X), atol=2e-3)
 
 
+@pytest.mark.parametrize(
+    "option, value, message",
+    [
+        ("quantization", {"uint8": True}, "no quantized weights"),
+        ("metadata", {"author": "A"}, "no place for metadata"),
+    ],
+)
+def test_keras_files_cannot_have_everything(
+    option: str, value: object, message: str, model: keras.Model, tmp_path: Path
+) -> None:
+    model.save(tmp_path / "model.keras")
+    options: dict[str, Any] = {option: value}
+    with pytest.raises(ValueError, match=message):
+        convert_model(tmp_path / "model.keras", tmp_path / "other.keras", **options)
+    assert [path.name for path in tmp_path.iterdir()] == ["model.keras"]
+
+
 def safetensors(model: keras.Model, folder: Path) -> Path:
     """Write a model's configuration, and its variables as safetensors."""
     folder.mkdir()

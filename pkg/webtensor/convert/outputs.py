@@ -184,6 +184,8 @@ def _write_layers_model(model: Model, target: Path, options: WriteOptions) -> Co
 def _write_keras(model: Model, target: Path, options: WriteOptions) -> Counts:
     if options.quantization:
         raise ValueError("a .keras file has no quantized weights; write a tfjs_layers_model")
+    if options.metadata:
+        raise ValueError("a .keras file has no place for metadata; write a tfjs_layers_model")
     options.on_step("writing")
     model.save(target)
     return Counts()
