@@ -161,6 +161,8 @@ def full(
 ) -> Tensor:
     """Tensor of a shape with every element the same; the dtype follows ``fill_value``.
 
+    Gradients flow to a ``fill_value`` that is a tensor.
+
     Raises:
         TypeError: ``dtype`` is not a dtype.
         ValueError: a size in ``shape`` is negative.
@@ -250,7 +252,7 @@ def ones(shape: int | Sequence[int], dtype: Any = float32, device: str | None = 
 
 
 def full_like(
-    x: TensorLike, fill_value: float, dtype: Any = None, device: str | None = None
+    x: TensorLike, fill_value: Any, dtype: Any = None, device: str | None = None
 ) -> Tensor:
     """Tensor with the shape of ``x``, and its dtype by default, with every element the same.
 
