@@ -1,10 +1,16 @@
 """Geometries: how axes are joined, and that slots are found again and replaced in turn."""
 
+from unittest.mock import Mock
+
 import pytest
 
+import webtensor as wt
 from webtensor.backends.wasm.backend import WasmBackend
 from webtensor.backends.wasm.geometries import broadcast_geometry, strided_geometry
 from webtensor.dtypes import int32
+from webtensor.engine import backend
+from webtensor.engine.plans import Plan, run_plan
+from webtensor.engine.state import observing
 from webtensor.errors import BackendError
 from webtensor.views import collapse
 
@@ -45,3 +51,18 @@ def test_slots_are_found_again(fresh_wasm: WasmBackend) -> None:
 def test_too_many_axes_are_refused(fresh_wasm: WasmBackend) -> None:
     with pytest.raises(BackendError, match="too many axes"):
         fresh_wasm.geometries.address(tuple(range(200)))
+
+
+def test_a_call_that_was_chosen_in_an_earlier_epoch_has_its_geometry() -> None:
+    """Another thread may overwrite geometries after a plan was chosen and before it is run."""
+    wt.set_backend("wasm")
+    observer = Mock()
+    with observing(observer):
+        wt.tensor([[1.0, 2.0]]) + wt.tensor([[3.0], [4.0]])
+    primitive, inputs, output, attributes = observer.record.call_args.args
+    active = backend()
+    assert isinstance(active, WasmBackend)
+    plan = Plan(active, primitive, inputs, output, attributes)
+    for value in range(600):
+        active.geometries.address((value, value))
+    assert run_plan(plan, inputs).tolist() == [[4.0, 5.0], [5.0, 6.0]]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from math import copysign, inf
@@ -190,7 +191,8 @@ class DescribedKernel:
             of = Signature.of(inputs, shape, dtype)
             call = backend.dispatched(of, self._describe(of, *attributes))
             if len(calls) >= _MOST_CALLS:
-                del calls[next(iter(calls))]
+                with suppress(KeyError, RuntimeError):  # another thread has replaced it
+                    del calls[next(iter(calls))]
             # Describing may begin an epoch, as a geometry that it overwrites does.
             if self._epoch is backend.epoch:
                 calls[key] = call

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from webtensor.backends.api import Backend, DescribedKernel, Handle, KernelTable, PreparedKernel
+from webtensor.backends.api import (
+    Backend,
+    DescribedKernel,
+    Handle,
+    KernelTable,
+    Operand,
+    PreparedKernel,
+)
 from webtensor.backends.signatures import Signature
 from webtensor.backends.wasm.descriptions import Description
 from webtensor.backends.wasm.dispatch import dispatched
@@ -81,6 +89,8 @@ class WasmBackend(Backend):
         """Take a started host."""
         super().__init__(kernel)
         self.host = host
+        #: Held from the choice of addresses to the end of the calls that take them.
+        self.lock = host.lock or nullcontext()
         self.functions = Functions(host)
         self.geometries = GeometrySlots(host, self.begin_epoch)
         self.pool = BlockPool(host)
@@ -96,7 +106,20 @@ class WasmBackend(Backend):
 
     def dispatched(self, of: Signature, description: Description) -> PreparedKernel:
         """Return what computes a description for operands of its signature."""
-        return dispatched(self, of, description)
+        lock = self.host.lock
+        if lock is None:
+            return dispatched(self, of, description)
+        with lock:
+            run, epoch = dispatched(self, of, description), self.epoch
+
+        def locked(inputs: Sequence[Operand]) -> Handle:
+            with lock:
+                if self.epoch is epoch:
+                    return run(inputs)
+                # Another thread has begun an epoch since this call was chosen.
+                return dispatched(self, of, description)(inputs)
+
+        return locked
 
     def compiled(self, program: Program) -> WasmProgram:
         """Return what computes a program's results in as few crossings as can be."""
@@ -126,7 +149,8 @@ class WasmBackend(Backend):
     def upload(self, host: memoryview[Any], dtype: DType) -> Handle:
         """Copy a host buffer into a new block."""
         data = host.cast("B") if host.format != "B" else host
-        address = self.allocate(len(data))
+        with self.lock:
+            address = self.allocate(len(data))
         try:
             self.host.write(address, data)
         except MemoryError:
@@ -140,7 +164,8 @@ class WasmBackend(Backend):
         try:
             source = self.upload(rgba, bool_)
             try:
-                address = self.allocate(prod(shape) * dtype.itemsize)
+                with self.lock:
+                    address = self.allocate(prod(shape) * dtype.itemsize)
                 expand = self.functions["expand_pixels", dtype.name]
                 expand(source, address, height * width, channels)
             finally:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cache
 from pkgutil import get_data
 from typing import Any, Final
@@ -46,6 +47,8 @@ class Host(ABC):
     #: Whether calls can wait in ``waiting``, because crossing to the module costs more than small
     #: kernels do.
     defers: bool = False
+    #: Held while the module runs, where threads of Python may use it at the same time.
+    lock: AbstractContextManager[Any] | None = None
 
     def __init__(self) -> None:
         """Start with no waiting calls."""

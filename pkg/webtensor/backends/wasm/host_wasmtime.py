@@ -1,4 +1,8 @@
-"""The host in CPython: the optional package wasmtime, for tests and for servers without NumPy."""
+"""The host in CPython: the optional package wasmtime, for tests and for servers without NumPy.
+
+A store of wasmtime serves one thread at a time, and calls release Python's global lock. So all that
+uses the store holds a lock of the host's.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import ctypes
 from collections.abc import Callable
 from contextlib import suppress
 from struct import Struct, error as StructError
+from threading import RLock
 from typing import Any
 
 import wasmtime
@@ -32,7 +37,7 @@ class _Export:
     takes 120 µs. Here the types are looked up once, and a call takes 4 µs.
     """
 
-    def __init__(self, store: wasmtime.Store, function: wasmtime.Func) -> None:
+    def __init__(self, store: wasmtime.Store, function: wasmtime.Func, lock: Any) -> None:
         kind = function.type(store)
         self._types = [str(parameter) for parameter in kind.params]
         results = [str(result) for result in kind.results]
@@ -47,22 +52,24 @@ class _Export:
         self._values = (wasmtime_val_raw_t * self._count)()
         self._zeros = (0,) * len(self._types)
         self._store = store
+        self._lock = lock
         self._function = function._func
 
     def __call__(self, *arguments: float) -> Any:
-        try:
-            self._pack(self._values, 0, *arguments, *self._zeros[len(arguments) :])
-        except StructError:
-            raise TypeError(
-                f"the function takes {', '.join(self._types)}, but got {arguments}"
-            ) from None
-        with enter_wasm(self._store) as trap:
-            error = wasmtime_func_call_unchecked(
-                self._store._context(), self._function, self._values, self._count, trap
-            )
-            if error:
-                raise wasmtime.WasmtimeError._from_ptr(error)
-        results = self._unpack(self._values)
+        with self._lock:
+            try:
+                self._pack(self._values, 0, *arguments, *self._zeros[len(arguments) :])
+            except StructError:
+                raise TypeError(
+                    f"the function takes {', '.join(self._types)}, but got {arguments}"
+                ) from None
+            with enter_wasm(self._store) as trap:
+                error = wasmtime_func_call_unchecked(
+                    self._store._context(), self._function, self._values, self._count, trap
+                )
+                if error:
+                    raise wasmtime.WasmtimeError._from_ptr(error)
+            results = self._unpack(self._values)
         return results[0] if results else None
 
 
@@ -73,6 +80,7 @@ class WasmtimeHost(Host):
         """Compile the kernels, or take them from wasmtime's cache, and start them."""
         super().__init__()
         self.variant = variant
+        self.lock: RLock = RLock()
         config = wasmtime.Config()
         config.wasm_simd = True
         config.wasm_relaxed_simd = True
@@ -96,20 +104,24 @@ class WasmtimeHost(Host):
 
     def function(self, name: str) -> Callable[..., Any]:
         """Return an export."""
-        return _Export(self._store, self._exports[name])
+        with self.lock:
+            return _Export(self._store, self._exports[name], self.lock)
 
     def instantiate(self, module: bytes) -> Callable[[str], Callable[..., Any] | None]:
         """Start a user's module on the same memory."""
         try:
             compiled = wasmtime.Module(self._engine, module)
-            instance = wasmtime.Instance(self._store, compiled, [self._memory])
+            with self.lock:
+                instance = wasmtime.Instance(self._store, compiled, [self._memory])
+                exports = instance.exports(self._store)
         except wasmtime.WasmtimeError as error:
             raise ValueError(f"the module cannot be started: {error}") from error
-        exports = instance.exports(self._store)
 
         def find(name: str) -> Callable[..., Any] | None:
             export = exports.get(name)
-            return _Export(self._store, export) if isinstance(export, wasmtime.Func) else None
+            if not isinstance(export, wasmtime.Func):
+                return None
+            return _Export(self._store, export, self.lock)
 
         return find
 
@@ -127,13 +139,15 @@ class WasmtimeHost(Host):
     def write(self, address: int, data: memoryview) -> None:
         """Copy contiguous bytes into memory."""
         source = (ctypes.c_char * len(data)).from_buffer_copy(data)
-        ctypes.memmove(self._base() + address, source, len(data))
+        with self.lock:
+            ctypes.memmove(self._base() + address, source, len(data))
 
     def read(self, address: int, count: int) -> bytearray:
         """Copy bytes out of memory."""
         result = bytearray(count)
         into = (ctypes.c_char * count).from_buffer(result)
-        ctypes.memmove(into, self._base() + address, count)
+        with self.lock:
+            ctypes.memmove(into, self._base() + address, count)
         return result
 
     def close(self) -> None:

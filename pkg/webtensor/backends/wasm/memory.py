@@ -83,10 +83,11 @@ class BlockPool:
 
     def trim(self) -> None:
         """Return every parked block to the allocator."""
-        addresses = [address for parked in self._parked.values() for address in parked]
-        self._allocated_bytes -= self._parked_bytes()
-        for parked in self._parked.values():
-            parked.clear()
+        addresses: list[int] = []
+        for size, parked in self._parked.items():
+            while parked:  # another thread may free blocks meanwhile
+                addresses.append(parked.pop())
+                self._allocated_bytes -= size
         for address in addresses:
             del self._homes[address]
         for begin in range(0, len(addresses), _EXCHANGE_LENGTH):

@@ -211,10 +211,15 @@ class WasmProgram:
         self._program = with_chains(joined, partial(is_link, backend.chain_functions.rows), is_end)
         self._epoch: object = None
         self._generation = 0
-        self._compile()
+        with backend.lock:
+            self._compile()
 
     def __call__(self, sources: Sequence[Stored], late: Sequence[tuple[Any, ...]]) -> list[Handle]:
         """Return the addresses of the results for these sources and late attributes."""
+        with self._backend.lock:  # all programs share the memory of temporary values
+            return self._replayed(sources, late)
+
+    def _replayed(self, sources: Sequence[Stored], late: Sequence[tuple[Any, ...]]) -> list[Handle]:
         backend = self._backend
         if (
             self._epoch is not backend.epoch
@@ -248,10 +253,11 @@ class WasmProgram:
 
     def close(self) -> None:
         """Free the memory of temporary values and of geometries."""
-        self._backend.temporary_block.release(id(self))
-        if self._geometry_block:
-            self._backend.release(self._geometry_block)
-            self._geometry_block = 0
+        with self._backend.lock:
+            self._backend.temporary_block.release(id(self))
+            if self._geometry_block:
+                self._backend.release(self._geometry_block)
+                self._geometry_block = 0
 
     def __del__(self) -> None:
         self.close()
