@@ -10,6 +10,7 @@ value. The handles of the results are new ones, which belong to the caller.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from webtensor.backends.signatures import Signature, Spec
@@ -121,10 +122,16 @@ class Replay:
             tuple(self._cells[number] for number in numbers) for numbers in last_uses(program)
         ]
         self._epoch: object = None
+        #: Held during a replay, as each thread would use the same cells.
+        self._lock = RLock()
         self._prepared: list[PreparedKernel | None] = []
 
     def __call__(self, sources: Sequence[Stored], late: Sequence[tuple[Any, ...]]) -> list[Handle]:
         """Return the handles of the results for these sources and late attributes."""
+        with self._lock:
+            return self._replayed(sources, late)
+
+    def _replayed(self, sources: Sequence[Stored], late: Sequence[tuple[Any, ...]]) -> list[Handle]:
         if self._epoch is not self._backend.epoch:
             self._prepare()
         cells, calls, first = self._cells, self._program.calls, self._program.sources
