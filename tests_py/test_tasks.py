@@ -2,9 +2,11 @@
 
 import asyncio
 import gc
+import sys
 import threading
 import tracemalloc
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any
 
@@ -401,3 +403,94 @@ def test_nothing_is_left_behind_by_many_tasks(no_leak: None) -> None:
 
     asyncio.run(main())
     assert counts() == before
+
+
+# -- threads ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def frequent_switches() -> Generator[None]:
+    """Python's threads take turns as often as they can."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def _chain(x: wt.Tensor) -> wt.Tensor:
+    return wt.tanh(x * 2.0 + 1.0) @ x
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda function: function,
+        wt.function,
+        lambda function: wt.grad(lambda x: wt.sum(function(x))),
+        lambda function: wt.vmap(lambda x: function(wt.stack([x] * 4))),
+    ],
+    ids=["eager", "captured", "gradient", "vmap"],
+)
+def test_threads_that_call_a_function_get_the_results_of_one(
+    backend: str, wrap: Callable[..., Any], frequent_switches: None
+) -> None:
+    function = wrap(_chain)
+    operands = [wt.tensor(np.full((4, 4), 0.1 * index, np.float32)) for index in range(8)]
+    wanted = [function(x).tolist() for x in operands]
+    wanted = [function(x).tolist() for x in operands]  # a replay may round otherwise
+
+    def calls(start: int) -> bool:
+        indices = [(start + 3 * step) % 8 for step in range(60)]
+        return all(function(operands[index]).tolist() == wanted[index] for index in indices)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(calls, range(4)))
+
+
+def test_captured_functions_of_several_threads_share_memory(
+    backend: str, frequent_switches: None
+) -> None:
+    x = wt.tensor(np.linspace(0, 1, 64, dtype=np.float32).reshape(8, 8))
+
+    def calls(number: int) -> bool:
+        function = wt.function(lambda x: wt.softmax(_chain(x + number)) @ x)
+        _, wanted, *results = [function(x).tolist() for _ in range(40)]
+        return all(result == wanted for result in results)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(calls, range(4)))
+
+
+def test_a_capture_records_and_refuses_only_what_its_own_thread_does(backend: str) -> None:
+    x = wt.tensor([1.0, 2.0]) + 1.0
+    v = wt.Variable([3.0, 4.0])
+
+    def others() -> list[float]:
+        y = x * 5.0
+        v.assign(v + 1.0)
+        if wt.sum(y) > 0.0:
+            y = y + v
+        return [*y.tolist(), *x.tolist()]
+
+    @wt.function
+    def captured(x: wt.Tensor) -> wt.Tensor:
+        y = x + 1.0
+        with ThreadPoolExecutor(1) as pool:
+            read.append(pool.submit(others).result())
+        return y * 2.0
+
+    read: list[list[float]] = []
+    for _ in range(2):
+        assert captured(x).tolist() == [6.0, 8.0]
+    assert read == [[14.0, 20.0, 2.0, 3.0]]
+    assert v.tolist() == [4.0, 5.0]
+
+
+def test_tapes_of_threads_open_and_close_independently(frequent_switches: None) -> None:
+    x = wt.tensor(3.0)
+
+    def gradients(_: int) -> set[float]:
+        return {wt.grad(lambda x: x * x)(x).item() for _ in range(200)}
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set().union(*pool.map(gradients, range(4))) == {6.0}

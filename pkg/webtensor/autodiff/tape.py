@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from webtensor.dtypes import float32
 from webtensor.engine import Primitive, Storage, Tensor, Variable, as_operand, state
-from webtensor.engine.state import stop_observing
+from webtensor.engine.state import attach, detach, state_lock
 from webtensor.engine.storage import DISPOSED
 from webtensor.shapes import Shape
 
@@ -286,19 +286,19 @@ class _TapesOfTask:
 
     def open(self) -> None:
         """Become an observer when the first tape opens."""
-        self._open += 1
-        if self._open == 1:
-            state.observers += (self,)
-            state.variable_readers += (self,)
+        with state_lock:
+            self._open += 1
+            if self._open == 1:
+                attach("observers", self)
+                attach("variable_readers", self)
 
     def close(self) -> None:
         """Stop observing when no tape is left."""
-        self._open -= 1
-        if not self._open:
-            stop_observing(self)
-            state.variable_readers = tuple(
-                reader for reader in state.variable_readers if reader is not self
-            )
+        with state_lock:
+            self._open -= 1
+            if not self._open:
+                detach("observers", self)
+                detach("variable_readers", self)
 
     def record(
         self,

@@ -14,7 +14,7 @@ from weakref import ReferenceType, ref
 
 from webtensor.engine import Primitive, Tensor
 from webtensor.engine.scopes import outside_scopes
-from webtensor.engine.state import observing, state
+from webtensor.engine.state import capturing, observing, state
 from webtensor.errors import CaptureError, ModelFormatError
 from webtensor.formats.budgets import Budget
 from webtensor.ops.blocks import BlockRow
@@ -142,7 +142,7 @@ class Recorder:
             self._note(tensor, Traced(INPUT, (), tensor.shape, str(tensor.dtype), (), ""))
             self._watch(tensor)
         try:
-            with observing(self):
+            with observing(self), capturing():
                 results = function([*inputs])
             if not all(isinstance(result, Tensor) for result in results):
                 raise ModelFormatError(f"{self._where}: an output is a list of tensors, or nothing")

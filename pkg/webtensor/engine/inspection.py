@@ -9,7 +9,7 @@ from webtensor.dtypes import float32
 from webtensor.engine import backend_registry
 from webtensor.engine.operands import cached_constants
 from webtensor.engine.primitive import Primitive
-from webtensor.engine.state import state, stop_observing
+from webtensor.engine.state import attach, detach, state
 from webtensor.engine.tensor import Tensor
 from webtensor.environment import BOOLEAN, env
 
@@ -76,9 +76,9 @@ _nan_check = _NanCheck()
 
 
 def _set_debug(on: Any) -> None:
-    stop_observing(_nan_check)
+    detach("observers", _nan_check)
     if on:
-        state.observers += (_nan_check,)
+        attach("observers", _nan_check)
 
 
 def enable_debug_mode() -> None:

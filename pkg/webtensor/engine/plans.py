@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial, wraps
 from math import copysign
+from threading import get_ident
 from typing import Any, ParamSpec
 
 from webtensor.backends.api import Backend, PreparedKernel
@@ -125,6 +126,7 @@ class _Recorder:
 
     def __init__(self) -> None:
         self.records: list[tuple[Primitive, tuple[Tensor, ...], Tensor, tuple[Any, ...]]] = []
+        self._thread = get_ident()
 
     def record(
         self,
@@ -133,7 +135,8 @@ class _Recorder:
         output: Tensor,
         attributes: tuple[Any, ...],
     ) -> None:
-        self.records.append((primitive, inputs, output, attributes))
+        if get_ident() == self._thread:
+            self.records.append((primitive, inputs, output, attributes))
 
 
 def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor]:

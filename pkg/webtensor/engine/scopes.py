@@ -18,7 +18,7 @@ from inspect import isawaitable
 from typing import Any, TypeVar, overload
 from weakref import ref
 
-from webtensor.engine.state import state
+from webtensor.engine.state import state, state_lock
 from webtensor.engine.tensor import Tensor
 
 __all__ = ["dispose", "keep", "outside_scopes", "tensors_in", "tidy"]
@@ -74,8 +74,9 @@ class Scope:
         self._task_name = _description(task)
         self._outer = _innermost.get()
         _innermost.set(self)
-        _open.add(self)
-        state.scopes = _scopes_of_task
+        with state_lock:
+            _open.add(self)
+            state.scopes = _scopes_of_task
         return self
 
     def keep(self, container: Any) -> Any:
@@ -104,9 +105,10 @@ class Scope:
     def __exit__(self, *_: object) -> None:
         if self not in _open:
             raise RuntimeError("tidy: the scope is not open: it was closed before, or not entered")
-        _open.remove(self)
-        if not _open:
-            state.scopes = None
+        with state_lock:
+            _open.remove(self)
+            if not _open:
+                state.scopes = None
         outer = self._innermost_open()
         innermost = _innermost.get()
         if innermost is not None:
@@ -214,7 +216,7 @@ def keep(tensor: Tensor) -> Tensor:
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"keep: tensor must be a Tensor, but got {type(tensor).__name__}")
-    for scope in _open:
+    for scope in [*_open]:
         scope.forget(tensor)
     return tensor
 

@@ -149,7 +149,7 @@ class Function(Generic[Parameters, Result]):
         result, programs = capture(
             self._function, self._name, structure, arguments, self._is_strict, is_first
         )
-        while programs and sum(map(len, self._programs.values())) >= _MOST_PROGRAMS:
+        while programs and sum(map(len, [*self._programs.values()])) >= _MOST_PROGRAMS:
             self._forget_oldest()
         self._programs.setdefault(key, []).extend(programs)
         return result

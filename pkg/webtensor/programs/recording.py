@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
@@ -25,7 +26,7 @@ from webtensor.engine import Primitive, Storage, Tensor, Variable, backend, stat
 from webtensor.engine.convert import pack
 from webtensor.engine.late_numbers import LateNumber, NumberHolder, at_capture
 from webtensor.engine.operands import new_constant
-from webtensor.engine.state import observing
+from webtensor.engine.state import attach, capturing, detach, observing
 from webtensor.engine.storage import host_storage
 from webtensor.errors import CaptureError
 from webtensor.programs.unread import UnreadStorages
@@ -167,24 +168,23 @@ class Recorder:
         #: What holds numbers, with the number that it holds by now.
         self._held: dict[int, tuple[NumberHolder, Any]] = {}
         self._is_drawing = False
+        self._thread = 0
         #: How often something was assigned to variables.
         self.assignments = 0
 
     @contextmanager
     def active(self) -> Iterator[None]:
         """Record what runs within the context."""
-        readers, writers = state.variable_readers, state.variable_writers
-        captures = state.captures
+        self._thread = get_ident()
+        # The first of the readers, as it may replace the tensor that others are to see.
+        attach("variable_readers", self, is_first=True)
+        attach("variable_writers", self)
         try:
-            with observing(self):
-                # The first of the readers, as it may replace the tensor that others are to see.
-                state.variable_readers = (self, *readers)
-                state.variable_writers = (*writers, self)
-                state.captures = (*captures, self)
+            with observing(self), capturing(*state.captures, self):
                 yield
         finally:
-            state.variable_readers = readers
-            state.variable_writers, state.captures = writers, captures
+            detach("variable_readers", self)
+            detach("variable_writers", self)
             self._unread.release()
             self._restore_values()
 
@@ -282,7 +282,7 @@ class Recorder:
         attributes: tuple[Any, ...],
     ) -> None:
         """Record an operation."""
-        if self._is_drawing or self.has_failed:
+        if self._ignores():
             return
         if output.dtype is string_:
             self.refuse(f"function: {primitive.name} makes text, which cannot be captured")
@@ -302,6 +302,10 @@ class Recorder:
         plain = tuple(map(at_capture, attributes))
         self.recording.calls.append(RecordedCall(primitive, views, result, plain, late))
 
+    def _ignores(self) -> bool:
+        """Whether what runs is not a part of the recording, as what another thread does."""
+        return self._is_drawing or self.has_failed or get_ident() != self._thread
+
     def make_variable(self, variable: Variable, source: Tensor) -> None:
         """Note a variable that the function makes, and the tensor that it begins with."""
         if not self.has_failed:
@@ -310,7 +314,7 @@ class Recorder:
 
     def read_variable(self, variable: Variable, value: Tensor) -> None:
         """Note a variable that is read before the function assigned to it."""
-        if not (self._is_drawing or self.has_failed):
+        if not self._ignores():
             self._begin_variable(variable)
 
     def _begin_variable(self, variable: Variable) -> None:
@@ -351,7 +355,7 @@ class Recorder:
 
     def write_variable(self, variable: Variable, value: Tensor, source: Tensor) -> None:
         """Note a value that is assigned to a variable, and the tensor that it comes from."""
-        if not (self._is_drawing or self.has_failed):
+        if not self._ignores():
             self._note(value, self.view(source).value)
             self._assigned[id(variable)] = (variable, value)
             self.assignments += 1
@@ -416,14 +420,12 @@ class Recorder:
 
     def unrecorded(self, source: Callable[[], Any]) -> Any:
         """Return what a function returns, without recording what it does."""
-        captures, state.captures = state.captures, ()
         was_drawing, self._is_drawing = self._is_drawing, True
         try:
-            with self._unread.readable():
+            with self._unread.readable(), capturing():
                 return source()
         finally:
             self._is_drawing = was_drawing
-            state.captures = captures
 
     # -- values -------------------------------------------------------------------------------
 

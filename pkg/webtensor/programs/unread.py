@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakSet
 
 from webtensor.engine import Storage, state
+from webtensor.engine.state import is_within_capture
 from webtensor.errors import CaptureError
 
 __all__ = ["UnreadStorages"]
@@ -29,6 +30,9 @@ class _UnreadStorage(Storage):
     __slots__ = ()
 
     def read(self) -> memoryview[Any]:
+        if not is_within_capture():  # another thread; a copy on the host would mislead this one
+            assert self.backend is not None
+            return self.host or self.backend.read(self.handle, self.dtype, self.size)
         if not state.captures:
             raise CaptureError(_READ)
         state.captures[-1].refuse(_READ)

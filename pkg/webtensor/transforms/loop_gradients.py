@@ -14,9 +14,9 @@ from typing import Any
 from webtensor.autodiff import Gathered, Tape, is_recording, paused
 from webtensor.autodiff.gradient_tape import is_differentiable
 from webtensor.autodiff.tape import IDENTITY, recording_tapes, with_zeros
-from webtensor.engine import Primitive, Tensor, alias, state
+from webtensor.engine import Primitive, Tensor, alias
 from webtensor.engine.scopes import outside_scopes
-from webtensor.engine.state import observing
+from webtensor.engine.state import attach, detach, observing
 from webtensor.ops import zeros_like
 from webtensor.programs.loops import record_loop, record_part, record_way_back
 from webtensor.programs.recording import Recorder
@@ -167,13 +167,12 @@ class _Surroundings:
     @contextmanager
     def observed(self) -> Iterator[None]:
         """Observe what runs within the context."""
-        readers = state.variable_readers
+        attach("variable_readers", self)
         try:
             with observing(self):
-                state.variable_readers = (*readers, self)
                 yield
         finally:
-            state.variable_readers = readers
+            detach("variable_readers", self)
 
     def record(
         self,
