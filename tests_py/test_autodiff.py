@@ -61,6 +61,20 @@ def test_value_and_grad_of_structures(backend: str, no_leak: None) -> None:
     assert [part.tolist() for part in gradients["unused"]] == [[0.0, 0.0], [0.0, 0.0]]
 
 
+def test_value_and_grad_of_structures_with_none(backend: str) -> None:
+    def loss(weights: Any) -> wt.Tensor:
+        assert weights["bias"] is weights["pair"][1] is None
+        return wt.sum(weights["kernel"] ** 2) * weights["pair"][0]
+
+    weights = {"kernel": wt.tensor([1.0, 2.0]), "bias": None, "pair": (3.0, None)}
+    for function in (wt.value_and_grad(loss), wt.function(wt.value_and_grad(loss))):
+        value, gradients = function(weights)
+        assert value.item() == 15.0
+        assert gradients["kernel"].tolist() == [6.0, 12.0]
+        assert gradients["bias"] is gradients["pair"][1] is None
+        assert gradients["pair"][0].item() == 5.0
+
+
 def test_value_and_grad_of_a_list_of_numbers_is_that_of_a_tensor() -> None:
     assert wt.value_and_grad(cubes)([[1.0], [2.0]])[1].shape == (2, 1)
     gradients = wt.value_and_grad(lambda pair: pair[0] * pair[1])([wt.tensor(2.0), 3.0])[1]

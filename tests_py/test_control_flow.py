@@ -169,6 +169,23 @@ def test_structures_of_loop_variables(backend: str) -> None:
         assert state["x"].tolist() == [start * 2 ** state["n"].item()] * 2
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, wt.function], ids=["plain", "captured"])
+def test_none_among_loop_variables(backend: str, wrap: Callable[..., Any]) -> None:
+    def f(x: wt.Tensor) -> Any:
+        return wt.while_loop(
+            lambda x, rest: x < 10.0,
+            lambda x, rest: (x * 2.0, {"a": None, "b": rest["b"] + 1}),
+            (x, {"a": None, "b": 0}),
+        )
+
+    function = wrap(f)
+    for _ in range(2):
+        x, rest = function(wt.tensor(3.0))
+        assert (x.item(), rest["a"], int(rest["b"])) == (12.0, None, 2)
+    gradient = wrap(wt.grad(lambda x: f(x)[0]))
+    assert gradient(wt.tensor(3.0)).item() == 4.0
+
+
 def test_a_flag_that_is_a_loop_variable(backend: str) -> None:
     @wt.function
     def f(x: wt.Tensor) -> Any:
@@ -394,6 +411,19 @@ def test_scan_without_slices(backend: str) -> None:
     total, outputs = wt.scan(lambda c, x: (c * 2.0, None), wt.tensor(1.0), length=5)
     assert (total.item(), outputs) == (32.0, None)
     assert wt.scan(lambda c, x: (c, x), 1.0, wt.zeros((0, 2))) == (1.0, None)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, wt.function], ids=["plain", "captured"])
+def test_none_in_structures_of_scan(backend: str, wrap: Callable[..., Any]) -> None:
+    def step(carry: Any, part: Any) -> Any:
+        assert carry[1] is part["b"] is None
+        total = carry[0] + part["a"]
+        return (total, None), {"total": total, "none": None}
+
+    for _ in range(2):
+        carry, outputs = wrap(lambda x: wt.scan(step, (0.0, None), {"a": x, "b": None}))([1.0, 2.0])
+        assert (carry[0].item(), carry[1]) == (3.0, None)
+        assert (outputs["total"].tolist(), outputs["none"]) == ([1.0, 3.0], None)
 
 
 def test_bad_arguments_of_scan(backend: str) -> None:

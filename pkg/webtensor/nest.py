@@ -2,7 +2,8 @@
 
 The items of dictionaries are in the order of their sorted keys, as in Keras, so that the leaves of
 equal dictionaries correspond; an OrderedDict has its own order. Named tuples and deques are
-structures, too, and keep their types.
+structures, too, and keep their types. None is a leaf, except to ``leaves`` and ``pack_leaves``: to
+functions of functions it is an empty structure, as in JAX.
 """
 
 from __future__ import annotations
@@ -11,7 +12,17 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, TypeGuard
 
-__all__ = ["Structure", "alike", "flatten", "is_nested", "keys", "map_structure", "pack"]
+__all__ = [
+    "Structure",
+    "alike",
+    "flatten",
+    "is_nested",
+    "keys",
+    "leaves",
+    "map_structure",
+    "pack",
+    "pack_leaves",
+]
 
 Structure: TypeAlias = list[Any] | tuple[Any, ...] | dict[Any, Any] | deque[Any]
 
@@ -81,3 +92,14 @@ def map_structure(function: Callable[..., object], structure: object, *others: o
     """Return a structure of the results of a function that is called with corresponding leaves."""
     columns = [flatten(each) for each in (structure, *others)]
     return pack(structure, [function(*leaves) for leaves in zip(*columns, strict=True)])
+
+
+def leaves(structure: object) -> list[Any]:
+    """Return the leaves of a structure that are not None, in order."""
+    return [leaf for leaf in flatten(structure) if leaf is not None]
+
+
+def pack_leaves(structure: object, leaves: Iterable[object]) -> Any:
+    """Return a structure like the given one with other ``leaves``, and None where it has None."""
+    remaining = iter(leaves)
+    return map_structure(lambda leaf: None if leaf is None else next(remaining), structure)

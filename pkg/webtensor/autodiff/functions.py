@@ -13,7 +13,7 @@ from webtensor.autodiff.results import each_its_own, ones_like, require_callable
 from webtensor.autodiff.tape import IDENTITY, Tape, with_zeros
 from webtensor.dtypes import float32, string_
 from webtensor.engine import Tensor, TensorLike, Variable, alias, as_operand
-from webtensor.nest import alike, flatten, is_nested, keys, pack
+from webtensor.nest import alike, is_nested, keys, leaves, pack_leaves
 
 __all__ = [
     "grad",
@@ -79,7 +79,8 @@ def value_and_grad(
 
     Args:
         function: a function of tensors, or of dictionaries, lists and tuples of tensors, which may
-            be nested; it returns a tensor. A list of numbers alone is one tensor.
+            be nested, and have None in places; it returns a tensor. A list of numbers alone is one
+            tensor.
         argnums: which positional arguments the gradient is for, by default the first. The gradient
             is like the argument: a tensor, or such a structure of tensors. For several arguments it
             is a tuple.
@@ -114,17 +115,17 @@ def value_and_grad(
             called_with[position] = own_tensors("value_and_grad", args[position])
         trees = [called_with[position] for position in positions]
         value, gradients = _gradients(
-            "value_and_grad", lambda: function(*called_with, **kwargs), flatten(trees), dy
+            "value_and_grad", lambda: function(*called_with, **kwargs), leaves(trees), dy
         )
         remaining = iter(each_its_own(gradients))
         by_argument = []
         for position, tree in zip(positions, trees, strict=True):
-            sources = flatten(tree)
+            sources = leaves(tree)
             parts = list(islice(remaining, len(sources)))
             if sources and all(part is None for part in parts):
                 raise _independence("value_and_grad", position)
             zeroed = with_zeros(parts, [source.shape for source in sources])
-            by_argument.append(pack(tree, zeroed))
+            by_argument.append(pack_leaves(tree, zeroed))
         return value, by_argument[0] if hasattr(argnums, "__index__") else tuple(by_argument)
 
     return both
@@ -198,7 +199,9 @@ def _independence(name: str, position: int) -> ValueError:
 
 
 def own_tensors(name: str, value: Any) -> Any:
-    """Return new tensors of the leaves of a structure, in such a structure."""
+    """Return new tensors of the leaves of a structure, in such a structure; None stays."""
+    if value is None:
+        return None
     if not is_nested(value) or is_host_data(value):
         return own_tensor(name, value)
     return alike(value, [own_tensors(name, value[key]) for key in keys(value)])
@@ -208,9 +211,9 @@ def is_host_data(value: object) -> bool:
     """Whether a value is a number, or a nested list of numbers, which is one tensor."""
     if isinstance(value, (list, tuple)):
         return all(map(is_host_data, value))
-    return not isinstance(value, (Tensor, Variable, dict, deque)) and not getattr(
-        value, "shape", ()
-    )
+    if value is None or isinstance(value, (Tensor, Variable, dict, deque)):
+        return False
+    return not getattr(value, "shape", ())
 
 
 def own_tensor(name: str, x: TensorLike) -> Tensor:

@@ -15,7 +15,7 @@ from webtensor.autodiff.functions import own_tensors
 from webtensor.dtypes import bool_
 from webtensor.engine import Tensor, TensorLike, Variable, as_operand, state
 from webtensor.errors import CaptureError
-from webtensor.nest import flatten, map_structure, pack
+from webtensor.nest import flatten, leaves, pack, pack_leaves
 from webtensor.ops import stack, where
 from webtensor.programs.loops import record_loop
 
@@ -104,7 +104,7 @@ def while_loop(
     Args:
         cond: takes the loop variables, and returns a bool scalar.
         body: takes the loop variables, and returns the next ones, of the same shapes and dtypes.
-        loop_vars: the first loop variables: a list or a tuple, or a single one.
+        loop_vars: the first loop variables: a list or a tuple, or a single one; None stays None.
         maximum_iterations: the maximum number of calls of ``body``, or None.
 
     Returns:
@@ -166,14 +166,14 @@ def _captured_loop(
             "while_loop: only wt.function and jit_compile=True capture loops with gradients"
         )
         return _loop(cond, body, variables, limit)
-    first = [as_operand("while_loop", leaf) for leaf in flatten(variables)]
+    first = [as_operand("while_loop", leaf) for leaf in leaves(variables)]
 
     def values(tensors: Sequence[Tensor]) -> tuple[Any, ...]:
-        structure: tuple[Any, ...] = pack(variables, tensors)
+        structure: tuple[Any, ...] = pack_leaves(variables, tensors)
         return structure
 
     def tensors_of(result: Any) -> list[Tensor]:
-        tensors = [as_operand("while_loop", leaf) for leaf in flatten(_as_tuple(result))]
+        tensors = [as_operand("while_loop", leaf) for leaf in leaves(_as_tuple(result))]
         wanted, given = ([(x.dtype, x.shape) for x in group] for group in (first, tensors))
         if wanted != given:
             raise ValueError(
@@ -211,9 +211,9 @@ def scan(
 
     Args:
         f: takes the carried value and a slice, and returns the next carried value and an output.
-        init: the first carried value, a tensor or a structure of tensors.
+        init: the first carried value, a tensor or a structure of tensors and None.
         xs: a tensor or a structure of tensors, or None.
-        length: the number of calls; None is that of the slices.
+        length: the number of calls, None is that of the slices.
         reverse: a boolean, whether the last slice is the first.
         unroll: has no effect here.
 
@@ -234,14 +234,17 @@ def scan(
         raise TypeError(f"scan: f must be callable, but got {f!r}")
     if not isinstance(unroll, int) or unroll < 0:
         raise ValueError(f"scan: unroll must be a positive integer or a bool, but got {unroll!r}")
-    if xs is None and length is None:
-        raise ValueError("scan: give xs or length")
     _check("scan", "init", init)
-    slices = None if xs is None else own_tensors("scan", xs)
-    count = slices_of(slices) if length is None else as_integer("scan", "length", length)
+    slices = own_tensors("scan", xs)
+    count = slices_of(slices)
+    if length is not None:
+        length = as_integer("scan", "length", length)
+        count = length
+    if count is None:
+        raise ValueError("scan: give xs or length")
     carry, outputs = init, []
     for index in reversed(range(count)) if reverse else range(count):
-        part = None if xs is None else map_structure(lambda leaf, at=index: leaf[at], slices)
+        part = pack_leaves(slices, [leaf[index] for leaf in leaves(slices)])
         carry, output = f(carry, part)
         outputs.append(output)
     if not outputs:
@@ -249,24 +252,22 @@ def scan(
     return carry, _stacked(outputs[::-1] if reverse else outputs)
 
 
-def slices_of(structure: Any) -> int:
-    """Return the number of slices along the first axis of the tensors of a structure."""
-    counts = {leaf.shape[0] if leaf.shape else None for leaf in flatten(structure)}
-    if len(counts) != 1 or None in counts:
+def slices_of(structure: Any) -> int | None:
+    """Return the number of slices along the first axis of the tensors of a structure, if any."""
+    counts = {leaf.shape[0] if leaf.shape else None for leaf in leaves(structure)}
+    if len(counts) > 1 or None in counts:
         raise ValueError(
             "scan: the tensors of xs must have a first axis of the same size, but their shapes are "
-            f"{[leaf.shape for leaf in flatten(structure)]}"
+            f"{[leaf.shape for leaf in leaves(structure)]}"
         )
-    return int(counts.pop() or 0)
+    return counts.pop() if counts else None
 
 
 def _stacked(outputs: list[Any]) -> Any:
     """Stack the corresponding tensors of structures."""
-    if outputs[0] is None:
-        return None
-    columns = zip(*map(flatten, outputs), strict=True)
+    columns = zip(*map(leaves, outputs), strict=True)
     stacked = [stack([as_operand("scan", leaf) for leaf in column]) for column in columns]
-    return pack(outputs[0], stacked)
+    return pack_leaves(outputs[0], stacked)
 
 
 def _check(name: str, argument: str, structure: Any) -> None:
