@@ -213,7 +213,7 @@ def scan(
         f: takes the carried value and a slice, and returns the next carried value and an output.
         init: the first carried value, a tensor or a structure of tensors and None.
         xs: a tensor or a structure of tensors, or None.
-        length: the number of calls, None is that of the slices.
+        length: the number of calls, which is that of the slices if there are some.
         reverse: a boolean, whether the last slice is the first.
         unroll: has no effect here.
 
@@ -222,7 +222,7 @@ def scan(
 
     Raises:
         TypeError: ``f`` cannot be called, or ``init`` holds neither tensors nor numbers.
-        ValueError: neither ``xs`` nor ``length`` is given, or ``unroll`` is negative.
+        ValueError: neither ``xs`` nor ``length`` is given, they differ, or ``unroll`` is negative.
 
     Example:
         >>> import webtensor as wt
@@ -239,6 +239,8 @@ def scan(
     count = slices_of(slices)
     if length is not None:
         length = as_integer("scan", "length", length)
+        if count not in (length, None):
+            raise ValueError(f"scan: length is {length}, but xs has {count} slices")
         count = length
     if count is None:
         raise ValueError("scan: give xs or length")
