@@ -112,6 +112,40 @@ def test_axes(backend: str, in_axes: Any, out_axes: int) -> None:
     close(actual, jax.vmap(function(jnp), in_axes, out_axes)(*values))
 
 
+def test_axes_in_structures(backend: str) -> None:
+    x, y = drawn(3, 2), drawn(2, 3)
+
+    def function(pair: Any, options: Any) -> Any:
+        total = pair["x"] * options[0] + pair["y"]
+        return total, {"sum": total.sum(), "scale": options[0] * 2.0}
+
+    axes: dict[str, Any] = {"in_axes": ({"x": 0, "y": 1}, None)}
+    axes["out_axes"] = (1, {"sum": 0, "scale": None})
+    actual = wt.vmap(function, **axes)({"x": wt.tensor(x), "y": wt.tensor(y)}, [wt.tensor(2.0)])
+    wanted = jax.vmap(function, **axes)({"x": x, "y": y}, [jnp.float32(2.0)])
+    for ours, theirs in zip(flatten(actual), jax.tree.leaves(wanted), strict=True):
+        close(ours, theirs)
+    with pytest.raises(ValueError, match="vmap: in_axes must have an axis for all of a structure"):
+        wt.vmap(function, **axes)({"x": wt.tensor(x)}, [2.0])
+    with pytest.raises(ValueError, match="vmap: out_axes must have an axis for all"):
+        wt.vmap(lambda x: x, out_axes=(0,))(wt.tensor(x))
+    with pytest.raises(ValueError, match="out_axes is None for a result that may differ"):
+        wt.vmap(lambda x: x, out_axes=None)(wt.tensor(x))
+
+
+def test_none_and_python_values_among_arguments_of_vmap(backend: str) -> None:
+    def function(x: Any, options: Any, nothing: Any, part: Any) -> Any:
+        assert nothing is part["bias"] is None
+        assert (type(options["k"]), options["text"]) == (bool, "text")
+        return x * options["w"] + part["y"] if options["k"] else x, None
+
+    options = {"w": wt.tensor(2.0), "k": True, "text": "text"}
+    mapped = wt.vmap(function, in_axes=(0, None, 0, 0))
+    x = wt.tensor([1.0, 2.0])
+    result, nothing = mapped(x, options, None, {"y": x, "bias": None})
+    assert (result.tolist(), nothing) == ([3.0, 6.0], None)
+
+
 def test_gradients_of_each_example(backend: str) -> None:
     x, w, b = drawn(6, 2, 3), drawn(3, 4), drawn(4)
 

@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 
 from webtensor.arguments import as_integer
 from webtensor.autodiff import custom_grad, is_recording, paused
-from webtensor.autodiff.functions import is_host_data, own_tensors
+from webtensor.autodiff.functions import is_host_data, own_tensor
 from webtensor.autodiff.results import require_callable
 from webtensor.autodiff.tape import IDENTITY
 from webtensor.dtypes import complex64
 from webtensor.engine import Storage, Tensor, Variable, alias, as_operand, constant, run, state
 from webtensor.engine.late_numbers import again
 from webtensor.errors import CaptureError
-from webtensor.nest import map_structure
+from webtensor.nest import alike, is_nested, keys, leaves, map_structure
 from webtensor.ops import broadcast_to, moveaxis, reshape, stack
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.programs.recording import (
@@ -34,12 +34,12 @@ from webtensor.transforms.batching_rules import Operand, batched, one_by_one
 
 __all__ = ["vmap"]
 
-#: The axis of examples of an argument: an integer, None for an argument that all examples share,
-#: or a structure of these.
+#: The axis of examples of an argument or a result: an integer, None for what all examples share, or
+#: a structure of these.
 Axes: TypeAlias = Any
 
 
-def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Callable[..., Any]:
+def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., Any]:
     """Return a function that applies ``function``, which takes an example, to a batch of them.
 
     What ``function`` does with one example is recorded; each operation is then computed for all
@@ -49,9 +49,11 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> 
     Args:
         function: takes tensors, or structures of them, and returns such.
         in_axes: the axis of the examples in the arguments: an integer for all, or a list or a tuple
-            with an integer for each argument; None is for those that all examples share. Tensors in
-            a structure have the same axis. The axis of named arguments is 0.
-        out_axes: the axis of the examples in the results.
+            with an integer for each argument; None is for those that all examples share, whose
+            Python values stay as they are. It is for all tensors of a structure, or a structure
+            of axes. The axis of named arguments is 0.
+        out_axes: the axis of the examples in the results: an integer, or a structure of these, as
+            the function returns it; None is for a result that is the same for all examples.
 
     Raises:
         TypeError: ``function`` cannot be called.
@@ -67,10 +69,8 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> 
     """
     require_callable("vmap", function)
     for name, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
-        own = axes if isinstance(axes, (list, tuple)) and name == "in_axes" else [axes]
-        for axis in own:
-            if axis is not None or name == "out_axes":
-                as_integer("vmap", name, axis)
+        for axis in leaves(axes):
+            as_integer("vmap", name, axis)
 
     @wraps(function)
     def vectorized(*args: Any, **kwargs: Any) -> Any:
@@ -87,12 +87,16 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> 
         recorder, form, views = _recorded(function, places, named, operands)
         batch = _Batch(recorder, operands, count)
 
-        def result(leaf: Any) -> Any:
-            if type(leaf) is not _Place:
-                return leaf
-            return moveaxis(batch.whole(views[leaf.number]), 0, out_axes)
+        def result(part: Any, axes: Axes) -> Any:
+            if is_nested(axes) or is_nested(part):
+                parts = _with_axes(part, axes, "out_axes")
+                return alike(part, [result(item, own) for item, own in parts])
+            if type(part) is not _Place:
+                return part
+            view = views[part.number]
+            return batch.shared(view) if axes is None else moveaxis(batch.whole(view), 0, axes)
 
-        return map_structure(result, form)
+        return result(form, out_axes)
 
     return vectorized
 
@@ -104,16 +108,27 @@ class _Place:
     number: int
 
 
-def _placed(value: Any, axis: int | None, operands: list[Operand]) -> Any:
+def _placed(value: Any, axes: Axes, operands: list[Operand]) -> Any:
     """Return an argument with places of tensors, which are added to ``operands``."""
-    if axis is None and is_host_data(value):
+    if value is None or (axes is None and is_host_data(value)):
         return value
+    if is_nested(axes) or (is_nested(value) and not is_host_data(value)):
+        parts = _with_axes(value, axes, "in_axes")
+        return alike(value, [_placed(part, own, operands) for part, own in parts])
+    operands.append(_operand(own_tensor("vmap", value), axes))
+    return _Place(len(operands) - 1)
 
-    def place(tensor: Tensor) -> _Place:
-        operands.append(_operand(tensor, axis))
-        return _Place(len(operands) - 1)
 
-    return map_structure(place, own_tensors("vmap", value))
+def _with_axes(structure: Any, axes: Axes, argument: str) -> list[tuple[Any, Axes]]:
+    """Return the items of a structure with their axes: one for all, or a structure alike."""
+    if not is_nested(axes):
+        return [(structure[key], axes) for key in keys(structure)]
+    if not is_nested(structure) or [*keys(structure)] != [*keys(axes)]:
+        raise ValueError(
+            f"vmap: {argument} must have an axis for all of a structure or for each item, but got "
+            f"{axes!r} for {structure!r}"
+        )
+    return [(structure[key], axes[key]) for key in keys(structure)]
 
 
 def _operand(tensor: Tensor, axis: int | None) -> Operand:
@@ -225,6 +240,19 @@ class _Batch:
         operand = self._seen(view)
         x = operand.tensor
         return x if operand.is_batched else broadcast_to(x, (self._count, *x.shape))
+
+    def shared(self, view: View) -> Tensor:
+        """Return a result that is the same for all examples.
+
+        Raises:
+            ValueError: it may differ.
+        """
+        operand = self._seen(view)
+        if operand.is_batched:
+            raise ValueError(
+                "vmap: out_axes is None for a result that may differ from example to example"
+            )
+        return operand.tensor
 
     def _begun(self, value: int, source: Source) -> Operand:
         """Return a value that no operation made."""
