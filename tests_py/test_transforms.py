@@ -253,7 +253,6 @@ def test_random_numbers_are_those_of_one_example_after_the_other(backend: str) -
 
     x = wt.tensor(drawn(3, 4))
     wt.set_random_seed(5)
-    noisy(x[0])  # what is recorded draws, too
     expected = np.stack([noisy(row).numpy() for row in x])
     wt.set_random_seed(5)
     np.testing.assert_array_equal(wt.vmap(noisy)(x).numpy(), expected)
@@ -264,6 +263,24 @@ def test_a_captured_batch_draws_again(backend: str) -> None:
     results = [captured(wt.zeros((3, 2))).tolist() for _ in range(3)]
     numbers = [number for result in results for row in result for number in row]
     assert len(set(numbers)) == len(numbers)
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_a_captured_batch_draws_what_the_function_draws(backend: str, depth: int) -> None:
+    def noisy(x: wt.Tensor) -> wt.Tensor:
+        return x * wt.random_normal(()) + wt.random_uniform(())
+
+    function, x = noisy, wt.ones((3, 2, 2))
+    for _ in range(depth):
+        function = wt.vmap(function)
+
+    def draws(function: Callable[..., wt.Tensor]) -> list[Any]:
+        wt.set_random_seed(3)
+        return [function(x).tolist() for _ in range(3)]
+
+    results = draws(function)
+    assert draws(wt.function(function)) == results
+    assert len({number for result in results for number in np.ravel(result)}) >= 9
 
 
 def test_results_that_follow_from_no_example(backend: str) -> None:

@@ -168,6 +168,8 @@ class Recorder:
         #: What holds numbers, with the number that it holds by now.
         self._held: dict[int, tuple[NumberHolder, Any]] = {}
         self._is_drawing = False
+        #: What was drawn, as the recording around this one knows it, by the identities of numbers.
+        self.draws: dict[int, Any] = {}
         self._thread = 0
         #: How often something was assigned to variables.
         self.assignments = 0
@@ -366,8 +368,12 @@ class Recorder:
         """Draw a number, as each replay will do again."""
         if self.has_failed:
             return source()
-        number = LateNumber(self.unrecorded(source), source, is_drawn=True)
+        first = self.unrecorded(
+            source if self._around is None else partial(self._around.draw, source)
+        )
+        number = LateNumber(at_capture(first), source, is_drawn=True)
         self.recording.drawn.append(number)
+        self.draws[id(number)] = first
         return number
 
     def read_number(self, holder: NumberHolder) -> Any:

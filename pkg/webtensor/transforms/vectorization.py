@@ -217,8 +217,9 @@ class _Batch:
         self._constants, self._operands, self._count = recorder.constants, operands, count
         #: What late numbers are, for each example, or for all where none is drawn.
         self._numbers: list[dict[int, Any]] = []
-        for _ in range(count if recording.drawn else 1):
-            numbers: dict[int, Any] = {}
+        for index in range(count if recording.drawn else 1):
+            # The first example was drawn for when it was recorded.
+            numbers = {} if index else recorder.draws
             for number in recording.drawn:
                 again(number, numbers)
             self._numbers.append(numbers)
