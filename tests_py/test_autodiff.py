@@ -780,3 +780,14 @@ def test_no_gradient_passes_a_function_where_it_is_flat(
 ) -> None:
     gradient = wt.grad(lambda x: wt.sum(function(x) * dy))(wt.tensor([-2.0, 3.0, -1.0]))
     np.testing.assert_equal(gradient.numpy(), np.array([0.0, dy, 0.0], "float32"))
+
+
+def test_gradients_of_prelu_at_zero_are_those_of_negative_numbers(backend: str) -> None:
+    """As in TensorFlow.js, and as leaky_relu has them."""
+    x, slopes = wt.tensor([[-1.0, 0.0, 1.0]]), wt.tensor([0.5, 0.25, 0.125])
+    assert wt.grad(lambda x: wt.prelu(x, slopes))(x).tolist() == [[0.5, 0.25, 1.0]]
+
+    def fused(x: wt.Tensor) -> wt.Tensor:
+        return wt.fused.mat_mul(x, wt.eye(3), activation="prelu", prelu_activation_weights=slopes)
+
+    assert wt.grad(fused)(x).tolist() == [[0.5, 0.25, 1.0]]

@@ -229,7 +229,7 @@ def step(x: TensorLike, alpha: float = 0.0) -> Tensor:
     numpy=lambda np, x, y: np.where(x < 0, x * y, x),
     glsl="mix(x, x * y, x < 0.0)",
     c="vsel(x < 0, x * y, x)",
-    grad_x=lambda dy, out, x, y: dy.where(x >= 0, dy * y),
+    grad_x=lambda dy, out, x, y: dy.where(x > 0, dy * y),
     grad_y=lambda dy, out, x, y: (dy * x).where(x < 0, 0.0),
 )
 def prelu(x: TensorLike, y: TensorLike) -> Tensor:

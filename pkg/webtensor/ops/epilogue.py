@@ -108,7 +108,7 @@ def fused_primitive(plain: Primitive) -> Primitive:
                 x = _applied(product, (operands[0], *operands[2:]), None)
                 if index == 3:
                     return sum_to((dy * x).where(x < 0, 0.0), slopes.shape)
-                dy = dy.where(x >= 0, dy * slopes)
+                dy = dy.where(x > 0, dy * slopes)
             elif row is not None:
                 dy = row.gradient_for(0)(dy, y, y, row, *parameters)
             if index < 2:
