@@ -445,6 +445,22 @@ def test_derivatives_of_captured_functions(backend: str) -> None:
         close(curvature(x), plain[0])
 
 
+def test_directions_of_integers_become_those_of_floats(backend: str) -> None:
+    x, two = wt.tensor([1.0, 3.0]), wt.tensor([2, 2])
+    tape = wt.GradientTape()
+    with tape:
+        tape.watch(x)
+        y = x + 1.0
+    gradients = [
+        wt.grad(lambda x: x + 1.0)(x, two),
+        wt.value_and_grad(lambda x: x + 1.0)(x, dy=two)[1],
+        tape.gradient(y, x, output_gradients=two),
+        wt.jvp(lambda x: x + 1.0, [x], [two])[1],
+    ]
+    for gradient in gradients:
+        assert (gradient.dtype, gradient.tolist()) == (wt.float32, [2.0, 2.0])
+
+
 def test_what_does_not_depend_on_the_argument(backend: str) -> None:
     x = wt.tensor([1.0, 2.0])
     value, slope = wt.jvp(lambda x: wt.ones((3,)), [x], [x])

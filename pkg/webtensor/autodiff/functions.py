@@ -11,13 +11,14 @@ from typing import Any
 from webtensor.arguments import as_integers
 from webtensor.autodiff.results import each_its_own, ones_like, require_callable, require_tensor
 from webtensor.autodiff.tape import IDENTITY, Tape, with_zeros
-from webtensor.dtypes import float32, string_
+from webtensor.dtypes import float32, int32, string_
 from webtensor.engine import Tensor, TensorLike, Variable, alias, as_operand
 from webtensor.nest import alike, is_nested, keys, leaves, pack_leaves
 
 __all__ = [
     "grad",
     "grads",
+    "in_dtype_of",
     "is_host_data",
     "own_tensor",
     "own_tensors",
@@ -177,7 +178,7 @@ def _gradients(
     if dy is None:
         dy = ones_like(value)
     else:
-        dy = own_tensor(name, dy)
+        dy = in_dtype_of(value, own_tensor(name, dy))
         if dy.shape != value.shape:
             raise ValueError(
                 f"{name}: dy must have the shape of the function's result, {value.shape}, but its "
@@ -189,6 +190,14 @@ def _gradients(
     if of_nothing:
         return value, [*with_zeros(gradients, [source.shape for source in sources])]
     return value, gradients
+
+
+def in_dtype_of(value: Tensor | Variable, direction: Tensor) -> Tensor:
+    """Return a gradient or a tangent of a value, in the value's dtype if it is of integers."""
+    if direction.dtype.rank > int32.rank:
+        return direction
+    dtype = value.dtype if value.dtype.rank > int32.rank else float32
+    return direction.astype(dtype)  # type: ignore[no-any-return]
 
 
 def _independence(name: str, position: int) -> ValueError:

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 from warnings import warn
 
+from webtensor.autodiff.functions import in_dtype_of
 from webtensor.autodiff.tape import IDENTITY, Tape, recording_tapes, with_zeros, zero_gradient
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, Variable, alias, as_operand
@@ -328,7 +329,7 @@ def _output_gradients(target: Any, targets: Sequence[Any], output_gradients: Any
         if part is None:
             gradients.append(as_operand("gradient", 1.0, float32).broadcast_to(target.shape))
             continue
-        dy = as_operand("gradient", part, float32)
+        dy = in_dtype_of(target, as_operand("gradient", part, float32))
         if dy.shape != target.shape:
             raise ValueError(
                 f"gradient: output_gradients must have the target's shape, {target.shape}, but got "

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from webtensor.autodiff.functions import grad, own_tensor
+from webtensor.autodiff.functions import grad, in_dtype_of, own_tensor
 from webtensor.autodiff.results import each_its_own, require_callable, require_tensor
 from webtensor.autodiff.tape import Tape, with_zeros
 from webtensor.dtypes import complex64, float32
@@ -52,7 +52,10 @@ def jvp(
             f"and {len(tangents)} tangents"
         )
     sources = [own_tensor("jvp", x) for x in primals]
-    directions = [own_tensor("jvp", x) for x in tangents]
+    directions = [
+        in_dtype_of(source, own_tensor("jvp", x))
+        for source, x in zip(sources, tangents, strict=True)
+    ]
     for index, (source, direction) in enumerate(zip(sources, directions, strict=True)):
         if source.shape != direction.shape:
             raise ValueError(
