@@ -157,6 +157,17 @@ def test_gradients_of_each_example(backend: str) -> None:
     close(ours(wt.tensor(x), wt.tensor(w), wt.tensor(b)), theirs(x, w, b))
 
 
+def test_what_depends_on_shapes_alone_has_zero_gradients_through_a_batch(backend: str) -> None:
+    x = wt.tensor([[1.0, 2.0]])
+    gradient = wt.grad(wt.vmap(wt.ones_like))
+    assert gradient(x).tolist() == wt.function(gradient)(x).tolist() == [[0.0, 0.0]]
+    assert wt.vmap(gradient)(wt.stack([x])).tolist() == [[[0.0, 0.0]]]
+    after_a_call = wt.grad(wt.vmap(lambda row: wt.zeros_like(row * 2.0) + 1.0))
+    assert after_a_call(x).tolist() == [[0.0, 0.0]]
+    with_others = wt.grad(wt.vmap(lambda row: wt.ones_like(row) * row))
+    assert with_others(x).tolist() == [[1.0, 1.0]]
+
+
 def test_gradients_through_a_batch(backend: str) -> None:
     x, w, b = drawn(6, 2, 3), drawn(3, 4), drawn(4)
 

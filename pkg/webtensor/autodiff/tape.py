@@ -345,6 +345,8 @@ def note_constant(source: Tensor, output: Tensor) -> None:
     """Tell the tapes that ``output`` depends only on the shape of ``source``: no gradient flows."""
     if state.variable_readers:
         _tapes_of_task.record(_CONSTANT, (source,), output, ())
+    if state.captures:  # the tapes around vmap see its results alone
+        state.captures[-1].note_constant(source, output)
 
 
 _CONSTANT = Primitive("constant")

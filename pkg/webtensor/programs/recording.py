@@ -152,6 +152,8 @@ class Recorder:
         self.recording = Recording()
         #: The tensors of sources that are no arguments, by the numbers of their values.
         self.constants: dict[int, Tensor] = {}
+        #: Tensors with those of which only they depend, by the number of calls before.
+        self.constant_views: dict[int, list[tuple[View, View]]] = {}
         self._values = 0
         #: What is known of tensors, by their identity.
         self._views: dict[int, tuple[ReferenceType[Tensor], View]] = {}
@@ -232,15 +234,16 @@ class Recorder:
         """
         calls, first = self.recording.calls, self._values
         start = len(calls)
+        noted, self.constant_views = self.constant_views, {}
         stand_ins = tuple(Tensor(x.storage, x.shape, x.dtype) for x in inputs)
         for tensor in stand_ins:
             self._note(tensor, self.next_value())
-        value, gradient = compute(stand_ins)
-        self.is_differentiated = False  # gradients may be made of the function itself
         try:
+            value, gradient = compute(stand_ins)
+            self.is_differentiated = False  # gradients may be made of the function itself
             gradient(ones_like(value))
         finally:
-            self.is_differentiated = True
+            self.is_differentiated, self.constant_views = True, noted
         for view in (view for call in calls[start:] for view in call.inputs):
             source = self.recording.sources.get(view.value)
             if view.value < first and not isinstance(source, (Storage, Variable)):
@@ -307,6 +310,12 @@ class Recorder:
     def _ignores(self) -> bool:
         """Whether what runs is not a part of the recording, as what another thread does."""
         return self._is_drawing or self.has_failed or get_ident() != self._thread
+
+    def note_constant(self, source: Tensor, output: Tensor) -> None:
+        """Note a tensor that depends only on the shape of another one."""
+        if not self._ignores():
+            notes = self.constant_views.setdefault(len(self.recording.calls), [])
+            notes.append((self.view(source), self.view(output)))
 
     def make_variable(self, variable: Variable, source: Tensor) -> None:
         """Note a variable that the function makes, and the tensor that it begins with."""

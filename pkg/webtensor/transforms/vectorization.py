@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, TypeAlias
 
 from webtensor.arguments import as_integer
-from webtensor.autodiff import custom_grad, is_recording, paused
+from webtensor.autodiff import custom_grad, is_recording, note_constant, paused
 from webtensor.autodiff.functions import is_host_data, own_tensor
 from webtensor.autodiff.results import require_callable
 from webtensor.autodiff.tape import IDENTITY
@@ -228,13 +228,20 @@ class _Batch:
         self._values = {
             value: self._begun(value, source) for value, source in recording.sources.items()
         }
-        for call in recording.calls:
+        for index, call in enumerate(recording.calls):
+            self._note_constants(recorder, index)
             if not isinstance(call, RecordedCall):
                 raise CaptureError(
                     "vmap: how often while_loop runs differs from example to example; use scan"
                 )
             compute = self._custom if call.primitive is CUSTOM else self._computed
             self._values[call.output.value] = compute(call)
+        self._note_constants(recorder, len(recording.calls))
+
+    def _note_constants(self, recorder: Recorder, calls: int) -> None:
+        """Tell tapes what depends only on shapes, as the function did after so many calls."""
+        for source, output in recorder.constant_views.get(calls, ()):
+            note_constant(self._values[source.value].tensor, self._values[output.value].tensor)
 
     def whole(self, view: View) -> Tensor:
         """Return a result for the whole batch."""
