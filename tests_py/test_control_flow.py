@@ -275,6 +275,30 @@ def test_gradients_of_captured_loops(
     captured.clear()
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        powers,
+        nested,
+        lambda x: wt.while_loop(lambda y, n: n < 3, lambda y, n: (y * x, n + 1), (x, 0))[0],
+        lambda x: wt.while_loop(
+            lambda y: wt.max(y) < 9.0, lambda y: y * 2.0 + wt.ones(2), x * [1, 2]
+        ),
+    ],
+    ids=["powers", "nested", "around", "vector"],
+)
+def test_jvp_of_captured_loops(backend: str, function: Callable[..., Any], no_leak: None) -> None:
+    def along(x: wt.Tensor, tangent: wt.Tensor) -> Any:
+        return wt.jvp(function, [x], [tangent])
+
+    captured = wt.function(along)
+    for number in (1.5, 3.0, 20.0, 1.5):
+        arguments = wt.tensor(number), wt.tensor(0.5)
+        for part, wanted in zip(captured(*arguments), along(*arguments), strict=True):
+            np.testing.assert_allclose(part.numpy(), wanted.numpy(), 1e-5)
+    captured.clear()
+
+
 def training(wrap: Callable[..., Any]) -> tuple[list[float], Any]:
     """Return losses and weights of a few steps through a loop whose body reads variables."""
     w = wt.Variable([[0.5, 0.1], [0.2, 0.4]], name="w")

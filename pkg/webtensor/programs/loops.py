@@ -101,11 +101,13 @@ class RecordedWayBack(NamedTuple):
             what a step takes from around it.
         outputs: the last values of what goes from step to step.
         step: the next values of that, for the loop variables before an iteration and those values.
+        is_reverse: whether the last iteration is the first; else it is a way forth.
     """
 
     inputs: tuple[View, ...]
     outputs: tuple[View, ...]
     step: Part
+    is_reverse: bool = True
 
     @property
     def name(self) -> str:
@@ -163,6 +165,7 @@ def record_way_back(
     step: Part,
     values: Sequence[Tensor],
     run: Callable[[], Sequence[Tensor]],
+    is_reverse: bool = True,
 ) -> list[Tensor]:
     """Record a way back through a loop, and return the last values of what goes from step to step.
 
@@ -172,11 +175,12 @@ def record_way_back(
         step: what each step does.
         values: the first values of what goes from step to step.
         run: goes back.
+        is_reverse: whether the last iteration is the first.
     """
     results = _as_new(recorder.unrecorded(run))
     inputs = (history, *map(recorder.view, values), *step.outer)
     outputs = tuple(map(recorder.begin_result, results))
-    recorder.recording.calls.append(RecordedWayBack(inputs, outputs, step))
+    recorder.recording.calls.append(RecordedWayBack(inputs, outputs, step, is_reverse))
     return results
 
 
@@ -290,13 +294,14 @@ class _WayBack:
         self._inputs = _located(inputs, places)
         self._count = len(way_back.outputs)
         self._step = way_back.step.program(backend)
+        self._order = -1 if way_back.is_reverse else 1
         self.values = [view.value for view in way_back.outputs]
 
     def results(self, storages: Sequence[Any], numbers: Sequence[Any]) -> list[Any]:
         """Return the storages of what the last step returns."""
         inputs = _tensors(self._inputs, storages)
         values, outer = inputs[: self._count], inputs[self._count :]
-        for variables in reversed(storages[self._history]):
+        for variables in storages[self._history][:: self._order]:
             values = self._step([*variables, *values, *outer])
         return _storages(values)
 

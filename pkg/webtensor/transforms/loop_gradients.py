@@ -3,12 +3,16 @@
 The number of iterations differs from replay to replay, so a tape cannot record each iteration. It
 records the loop as one operation instead. A second loop, the way back, computes its gradients: for
 each iteration, the last one first, it runs the body once more and differentiates it.
+
+``jvp`` goes back twice. The way back is linear in the gradients that it begins with, so it is one
+operation on the outer tape, too, whose gradients are the way forth: tangents go through the loop.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from webtensor.autodiff import Gathered, Tape, is_recording, paused
@@ -91,7 +95,8 @@ def record_differentiable_loop(
         )
 
     def way_back(adjoints: dict[int, Tensor]) -> list[Tensor]:
-        if is_recording():
+        tapes = recording_tapes()
+        if any(tape.follows(source) for tape in tapes for source in sources):
             recorder.refuse(FIRST_DERIVATIVES)
         gradients = [
             adjoints[index] if index in adjoints else zeros_like(results[index])
@@ -102,8 +107,31 @@ def record_differentiable_loop(
             outputs = [lasts[index] for index in indices]
             return _gradients(own_tape, outputs, sources, gradients)
 
-        totals = [zeros_like(tensor) for tensor in outer]
-        return record_way_back(recorder, history, step, [*gradients, *totals], run_back)
+        with paused():
+            totals = [zeros_like(tensor) for tensor in outer]
+            parts = record_way_back(recorder, history, step, [*gradients, *totals], run_back)
+        for tape in tapes:
+            _put_on_tape(tape, partial(way_forth, parts), gradients, dict(enumerate(parts)))
+        return parts
+
+    def way_forth(parts: list[Tensor], adjoints: dict[int, Tensor]) -> list[Tensor]:
+        if is_recording():
+            recorder.refuse(FIRST_DERIVATIVES)
+        tangents = [
+            adjoints[index] if index in adjoints else zeros_like(part)
+            for index, part in enumerate(parts)
+        ]
+
+        def run_forth() -> list[Tensor]:
+            outputs = [lasts[index] for index in indices]
+            moved = _tangents(own_tape, outputs, sources, tangents)
+            return [*moved, *tangents[len(indices) :]]
+
+        step_forth = _step(body, indices, len(first), outer, is_reverse=False)
+        with outside_scopes():
+            part = record_part(recorder, step_forth, [*first, *tangents])
+        moved = record_way_back(recorder, history, part, tangents, run_forth, is_reverse=False)
+        return moved[: len(indices)]
 
     with paused():
         # New tensors, in the scopes of the caller.
@@ -113,29 +141,50 @@ def record_differentiable_loop(
 
 
 def _step(
-    body: Callable[..., Sequence[Tensor]], indices: list[int], count: int, outer: list[Tensor]
+    body: Callable[..., Sequence[Tensor]],
+    indices: list[int],
+    count: int,
+    outer: list[Tensor],
+    is_reverse: bool = True,
 ) -> Callable[..., list[Tensor]]:
-    """Return a step of the way back.
+    """Return a step of the way back, or of the way forth.
 
     Its arguments are the ``count`` loop variables before an iteration, the gradients of the
     differentiable ones (at ``indices``) after it, and the sums of the gradients of ``outer`` so
-    far. It returns the gradients before the iteration, and the next sums.
+    far. It returns the gradients before the iteration, and the next sums. On the way forth it takes
+    tangents before the iteration and those of ``outer``, and returns those after it.
     """
 
     def step(*arguments: Tensor) -> list[Tensor]:
-        values, gradients = arguments[:count], arguments[count : count + len(indices)]
-        totals = arguments[count + len(indices) :]
+        values, directions = arguments[:count], arguments[count:]
+        totals = directions[len(indices) :]
         sources = [*(values[index] for index in indices), *outer]
         tape = Tape(watches_variables=False)
         for source in sources:
             tape.watch(source)
         with tape:
             results = body(*values)
-        parts = _gradients(tape, [results[index] for index in indices], sources, gradients)
+        outputs = [results[index] for index in indices]
+        if not is_reverse:
+            return [*_tangents(tape, outputs, sources, directions), *totals]
+        parts = _gradients(tape, outputs, sources, directions[: len(indices)])
         sums = (total + part for total, part in zip(totals, parts[len(indices) :], strict=True))
         return [*parts[: len(indices)], *sums]
 
     return step
+
+
+def _tangents(
+    tape: Tape, outputs: Sequence[Tensor], sources: Sequence[Tensor], tangents: Sequence[Tensor]
+) -> list[Tensor]:
+    """Return the tangents of outputs for those of sources, by going back twice."""
+    dys = [zeros_like(output) for output in outputs]
+    outer = Tape(watches_variables=False)
+    for dy in dys:
+        outer.watch(dy)
+    with outer:
+        gradients = _gradients(tape, outputs, sources, dys)
+    return _gradients(outer, gradients, dys, tangents)
 
 
 def _gradients(
