@@ -462,3 +462,15 @@ def test_bad_arguments_of_scan(backend: str) -> None:
     for length in (2, 4):
         with pytest.raises(ValueError, match=f"scan: length is {length}, but xs has 3 slices"):
             wt.scan(lambda c, x: (c, x), 0.0, wt.zeros((3,)), length=length)
+
+
+def test_the_branch_not_taken_has_no_part_in_gradients(backend: str) -> None:
+    def root(x: wt.Tensor) -> wt.Tensor:
+        return wt.cond(x > 0.0, wt.sqrt, lambda x: x * 3.0, x)
+
+    slope = wt.grad(root)
+    for function in (slope, wt.function(slope)):
+        assert [function(wt.tensor(x)).item() for x in (0.0, 4.0)] == [3.0, 0.25]
+    x = wt.tensor([0.0, 4.0])
+    assert wt.grad(lambda x: wt.sum(wt.vmap(root)(x)))(x).tolist() == [3.0, 0.25]
+    assert wt.vmap(slope)(x).tolist() == [3.0, 0.25]

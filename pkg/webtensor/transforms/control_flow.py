@@ -7,16 +7,18 @@ iteration, so that tapes see all that is computed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from webtensor.arguments import as_integer
-from webtensor.autodiff import is_recording
+from webtensor.autodiff import custom_grad, is_recording
 from webtensor.autodiff.functions import own_tensors
+from webtensor.autodiff.gradient_tape import is_differentiable
 from webtensor.dtypes import bool_
 from webtensor.engine import Tensor, TensorLike, Variable, as_operand, state
 from webtensor.errors import CaptureError
-from webtensor.nest import flatten, leaves, pack, pack_leaves
-from webtensor.ops import stack, where
+from webtensor.nest import flatten, leaves, map_structure, pack, pack_leaves
+from webtensor.ops import logical_not, stack, where, zeros_like
 from webtensor.programs.loops import record_loop
 
 __all__ = ["cond", "scan", "while_loop"]
@@ -59,7 +61,11 @@ def cond(
         return true_fn(*operands) if _truth("cond", pred) else false_fn(*operands)
     condition = _scalar("cond", pred)
     before = recorder.assignments
-    results = true_fn(*operands), false_fn(*operands)
+    pairs = (operands, operands)
+    if is_recording() or recorder.is_differentiated:
+        choices = condition, logical_not(condition)
+        pairs = tuple(map_structure(partial(_where_taken, taken), operands) for taken in choices)
+    results = true_fn(*pairs[0]), false_fn(*pairs[1])
     if recorder.assignments != before:
         raise CaptureError(
             "cond: where both functions are called, as in a captured function, they must not "
@@ -74,6 +80,21 @@ def cond(
     chosen = [_chosen(condition, *leaves) for leaves in zip(*columns, strict=True)]
     result: Result = pack(results[0], chosen)
     return result
+
+
+def _where_taken(is_taken: Tensor, operand: Any) -> Any:
+    """Return an operand to which no gradient flows from the function that is not chosen.
+
+    A derivative may be infinite there, and zero times infinity is no zero.
+    """
+    if isinstance(operand, Tensor) and is_differentiable(operand):
+        return _masked(operand, is_taken)
+    return operand
+
+
+@custom_grad
+def _masked(x: Tensor, is_taken: Tensor) -> tuple[Tensor, Callable[[Tensor], list[Tensor]]]:
+    return x, lambda dy: [where(is_taken, dy, zeros_like(dy)), zeros_like(is_taken)]
 
 
 def _chosen(condition: Tensor, first: Any, second: Any) -> Any:
