@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import ceil, floor, gcd
+from math import gcd
 from typing import Any, NamedTuple
 
 __all__ = [
@@ -28,6 +28,9 @@ class Window(NamedTuple):
 
     Output row ``i`` reads input rows ``i * stride_height - pad_top + k * dilation_height`` for
     ``k`` in ``range(filter_height)``, skipping those outside; columns likewise.
+
+    ``padding`` is "same" or ((top, bottom), (left, right)) as it was declared, whether or not this
+    input needs all of it. The other fields follow from it, so kernels do not read it.
     """
 
     batch: int
@@ -45,6 +48,12 @@ class Window(NamedTuple):
     dilation_width: int
     pad_top: int
     pad_left: int
+    padding: str | tuple[tuple[int, int], tuple[int, int]]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """All fields but the padding, in order, as kernels take them."""
+        return self[:-1]
 
     def groups(self, depth: int) -> int:
         """Return how many groups the channels form, of which each filter sees ``depth``."""
@@ -67,38 +76,61 @@ def trimmed(window: Window) -> Window:
     A pool gives the same result, and a filter of a million rows costs no more than one as high as
     the input.
     """
-    height, top = _trimmed_axis(
+    paddings: Sequence[str | tuple[int, int]] = window.padding
+    if isinstance(window.padding, str):
+        paddings = [window.padding] * 2
+    height, vertical = _trimmed_axis(
         window.in_height,
         window.out_height,
         window.filter_height,
         window.stride_height,
         window.dilation_height,
         window.pad_top,
+        paddings[0],
     )
-    width, left = _trimmed_axis(
+    width, horizontal = _trimmed_axis(
         window.in_width,
         window.out_width,
         window.filter_width,
         window.stride_width,
         window.dilation_width,
         window.pad_left,
+        paddings[1],
     )
-    return window._replace(filter_height=height, filter_width=width, pad_top=top, pad_left=left)
+    if (height, width) == (window.filter_height, window.filter_width):
+        return window
+    return window._replace(
+        filter_height=height,
+        filter_width=width,
+        pad_top=vertical[0],
+        pad_left=horizontal[0],
+        padding=(vertical, horizontal),
+    )
 
 
 def _trimmed_axis(
-    length: int, outputs: int, size: int, stride: int, dilation: int, before: int
-) -> tuple[int, int]:
-    """Return (filter size, padding before) along one axis; see ``trimmed``."""
+    length: int,
+    outputs: int,
+    size: int,
+    stride: int,
+    dilation: int,
+    before: int,
+    padding: str | tuple[int, int],
+) -> tuple[int, tuple[int, int]]:
+    """Return (filter size, padding) along one axis; see ``trimmed``."""
+    reach = (size - 1) * dilation + 1
+    after = max(0, (outputs - 1) * stride + reach - length - before)
+    if not isinstance(padding, str):
+        after = padding[1]
     first = max(0, -(((outputs - 1) * stride - before) // dilation))
     last = min(size, (length - 1 + before) // dilation + 1)
     if first >= last:  # all is padding
-        return 1, before
-    return last - first, before - first * dilation
+        return 1, (before, after - (size - 1) * dilation)
+    return last - first, (before - first * dilation, after - (size - last) * dilation)
 
 
 class Depth(NamedTuple):
-    """How a three-dimensional window slides along the depth, by the rule of ``Window``."""
+    """How a three-dimensional window slides along the depth, by the rules of ``Window``."""
 
     in_length: int
     out_length: int
@@ -106,6 +138,7 @@ class Depth(NamedTuple):
     stride: int
     dilation: int
     pad_front: int
+    padding: str | tuple[int, int]
 
 
 _SEVERAL = {2: "a pair of them", 3: "three of them"}
@@ -134,10 +167,11 @@ def _or_one(dilations: Any) -> Any:
     return 1 if dilations is None else dilations
 
 
-_ROUNDING: dict[str, Callable[[float], int]] = {
-    "floor": floor,
-    "round": lambda length: floor(length + 0.5),
-    "ceil": ceil,
+#: The padding behind an axis that makes floor division by a stride round in another way.
+_ROUNDING: dict[str, Callable[[int], int]] = {
+    "floor": lambda stride: 0,
+    "round": lambda stride: stride // 2,
+    "ceil": lambda stride: stride - 1,
 }
 
 
@@ -153,9 +187,9 @@ def _span(
     stride: int,
     dilation: int,
     padding: Any,
-    rounded: Callable[[float], int],
-) -> tuple[int, int]:
-    """Return (output length, padding before) along one axis; 0 where the filter does not fit."""
+    rounding: Callable[[int], int],
+) -> tuple[int, tuple[int, int]]:
+    """Return (output length, padding) along one axis; length 0 where the filter does not fit."""
     reach = (size - 1) * dilation + 1
     before, after = (0, 0) if isinstance(padding, str) else padding
     if max(stride, reach, length + before + after) > _LONGEST:
@@ -165,9 +199,11 @@ def _span(
         )
     if padding == "same":
         out = -(-length // stride)
-        return out, max(0, (out - 1) * stride + reach - length) // 2
-    out = rounded((length + before + after - reach) / stride) + 1
-    return max(out, 0), before
+        total = max(0, (out - 1) * stride + reach - length)
+        return out, (total // 2, total - total // 2)
+    after += rounding(stride)
+    out = (length + before + after - reach) // stride + 1
+    return max(out, 0), (before, after)
 
 
 _EXPLICIT_PADDING = {
@@ -200,12 +236,12 @@ def _axis_paddings(name: str, padding: Padding, axes: int = 2) -> list[Any]:
     )
 
 
-def _rounding(name: str, dim_rounding_mode: str | None, padding: Padding) -> Callable[[float], int]:
-    """Return the function that rounds output sizes; "same" and "valid" leave nothing to round."""
+def _rounding(name: str, dim_rounding_mode: str | None, padding: Padding) -> Callable[[int], int]:
+    """Return how output sizes are rounded; "same" and "valid" leave nothing to round."""
     if dim_rounding_mode is None:
-        return floor
-    rounded = _ROUNDING.get(dim_rounding_mode) if isinstance(dim_rounding_mode, str) else None
-    if rounded is None:
+        return _ROUNDING["floor"]
+    rounding = _ROUNDING.get(dim_rounding_mode) if isinstance(dim_rounding_mode, str) else None
+    if rounding is None:
         raise ValueError(
             f"{name}: dim_rounding_mode must be 'floor', 'round' or 'ceil', "
             f"but got {dim_rounding_mode!r}"
@@ -215,7 +251,7 @@ def _rounding(name: str, dim_rounding_mode: str | None, padding: Padding) -> Cal
             f"{name}: dim_rounding_mode {dim_rounding_mode!r} needs pad to be a number or pairs of "
             f"numbers, but got {padding!r}"
         )
-    return rounded
+    return rounding
 
 
 def make_window(
@@ -236,17 +272,17 @@ def make_window(
     Raises:
         ValueError: an option is malformed.
     """
-    rounded = _rounding(name, dim_rounding_mode, padding)
+    rounding = _rounding(name, dim_rounding_mode, padding)
     batch, in_height, in_width, in_channels = x_shape
     stride_height, stride_width = pair(name, "strides", strides)
     dilation_height, dilation_width = pair(name, "dilations", _or_one(dilations))
     filter_height, filter_width = filter_size
     vertical, horizontal = _axis_paddings(name, padding)
-    out_height, top = _span(
-        name, "height", in_height, filter_height, stride_height, dilation_height, vertical, rounded
+    out_height, rows = _span(
+        name, "height", in_height, filter_height, stride_height, dilation_height, vertical, rounding
     )
-    out_width, left = _span(
-        name, "width", in_width, filter_width, stride_width, dilation_width, horizontal, rounded
+    out_width, columns = _span(
+        name, "width", in_width, filter_width, stride_width, dilation_width, horizontal, rounding
     )
     return Window(
         batch,
@@ -262,8 +298,9 @@ def make_window(
         stride_width,
         dilation_height,
         dilation_width,
-        top,
-        left,
+        rows[0],
+        columns[0],
+        "same" if vertical == "same" else (rows, columns),
     )
 
 
@@ -290,8 +327,8 @@ def make_volume_window(
     dilation, *plane_dilations = several(name, "dilations", _or_one(dilations), 3)
     front, *plane_padding = _axis_paddings(name, padding, 3)
     size, height, width = filter_size
-    rounded = _rounding(name, dim_rounding_mode, padding)
-    out_depth, pad_front = _span(name, "depth", in_depth, size, stride, dilation, front, rounded)
+    rounding = _rounding(name, dim_rounding_mode, padding)
+    out_depth, around = _span(name, "depth", in_depth, size, stride, dilation, front, rounding)
     window = make_window(
         name,
         (batch * out_depth, *plane),
@@ -302,7 +339,8 @@ def make_volume_window(
         plane_dilations,
         dim_rounding_mode,
     )
-    return Depth(in_depth, out_depth, size, stride, dilation, pad_front), window
+    declared = front if front == "same" else around
+    return Depth(in_depth, out_depth, size, stride, dilation, around[0], declared), window
 
 
 class Resize(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from onnx.reference import ReferenceEvaluator
 
@@ -51,6 +52,74 @@ def test_networks_compute_the_same_here_and_in_tensorflow_js(
             (expected,) = ReferenceEvaluator(network).run(None, {"x": x})
             close(model.predict(x).numpy(), expected)
             close(node.run(tmp_path / "web", {"x": x})[0], expected)
+    model.dispose()
+
+
+def converted_with(
+    nodes: list[onnx.NodeProto], rank: int, weights: dict[str, Any], folder: Path
+) -> tuple[onnxruntime.InferenceSession, Any]:
+    """Return a model of x and y whose axes but the channels are unknown, and its graph-model."""
+    axes: list[int | str] = ["batch", 3, "height", "width"]
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        nodes,
+        "graph",
+        [value("x", onnx.TensorProto.FLOAT, axes[:rank])],
+        [value("y", onnx.TensorProto.FLOAT, None)],
+        [onnx.numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    imports = [onnx.helper.make_opsetid("", 17)]
+    model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=8)
+    onnx.save(model, str(folder / "model.onnx"))
+    convert_model(folder / "model.onnx", folder / "web")
+    session = onnxruntime.InferenceSession(str(folder / "model.onnx"))
+    return session, wt.load_graph_model(folder / "web")
+
+
+FILTERS = np.random.default_rng(1).standard_normal((4, 3, 3, 3)).astype("float32")
+WINDOWS: dict[str, tuple[str, dict[str, Any]]] = {
+    "padding on all sides": ("Conv", {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
+    "padding behind": ("Conv", {"strides": [2, 2], "pads": [0, 0, 1, 1]}),
+    "padding of strides of 5": ("Conv", {"strides": [5, 5], "pads": [2, 1, 2, 3]}),
+    "padding by its name": ("Conv", {"strides": [3, 3], "auto_pad": "SAME_UPPER"}),
+    "maxima of windows with padding": (
+        "MaxPool",
+        {"kernel_shape": [5, 5], "strides": [4, 4], "pads": [2, 2, 2, 2]},
+    ),
+    "maxima of all columns": (
+        "MaxPool",
+        {"kernel_shape": [2, 2], "strides": [2, 2], "ceil_mode": 1},
+    ),
+    "maxima of all columns of strides of 3": (
+        "MaxPool",
+        {"kernel_shape": [4, 3], "strides": [3, 3], "pads": [1, 0, 1, 0], "ceil_mode": 1},
+    ),
+    "means of all columns": (
+        "AveragePool",
+        {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize("only_large", [False, True], ids=["any size", "large images"])
+@pytest.mark.parametrize("name", WINDOWS)
+def test_the_padding_of_windows_is_that_of_the_model_for_all_sizes(
+    name: str, only_large: bool, tmp_path: Path
+) -> None:
+    op, attributes = WINDOWS[name]
+    inputs = ["x", "filters"] if op == "Conv" else ["x"]
+    make = onnx.helper.make_node
+    nodes = [make(op, inputs, ["windows"], **attributes)]
+    nodes.append(
+        make("MaxPool", ["windows"], ["y"], kernel_shape=[12, 12])
+        if only_large
+        else make("Neg", ["windows"], ["y"])
+    )
+    weights = {"filters": FILTERS} if op == "Conv" else {}
+    session, model = converted_with(nodes, 4, weights, tmp_path)
+    for size in (64, 65, 66, 99, 100):
+        x = np.random.default_rng(size).standard_normal((1, 3, size, size + 1)).astype("float32")
+        close(model.predict(x).numpy(), session.run(None, {"x": x})[0])
     model.dispose()
 
 

@@ -141,7 +141,7 @@ def in_parts(
     assert description is not None
     operands = [wasm.upload(array.reshape(-1).data, float32) for array in arrays]
     scratch, out = (wasm.allocate(size) for size in (*description.scratch, description.bytes))
-    geometry = wasm.geometries.address(window)
+    geometry = wasm.geometries.address(window.numbers)
     if name == "conv2d":
         channels = (window.in_channels, window.out_channels)
         wasm.functions["winograd_filter",](operands[1], scratch, 0, *channels, 1, 0)

@@ -1,5 +1,5 @@
 /* The geometry of a sliding window over (batch, height, width, channels), as passed from Python:
- * the fields of geometry.Window, in order. Output row i reads input rows
+ * the numbers of geometry.Window, in order. Output row i reads input rows
  * i * stride_height - pad_top + k * dilation_height; columns likewise. */
 #ifndef WEBTENSOR_WINDOW_H
 #define WEBTENSOR_WINDOW_H

@@ -22,53 +22,88 @@ class _Padding(NamedTuple):
     pairs: tuple[tuple[int, int], tuple[int, int]]
 
 
-def _axis(window: Window, axis: str) -> tuple[int, int, int, int, int]:
-    """Return the sizes along an axis: input, output, reach of the filter, stride, padding."""
-    reach = (getattr(window, f"filter_{axis}") - 1) * getattr(window, f"dilation_{axis}") + 1
-    before = window.pad_top if axis == "height" else window.pad_left
-    stride = getattr(window, f"stride_{axis}")
-    return getattr(window, f"in_{axis}"), getattr(window, f"out_{axis}"), reach, stride, before
+class _Axis(NamedTuple):
+    """A window along one axis; ``reach`` is from the first element of a filter to the last."""
+
+    length: int
+    outputs: int
+    reach: int
+    stride: int
+    before: int
+    declared: str | tuple[int, int]
+
+    @property
+    def total_of_same(self) -> int:
+        """The padding that "same" stands for."""
+        return max((self.outputs - 1) * self.stride + self.reach - self.length, 0)
+
+    def outputs_of(self, after: int) -> int:
+        """Return the number of outputs for a padding behind the elements."""
+        return (self.length + self.before + after - self.reach) // self.stride + 1
+
+
+def _axes(window: Window) -> tuple[_Axis, _Axis]:
+    """Return what a window does along the height and along the width."""
+    padding = window.padding
+    vertical, horizontal = (padding, padding) if isinstance(padding, str) else padding
+    height = _Axis(
+        window.in_height,
+        window.out_height,
+        (window.filter_height - 1) * window.dilation_height + 1,
+        window.stride_height,
+        window.pad_top,
+        vertical,
+    )
+    width = _Axis(
+        window.in_width,
+        window.out_width,
+        (window.filter_width - 1) * window.dilation_width + 1,
+        window.stride_width,
+        window.pad_left,
+        horizontal,
+    )
+    return height, width
 
 
 def _padding(nodes: NodeBuilder, windows: Sequence[Window]) -> _Padding:
-    """Return the padding of a window, which must be the same in all traces.
+    """Return the padding of a window, which must be declared the same in all traces.
+
+    Images of a known size may have any padding that has the same outputs.
 
     Raises:
         ModelFormatError: it depends on the size of the images.
     """
-    axes = [[_axis(window, axis) for window in windows] for axis in ("height", "width")]
-    sizes = [size for axis in axes for size in axis]
-    if all(
-        before == 0 and outputs == (length - reach) // stride + 1
-        for length, outputs, reach, stride, before in sizes
-    ):
-        return _Padding("VALID", ((0, 0), (0, 0)))
-    if all(
-        outputs == -(-length // stride)
-        and before == max((outputs - 1) * stride + reach - length, 0) // 2
-        for length, outputs, reach, stride, before in sizes
-    ):
+    heights, widths = zip(*map(_axes, windows), strict=True)
+    if _is_same(heights) and _is_same(widths):
         return _Padding("SAME", ((0, 0), (0, 0)))
-    top, left = (_explicit(nodes, axis) for axis in axes)
-    return _Padding("EXPLICIT", (top, left))
+    pairs = _explicit(nodes, heights), _explicit(nodes, widths)
+    return _Padding("EXPLICIT" if any(map(any, pairs)) else "VALID", pairs)
 
 
-def _explicit(
-    nodes: NodeBuilder, sizes: Sequence[tuple[int, int, int, int, int]]
-) -> tuple[int, int]:
-    """Return what is before and after the images along an axis."""
-    before = sizes[0][-1]
-    after = max(
-        max((outputs - 1) * stride + reach - length - start, 0)
-        for length, outputs, reach, stride, start in sizes
+def _is_same(traces: Sequence[_Axis]) -> bool:
+    """Whether the padding of an axis is "same" for all sizes that it may have."""
+    if all(axis.declared == "same" for axis in traces):
+        return True
+    if len({axis.length for axis in traces}) > 1 and traces[0].stride > 1:
+        return False
+    return all(
+        axis.outputs == -(-axis.length // axis.stride) and axis.before == axis.total_of_same // 2
+        for axis in traces
     )
-    if any(
-        start != before or outputs != (length + start + after - reach) // stride + 1
-        for length, outputs, reach, stride, start in sizes
-    ):
+
+
+def _explicit(nodes: NodeBuilder, traces: Sequence[_Axis]) -> tuple[int, int]:
+    """Return what is before and after the images along an axis."""
+    first = traces[0]
+    after = 0 if isinstance(first.declared, str) else first.declared[1]
+    if len({axis.length for axis in traces}) == 1:
+        after = max(first.total_of_same - first.before, 0)
+    elif any(axis.declared != first.declared for axis in traces):
+        after = -1
+    if after < 0 or any(axis.outputs_of(after) != axis.outputs for axis in traces):
         reason = "a padding that depends on the size of the images"
         raise refused(nodes, reason, UnknownSizeError)
-    return before, after
+    return first.before, after
 
 
 def _windows(call: Call) -> list[Window]:

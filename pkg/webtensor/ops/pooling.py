@@ -311,13 +311,14 @@ def _pool3d(
     y = reshape(volumes, _input_shape(plane))
     y = _over_windows(primitive, y, plane)
     shape = (batch, depth.out_length, plane.out_height, plane.out_width, channels)
-    if depth != (length, length, 1, 1, 1, 0):
+    if depth[:-1] != (length, length, 1, 1, 1, 0):
         # Along the depth, the pixels of a plane are the width of an image.
         pixels = plane.out_height * plane.out_width
         along = Window(
             batch, length, pixels, channels,
             depth.out_length, pixels, channels,
             depth.filter_length, 1, depth.stride, 1, 1, 1, depth.pad_front, 0,
+            depth.padding if isinstance(depth.padding, str) else (depth.padding, (0, 0)),
         )  # fmt: skip
         y = _over_windows(primitive, reshape(y, _input_shape(along)), along)
     y = reshape(y, shape)

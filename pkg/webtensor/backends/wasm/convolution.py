@@ -67,7 +67,13 @@ def _convolution(name: str) -> Describing:
             work = 0  # several passes fill the result
         reads_in_place = not is_forward or window.only_mixes_channels
         x = regrouped(of.inputs[0], 1 if reads_in_place else groups, scratch(0))
-        arguments: tuple[Any, ...] = (x.address, Address(1), RESULT, Geometry(window), groups)
+        arguments: tuple[Any, ...] = (
+            x.address,
+            Address(1),
+            RESULT,
+            Geometry(window.numbers),
+            groups,
+        )
         if is_forward:
             columns, filter = window.out_channels // groups, of.inputs[1]
             is_worth_it = of.size > window.out_channels and is_worth_packing(filter)
@@ -84,7 +90,7 @@ def _depthwise(name: str) -> Describing:
 
     def depthwise(of: Signature, window: Window, *epilogue: Any) -> Description:
         work = _products(window) * _DEPTHWISE_WORK / PRODUCTS_AT_ONCE if is_forward else 0
-        arguments: tuple[Any, ...] = (Address(0), Address(1), RESULT, Geometry(window))
+        arguments: tuple[Any, ...] = (Address(0), Address(1), RESULT, Geometry(window.numbers))
         if is_forward:
             arguments += epilogue_arguments(of, *epilogue)
         return Description(of.bytes, (Call((name,), arguments, work, True),))

@@ -17,7 +17,7 @@ def _pooling(name: str) -> Describing:
 
     def pool(of: Signature, window: Window) -> Description:
         work = of.size * window.filter_height * window.filter_width / 2 if shared else 0
-        return one_call(of, (name,), Geometry(window), work=work, shared=shared)
+        return one_call(of, (name,), Geometry(window.numbers), work=work, shared=shared)
 
     return pool
 

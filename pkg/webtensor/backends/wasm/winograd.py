@@ -75,7 +75,7 @@ def _filter_gradient(of: Signature, window: Window, groups: int) -> Description 
     if groups > 1 or is_large or not _saves_time(window, 1):
         return None
     work = _POSITIONS * channels * columns * _tiles(window) / PRODUCTS_AT_ONCE
-    arguments = (Address(0), Address(1), RESULT, scratch(0), Geometry(window))
+    arguments = (Address(0), Address(1), RESULT, scratch(0), Geometry(window.numbers))
     call = Call(("winograd_filter_gradient",), arguments, work, True)
     return Description(of.bytes, (call,), (packed_bytes(9 * channels, columns, TRANSFORMED),))
 
@@ -121,7 +121,7 @@ def _description(
     x = regrouped(of.inputs[0], groups, scratch(1))
     convolve = Call(
         ("winograd_conv2d",),
-        (x.address, filter, RESULT, Geometry(window), groups, *epilogue),
+        (x.address, filter, RESULT, Geometry(window.numbers), groups, *epilogue),
         products * _tiles(window),
         True,
     )

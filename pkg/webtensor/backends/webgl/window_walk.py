@@ -33,7 +33,7 @@ WINDOW_UNIFORMS = [(name, "int") for name in _NAMES]
 
 def window_numbers(window: Window) -> tuple[int, ...]:
     """Values of ``WINDOW_UNIFORMS``."""
-    return window[1:]
+    return window.numbers[1:]
 
 
 def unrolled(window: Window, lanes: int) -> tuple[int, int] | None:

@@ -52,7 +52,8 @@ def convolved_last(
     if rank == 1:
         x, filter = ops.expand_dims(x, 1), ops.expand_dims(filter, 0)
         strides_, dilations_ = (1, *windows.strides), (1, *windows.dilations)
-        pad = [[0, 0], *windows.pairs()]
+        pad = windows.padding()
+        pad = pad if isinstance(pad, str) else [[0, 0], *pad]
         result = _convolved_images(x, filter, group, strides_, pad, dilations_, bias=bias)
         return ops.squeeze(result, 1)
     if rank == 2:
@@ -64,7 +65,7 @@ def convolved_last(
             else:
                 options["residual"] = residual
         result = _convolved_images(
-            x, filter, group, windows.strides, windows.pairs(), windows.dilations, **options
+            x, filter, group, windows.strides, windows.padding(), windows.dilations, **options
         )
         if residual is None or "residual" in options:
             return result
@@ -72,7 +73,7 @@ def convolved_last(
     if rank != 3:
         raise ValueError(f"convolutions of {rank} axes are not supported")
     parts = [
-        ops.conv3d(part, weights, windows.strides, windows.pairs(), "NDHWC", windows.dilations)
+        ops.conv3d(part, weights, windows.strides, windows.padding(), "NDHWC", windows.dilations)
         for part, weights in zip(ops.split(x, group, -1), ops.split(filter, group, -1), strict=True)
     ]
     result = parts[0] if group == 1 else ops.concat(parts, -1)
@@ -94,7 +95,7 @@ def _convolved_images(
     filter: Tensor,
     group: int,
     strides: tuple[int, ...],
-    pad: list[list[int]],
+    pad: str | list[list[int]],
     dilations: tuple[int, ...],
     **options: Any,
 ) -> Tensor:

@@ -51,7 +51,7 @@ def _as_images(x: Tensor, windows: Windows, pool: Callable[[Tensor, Windows], Te
     if len(windows.shape) != 1:
         return pool(x, windows)
     single, none = (1,), (0,)
-    shape, strides, dilations, begins, ends, more, counts = windows
+    shape, strides, dilations, begins, ends, more, counts, is_same = windows
     wide = Windows(
         single + shape,
         single + strides,
@@ -60,6 +60,7 @@ def _as_images(x: Tensor, windows: Windows, pool: Callable[[Tensor, Windows], Te
         none + ends,
         none + more,
         single + counts,
+        is_same,
     )
     return ops.squeeze(pool(ops.expand_dims(x, 1), wide), 1)
 
@@ -74,7 +75,7 @@ def _maxima(x: Tensor, windows: Windows) -> Tensor:
     if str(x.dtype) == "float32" and max(windows.dilations) == 1 and rank in (2, 3):
         pool: Any = ops.max_pool if rank == 2 else ops.max_pool3d
         if _is_inside(windows):
-            result: Tensor = pool(x, windows.shape, windows.strides, windows.pairs())
+            result: Tensor = pool(x, windows.shape, windows.strides, windows.padding())
             return result
     values = _elements(x, windows, _LOWEST[str(x.dtype)])
     greatest = next(values)
@@ -196,11 +197,11 @@ def _means(count_include_pad: int, x: Tensor, windows: Windows) -> Tensor:
         inner = zip(windows.begins, windows.ends, strict=True)
         x = ops.pad(x, [[0, 0], *([begin, end] for begin, end in inner), [0, 0]])
         none = (0,) * len(windows.shape)
-        windows = windows._replace(begins=none, ends=none)
+        windows = windows._replace(begins=none, ends=none, is_same=False)
     rank = len(windows.shape)
     if max(windows.dilations) == 1 and rank in (2, 3) and _is_inside(windows):
         pool: Any = ops.avg_pool if rank == 2 else ops.avg_pool3d
-        result: Tensor = pool(x, windows.shape, windows.strides, windows.pairs())
+        result: Tensor = pool(x, windows.shape, windows.strides, windows.padding())
         return result
     ones = ops.ones((1, *x.shape[1:-1], 1))
     return _sums(x, windows) / _sums(ones, windows)

@@ -20,8 +20,9 @@ class Windows(NamedTuple):
         dilations: from one element of a window to the next.
         begins: the padding before the first element.
         ends: that behind the last.
-        more: what windows that are only partly inside take behind that.
+        more: the elements behind that which a window that is only partly inside may take.
         counts: how many windows there are.
+        is_same: whether the padding is what ``webtensor.ops`` calls "same".
     """
 
     shape: tuple[int, ...]
@@ -31,6 +32,11 @@ class Windows(NamedTuple):
     ends: tuple[int, ...]
     more: tuple[int, ...]
     counts: tuple[int, ...]
+    is_same: bool
+
+    def padding(self) -> str | list[list[int]]:
+        """Return the padding as ``webtensor.ops`` takes it, by its name if it has one."""
+        return "same" if self.is_same else self.pairs()
 
     def pairs(self) -> list[list[int]]:
         """Return the padding of each axis, batch and channels last included."""
@@ -84,12 +90,9 @@ def windows_of(
                 f"windows of {extent} do not fit into {size} elements padded by {begins[axis]} "
                 f"and {ends[axis]}"
             )
-        counts[axis] = room // strides[axis] + 1
-        if ceil_mode and room % strides[axis]:
-            start = counts[axis] * strides[axis]
-            if start < size + begins[axis]:
-                counts[axis] += 1
-                more[axis] = start - room
+        if ceil_mode:  # and a window must not begin in the padding behind all elements
+            more[axis] = max(min(strides[axis], extent - ends[axis]) - 1, 0)
+        counts[axis] = (room + more[axis]) // strides[axis] + 1
     return Windows(
         tuple(shape),
         tuple(strides),
@@ -98,6 +101,7 @@ def windows_of(
         tuple(ends),
         tuple(more),
         tuple(counts),
+        auto_pad == "SAME_UPPER" and not any(more),
     )
 
 
