@@ -139,6 +139,80 @@ def test_sizes_are_computed_from_shapes(name: str) -> None:
     np.testing.assert_allclose(model.predict(X).numpy(), expected(X), rtol=1e-5)
 
 
+def halved(x: Any, times: int) -> Any:
+    """Return the means of blocks of an image."""
+    for _ in range(times):
+        x = wt.avg_pool(x, 2, 2)
+    return x
+
+
+def means_of_blocks(x: Any, size: int) -> Any:
+    batch, height, width, channels = x.shape
+    blocks = x.reshape(batch, height // size, size, width // size, size, channels)
+    return blocks.mean((2, 4))
+
+
+ONES = np.ones((400, 1, 1), "float32")
+
+#: Of small inputs nothing is left, or one element along each axis.
+LARGE: dict[str, tuple[Function, tuple[Any, ...], Function, tuple[int, ...]]] = {
+    "rows of pixels": (
+        lambda x: wt.reshape(halved(x, 5), (x.shape[0], -1, 3)),
+        ("batch", "height", "width", 3),
+        lambda x: means_of_blocks(x, 32).reshape(x.shape[0], -1, 3),
+        (2, 96, 128, 3),
+    ),
+    "means of images": (
+        lambda x: wt.mean(halved(x, 5), (1, 2)),
+        ("batch", "height", "width", 3),
+        lambda x: x.mean((1, 2)),
+        (3, 64, 96, 3),
+    ),
+    "patches": (
+        lambda x: wt.softmax(wt.reshape(wt.avg_pool(x, 16, 16), (x.shape[0], -1))),
+        ("batch", "height", "width", 1),
+        lambda x: (lambda y: y / y.sum(1, keepdims=True))(
+            np.exp(means_of_blocks(x, 16).reshape(x.shape[0], -1))
+        ),
+        (2, 48, 32, 1),
+    ),
+    "an image of any width": (
+        lambda x: wt.reshape(halved(x, 4), (x.shape[0], -1, 4)),
+        ("batch", 32, "width", 2),
+        lambda x: means_of_blocks(x, 16).reshape(x.shape[0], -1, 4),
+        (2, 32, 160, 2),
+    ),
+    "an image joined with its blocks": (
+        lambda x: (
+            halved(x, 5)
+            + wt.image.resize_nearest_neighbor(
+                halved(x, 6), (x.shape[1] // 32, x.shape[2] // 32), half_pixel_centers=True
+            )
+        ),
+        ("batch", "height", "width", 1),
+        lambda x: means_of_blocks(x, 32) + means_of_blocks(x, 64).repeat(2, 1).repeat(2, 2),
+        (1, 128, 192, 1),
+    ),
+    "windows of a signal": (
+        lambda x: wt.reshape(
+            wt.conv1d(wt.expand_dims(x, 2), wt.tensor(ONES), 160, "valid"), (x.shape[0], -1)
+        ),
+        ("batch", "samples"),
+        lambda x: np.lib.stride_tricks.sliding_window_view(x, 400, 1)[:, ::160].sum(2),
+        (2, 5000),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_inputs_show_sizes_that_small_ones_do_not(name: str, no_leak: None) -> None:
+    function, shape, expected, size = LARGE[name]
+    model: Any = traced(function, shape)
+    x = np.random.default_rng(1).random(size, np.float32)
+    np.testing.assert_allclose(model.predict(x).numpy(), expected(x), rtol=1e-4)
+    model.dispose()
+
+
 def test_what_is_not_needed_is_left_out_and_what_is_known_is_a_constant() -> None:
     def function(x: Any) -> Any:
         wt.exp(x)  # which nothing uses
@@ -234,6 +308,21 @@ REFUSED: dict[str, tuple[Function, tuple[Any, ...], str]] = {
         (1, "size", 8, 2),
         "computes something else",
     ),
+    "another computation of images that are large": (
+        lambda x: wt.max_pool(x, 3, 1, "same") if x.shape[1] < 150 else x,
+        (1, "size", 8, 2),
+        "computes something else",
+    ),
+    "windows that are too long": (
+        lambda x: wt.mean(wt.conv1d(x, wt.ones((2600, 1, 1)), 1, "valid"), 1),
+        ("batch", "length", 1),
+        "nothing is left of inputs",
+    ),
+    "no numbers at all": (
+        lambda x: wt.sqrt(x - 2),
+        ("batch", "length"),
+        "no finite number as 'y0'",
+    ),
     "a long loop": (
         lambda x: [x := x + 1 for _ in range(70_000)][-1],
         (1,),
@@ -276,11 +365,28 @@ def test_tensors_can_be_read_after_they_were_traced() -> None:
     assert all(len(result.tolist()) == 2 for result in results)
 
 
-def test_inputs_of_which_one_size_must_be_that_of_another() -> None:
-    inputs = [TracedInput(name, "float32", (Unknown(name, 0), 2)) for name in ("a", "b")]
+@pytest.mark.parametrize("sizes", [(Unknown("a", 0), Unknown("b", 0)), ("unk__1", "unk__2")])
+def test_inputs_of_which_one_size_must_be_that_of_another(sizes: tuple[Any, Any]) -> None:
+    inputs = [
+        TracedInput(name, "float32", (size, 2))
+        for name, size in zip(("a", "b"), sizes, strict=True)
+    ]
     run = lambda tensors, _: [wt.concat([tensors[0] * tensors[1], tensors[0]], 1)]  # noqa: E731
     source = traced_graph(TracedModel("pair", inputs, ["y"], run, Budget("pair")))
     assert source.signature.outputs["y"].shape == (None, 4)
+
+
+def test_inputs_of_one_batch_may_have_different_lengths() -> None:
+    inputs = [
+        TracedInput(name, "float32", (Unknown(name, 0), Unknown(name, 1))) for name in ("a", "b")
+    ]
+    run = lambda tensors, _: [wt.stack([wt.mean(x, 1) for x in tensors], 1)]  # noqa: E731
+    source = traced_graph(TracedModel("pair", inputs, ["y"], run, Budget("pair")))
+    nodes = nodes_of(source.graph.nodes, "pair").values()
+    weights = {node.name: source.constant(node) for node in nodes if node.op == "Const"}
+    model = GraphModel(source.graph, weights, "pair", signature=source.signature)
+    result: Any = model.predict({"a": [[1.0, 2.0, 6.0]], "b": [[4.0, 5.0]]})
+    assert result.tolist() == [[3, 4.5]]
 
 
 def test_a_layer_that_needs_a_known_length_is_named(tmp_path: Path) -> None:

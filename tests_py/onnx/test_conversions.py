@@ -123,6 +123,56 @@ def test_the_padding_of_windows_is_that_of_the_model_for_all_sizes(
     model.dispose()
 
 
+@pytest.mark.parametrize("head", ["means", "rows"])
+def test_networks_of_many_strides_compute_the_same_for_all_sizes(head: str, tmp_path: Path) -> None:
+    draw = np.random.default_rng(2)
+    make = onnx.helper.make_node
+    nodes, weights, images = [], {}, "x"
+    for layer, channels in enumerate((3, 4, 4, 4, 4)):
+        weights[f"filters {layer}"] = draw.standard_normal((4, channels, 3, 3)).astype("float32")
+        nodes += [
+            make(
+                "Conv",
+                [images, f"filters {layer}"],
+                [f"sums {layer}"],
+                strides=[2, 2],
+                pads=[1] * 4,
+            ),
+            make("Relu", [f"sums {layer}"], [f"images {layer}"]),
+        ]
+        images = f"images {layer}"
+    if head == "means":
+        nodes += [make("GlobalAveragePool", [images], ["means"]), make("Flatten", ["means"], ["y"])]
+    else:
+        weights["shape"] = np.array([0, 4, -1])
+        nodes += [
+            make("Reshape", [images, "shape"], ["columns"]),
+            make("Transpose", ["columns"], ["rows"], perm=[0, 2, 1]),
+            make("Softmax", ["rows"], ["y"], axis=1),
+        ]
+    session, model = converted_with(nodes, 4, weights, tmp_path)
+    for shape in ((1, 3, 32, 32), (1, 3, 131, 160), (2, 3, 224, 97), (3, 3, 7, 20)):
+        x = draw.random(shape, np.float32)
+        close(model.predict(x).numpy(), session.run(None, {"x": x})[0])
+    model.dispose()
+
+
+def test_signals_of_any_length(tmp_path: Path) -> None:
+    make = onnx.helper.make_node
+    filters = np.random.default_rng(2).standard_normal((8, 3, 400)).astype("float32")
+    nodes = [
+        make("Conv", ["x", "filters"], ["frames"], strides=[160], pads=[200, 200]),
+        make("Transpose", ["frames"], ["rows"], perm=[0, 2, 1]),
+        make("ReduceMean", ["rows"], ["mean"], axes=[1]),
+        make("Sub", ["rows", "mean"], ["y"]),
+    ]
+    session, model = converted_with(nodes, 3, {"filters": filters}, tmp_path)
+    for shape in ((1, 3, 16000), (2, 3, 5001), (1, 3, 300)):
+        x = np.random.default_rng(3).random(shape, np.float32)
+        close(model.predict(x).numpy(), session.run(None, {"x": x})[0])
+    model.dispose()
+
+
 def test_external_tensors_are_read_beside_the_file(tmp_path: Path) -> None:
     weights = onnx.numpy_helper.from_array(np.array([2.0, 3.0], "float32"), "w")
     value = onnx.helper.make_tensor_value_info

@@ -6,8 +6,9 @@ from ``saved_models`` and ``web_graph_models`` as ``graphs.GraphSource``; ``safe
 has Keras models.
 
 Models without a graph of TensorFlow's operations run under a recorder (``recording``):
-``traced_models`` has those of Keras, of ONNX, and quantized ones. ``tracing`` chooses the ``sizes``
-of their inputs, and checks the graph that ``trace_merging`` makes of the runs. The tables of
+``traced_models`` has those of Keras, of ONNX, and quantized ones. ``tracing`` runs them with inputs
+of some ``trace_sizes``, and checks the graph that ``trace_merging`` makes of the runs, in which
+``sizes`` may vary. The tables of
 ``elementwise_nodes``, ``primitive_nodes`` and ``window_nodes`` say what each primitive of the
 engine becomes; their rows are functions (``node_rules``) that add nodes by ``node_building``.
 

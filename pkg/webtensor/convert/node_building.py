@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from webtensor.convert.sizes import Shape, Size, Varying, product
+from webtensor.convert.sizes import Shape, Size, UnknownSizeError, Varying, product
 from webtensor.engine import Tensor
-from webtensor.errors import ModelFormatError
 from webtensor.formats.graph_def import AttributeValue, ElementType, NodeDef
 from webtensor.ops import tensor
 
@@ -179,9 +178,10 @@ class NodeBuilder:
                 if slope and not offset:
                     both = self.add("Mul", [self.size(first), self.size(second)], ())
                     return both if slope == 1 else self.add("Mul", [both, self.size(slope)], ())
-        raise ModelFormatError(
+        raise UnknownSizeError(
             f"{self.label}: {self.place:.200}: a size, {size.values[0]} for one input and "
-            f"{size.values[1]} for another, follows from no shape"
+            f"{size.values[1]} for another, follows from no shape",
+            progress=1,
         )
 
     def _scaled(self, size: Varying, factor: int) -> Value:

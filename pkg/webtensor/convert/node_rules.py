@@ -6,15 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from webtensor.convert.node_building import NodeBuilder, Value
-from webtensor.convert.sizes import Shape
+from webtensor.convert.sizes import Shape, UnknownSizeError
 from webtensor.engine import Primitive, Tensor
 from webtensor.errors import ModelFormatError
 
-__all__ = ["Call", "Rule", "UnknownSizeError", "alike", "broadcast", "refused"]
-
-
-class UnknownSizeError(ModelFormatError):
-    """Runs with these sizes do not show one graph for all sizes; runs with others may."""
+__all__ = ["Call", "Rule", "alike", "broadcast", "refused"]
 
 
 class Call(NamedTuple):
@@ -42,12 +38,11 @@ class Call(NamedTuple):
 Rule: TypeAlias = Callable[[NodeBuilder, Call], Value]
 
 
-def refused(
-    nodes: NodeBuilder, reason: str, kind: type[ModelFormatError] = ModelFormatError
-) -> ModelFormatError:
-    """Return the error of something that no graph computes."""
+def refused(nodes: NodeBuilder, reason: str, is_due_to_sizes: bool = False) -> ModelFormatError:
+    """Return the error of something that no graph computes, at least for these sizes."""
     place = f"{nodes.place:.200}: " if nodes.place else ""
-    return kind(f"{nodes.label}: {place}{reason}")
+    message = f"{nodes.label}: {place}{reason}"
+    return UnknownSizeError(message, 1) if is_due_to_sizes else ModelFormatError(message)
 
 
 def broadcast(first: Shape, second: Shape) -> Shape:

@@ -8,7 +8,22 @@ from functools import reduce
 from operator import add, floordiv, mul, neg, sub
 from typing import TypeAlias
 
-__all__ = ["Shape", "Size", "Varying", "product", "size_of"]
+from webtensor.errors import ModelFormatError
+
+__all__ = ["Shape", "Size", "UnknownSizeError", "Varying", "product", "size_of"]
+
+
+class UnknownSizeError(ModelFormatError):
+    """Runs with these sizes do not show one graph for all sizes; runs with others may.
+
+    Attributes:
+        progress: 0 where the model does not take the sizes, 1 where runs differ in more than in
+            sizes, 2 where their graph fails in a check.
+    """
+
+    def __init__(self, message: str, progress: int = 0) -> None:
+        super().__init__(message)
+        self.progress = progress
 
 
 @dataclass(frozen=True)

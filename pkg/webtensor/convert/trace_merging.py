@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 
 from webtensor import ops
 from webtensor.convert.node_building import NodeBuilder, Value
-from webtensor.convert.node_rules import Call, Rule, UnknownSizeError, refused
+from webtensor.convert.node_rules import Call, Rule, refused
 from webtensor.convert.primitive_nodes import RULES
 from webtensor.convert.recording import INPUT, Trace, Traced, TracedModel
-from webtensor.convert.sizes import Shape, Size, size_of
+from webtensor.convert.sizes import Shape, Size, UnknownSizeError, size_of
 from webtensor.convert.window_nodes import WINDOW_RULES
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
@@ -79,7 +79,8 @@ class Merging:
         place = f"{row.place:.200}: " if row.place else ""
         raise UnknownSizeError(
             f"{self._model.label}: {place}{subject} depends on a size that is unknown, as in a "
-            "loop over its elements; a graph needs a known size there"
+            "loop over its elements; a graph needs a known size there",
+            progress=1,
         )
 
     def results(self) -> list[Value]:
@@ -230,6 +231,7 @@ class Merging:
             self.nodes,
             "a constant depends on an unknown size, on values of the inputs or on earlier runs, "
             "in a way that no graph computes",
+            is_due_to_sizes=True,
         )
 
 

@@ -2,29 +2,23 @@
 
 A model runs a few times, for inputs of different sizes where its inputs have unknown ones. What its
 runs have in common is the graph; where they differ in a size, nodes compute it from the shapes of
-tensors. A run with another size shows that the graph computes what the model does.
+tensors. Runs with other sizes show that the graph computes what the model does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from webtensor import ops
 from webtensor.convert.graphs import GraphSource
 from webtensor.convert.node_building import Value
-from webtensor.convert.node_rules import UnknownSizeError
-from webtensor.convert.recording import (
-    Dimension,
-    Recorder,
-    Trace,
-    TracedInput,
-    TracedModel,
-    Unknown,
-    unscoped,
-)
+from webtensor.convert.recording import Recorder, Trace, TracedModel, unscoped
+from webtensor.convert.sizes import UnknownSizeError
 from webtensor.convert.trace_merging import Merging
+from webtensor.convert.trace_sizes import Grouping, Sizes, groupings
 from webtensor.engine import Tensor
 from webtensor.engine.placement import on_host
 from webtensor.errors import ModelFormatError
@@ -36,16 +30,8 @@ from webtensor.graph.nodes import Node
 
 __all__ = ["traced_graph"]
 
-#: The sizes of the first axis, mostly the batch, in the three traces and in the run that checks the
-#: graph; and by how much those of each further unknown size are larger.
-_BATCHES = ((2, 3, 5, 1), (2, 5, 3, 1))
-#: Those of other axes, small ones first. None follow from those of the batch by a factor and a sum.
-_SIZES = (
-    ((8, 13, 11, 14), (5, 8, 3, 4)),
-    ((64, 160, 96, 128), (32, 96, 64, 32)),
-    ((224, 352, 256, 288), (32, 64, 96, 32)),
-)
-_MOST_ELEMENTS = 1 << 26
+#: An input has at most so many elements, and one that checks all graphs has fewer.
+_MOST_ELEMENTS, _MOST_CHECKED = 1 << 26, 1 << 21
 #: By how much of the largest magnitude results of the graph may differ from those of the model.
 _TOLERANCE = 1e-4
 
@@ -58,107 +44,166 @@ def traced_graph(model: TracedModel) -> GraphSource:
             loops whose length depends on values, or random numbers.
     """
     with on_host("tracing"), reading(model.label):
-        problem: UnknownSizeError | None = None
-        checks: list[Sequence[Tensor]] = []
-        for sizes in _choices(model.inputs):
-            feeds: Sequence[Sequence[Tensor]] = ()
-            try:
-                traces, feeds = _traces(model, sizes)
-                return _graph(model, traces, [*checks, feeds[-1]])
-            except UnknownSizeError as error:
-                problem = problem or error
-                checks += feeds
-        assert problem is not None
-        raise problem
-
-
-def _graph(
-    model: TracedModel, traces: Sequence[Trace], checks: Sequence[Sequence[Tensor]]
-) -> GraphSource:
-    """Return the graph that runs show, if it computes what the model does for other inputs.
-
-    Raises:
-        UnknownSizeError: the runs differ in more than in sizes.
-        ModelFormatError: the model computes something that no graph does.
-    """
-    merging = Merging(model, traces)
-    results = merging.results()
-    source = _source(model, merging, results)
-    for feeds in checks:
-        _check(model, source, merging.nodes.constants, feeds)
-    return source
+        problems: list[UnknownSizeError] = []
+        for grouping in groupings(model.inputs):
+            attempts = _Attempts(model, grouping)
+            for runs in grouping.runs():
+                try:
+                    return attempts.graph(runs)
+                except UnknownSizeError as error:
+                    problems.append(error.with_traceback(None))
+        # Of a model that takes some sizes, the reason why these are not enough says most.
+        raise max(problems, key=lambda error: error.progress)
 
 
 # -- running -------------------------------------------------------------------------------------
 
 
-def _traces(
-    model: TracedModel, sizes: Mapping[Dimension, Sequence[int]]
-) -> tuple[list[Trace], list[list[Tensor]]]:
-    """Return what a model computes for inputs of three sizes, and the inputs of four sizes.
+@dataclass(frozen=True)
+class _Run:
+    """A run that checks graphs.
 
-    Where all sizes are known, two runs with other elements show what follows from these.
-
-    Raises:
-        UnknownSizeError: the model does not take these sizes.
+    Attributes:
+        feeds: the inputs.
+        results: the outputs.
+        empty: the numbers of the tensors without elements.
     """
-    try:
-        runs = [_inputs(model, sizes, run) for run in (range(4) if sizes else range(3))]
-        traces = [_trace(model, inputs) for inputs in runs[:-1]]
-        if len(traces[0].tensors) != len(traces[1].tensors):
-            traces[0] = _trace(model, runs[0])  # what the first run computed once and for all
-    except ModelFormatError:
-        raise
-    except Exception as error:
-        notes = "; ".join(getattr(error, "__notes__", ()))
-        raise UnknownSizeError(
-            f"{model.label}: {error!s:.300}{notes and f' ({notes:.200})'}"
-        ) from None
-    return traces, runs
+
+    feeds: Sequence[Tensor]
+    results: Sequence[Tensor]
+    empty: frozenset[int]
 
 
-def _trace(model: TracedModel, inputs: Sequence[Tensor]) -> Trace:
+class _Attempts:
+    """Tries one way after another to trace a model whose unknown axes are grouped in one way.
+
+    Args:
+        model: the model.
+        grouping: which unknown axes have the same size.
+    """
+
+    def __init__(self, model: TracedModel, grouping: Grouping) -> None:
+        self._model, self._grouping = model, grouping
+        self._has_unknown = bool(grouping.batches or grouping.others)
+        #: Runs of sizes that were not enough for a graph, which must compute the same for them.
+        self._earlier: list[_Run] = []
+        self._checks: list[_Run] | None = None
+
+    def graph(self, runs: Sequence[Sizes]) -> GraphSource:
+        """Return the graph that runs with these sizes show; the last run is a check.
+
+        Raises:
+            UnknownSizeError: the model does not take these sizes, or the runs differ in more than
+                in sizes, or the graph computes something else for other sizes.
+            ModelFormatError: the model computes something that no graph does.
+        """
+        model = self._model
+        traces, own, smallest = self._traces(runs)
+        try:
+            empty = self._empty(traces)
+            merging = Merging(model, traces)
+            results = merging.results()
+            source = _source(model, merging, results)
+            checks = [
+                run for run in (own, *self._further_checks(), *self._earlier) if run.empty <= empty
+            ]
+            _check(model, source, merging.nodes.constants, checks, self._has_unknown)
+        except UnknownSizeError:
+            self._earlier += [run for run in (smallest, own) if not run.empty]
+            raise
+        return source
+
+    def _traces(self, runs: Sequence[Sizes]) -> tuple[list[Trace], _Run, _Run]:
+        """Return what the model computes, a run that checks it, and the first run as another.
+
+        Raises:
+            UnknownSizeError: the model does not take these sizes.
+        """
+        model = self._model
+        try:
+            *inputs, last = [_inputs(model, sizes, run) for run, sizes in enumerate(runs)]
+            traced = [_run(model, feeds) for feeds in inputs]
+            if len(traced[0][0].tensors) != len(traced[1][0].tensors):
+                traced[0] = _run(model, inputs[0])  # what the first run computed once and for all
+            own = _as_check(last, *_run(model, last))
+        except ModelFormatError:
+            raise
+        except Exception as error:
+            notes = "; ".join(getattr(error, "__notes__", ()))
+            raise UnknownSizeError(
+                f"{model.label}: {error!s:.300}{notes and f' ({notes:.200})'}"
+            ) from None
+        return [trace for trace, _ in traced], own, _as_check(inputs[0], *traced[0])
+
+    def _further_checks(self) -> list[_Run]:
+        """Return runs of the sizes that check all graphs, as far as the model takes them."""
+        if self._checks is None:
+            self._checks = [*self._taken_checks()]
+        return self._checks
+
+    def _taken_checks(self) -> Iterator[_Run]:
+        for number, sizes in enumerate(self._grouping.checks()):
+            shapes = [
+                [size if isinstance(size, int) else sizes[size] for size in value.shape]
+                for value in self._model.inputs
+            ]
+            if max(map(prod, shapes)) > _MOST_CHECKED:
+                continue
+            feeds = _inputs(self._model, sizes, number)
+            try:
+                run = _as_check(feeds, *_run(self._model, feeds))
+            except Exception:
+                continue  # a network that takes multiples of a size, or images up to one
+            yield run
+
+    def _empty(self, traces: Sequence[Trace]) -> frozenset[int]:
+        """Return the numbers of the tensors without elements.
+
+        Raises:
+            UnknownSizeError: inputs are so small that nothing is left of them; larger ones leave
+                more.
+        """
+        empty = frozenset[int]().union(*map(_empty, traces))
+        if not empty or not self._grouping.others:
+            return empty
+        if not all(empty <= run.empty for run in self._further_checks()):
+            row = traces[0].tensors[min(empty)]
+            place = f"{row.place:.200}: " if row.place else ""
+            raise UnknownSizeError(
+                f"{self._model.label}: {place}nothing is left of inputs of the sizes tried",
+                progress=1,
+            )
+        return empty
+
+
+def _run(model: TracedModel, inputs: Sequence[Tensor]) -> tuple[Trace, Sequence[Tensor]]:
+    """Return what a model computes, step by step, and its outputs."""
     recorder = Recorder(model.label)
-    return recorder.run(lambda tensors: [*model.run(tensors, recorder)], inputs)
+    results: list[Tensor] = []
+
+    def run(tensors: list[Tensor]) -> list[Tensor]:
+        results.extend(model.run(tensors, recorder))
+        return results
+
+    return recorder.run(run, inputs), results
 
 
-def _choices(inputs: Sequence[TracedInput]) -> Iterator[Mapping[Dimension, Sequence[int]]]:
-    """Yield sizes to try for unknown ones: one for each of four runs.
-
-    At first all unknown sizes differ, then the same axis of all inputs has the same one.
-    """
-    unknown: dict[Dimension, int] = {}
-    for value in inputs:
-        for axis, size in enumerate(value.shape):
-            if not isinstance(size, int):
-                unknown[size] = min(axis, unknown.get(size, axis))
-    alone: dict[Dimension, Hashable] = {size: size for size in unknown}
-    by_axis = {size: axis if isinstance(size, Unknown) else size for size, axis in unknown.items()}
-    for groups in (alone, by_axis) if len({*by_axis.values()}) < len(unknown) else (alone,):
-        batches = [*dict.fromkeys(groups[size] for size, axis in unknown.items() if axis == 0)]
-        others = [*dict.fromkeys(groups[size] for size, axis in unknown.items() if axis)]
-        for rest in _SIZES if others else _SIZES[:1]:
-            chosen = _numbered(batches, *_BATCHES) | _numbered(others, *rest)
-            yield {size: chosen[group] for size, group in groups.items()}
+def _as_check(feeds: Sequence[Tensor], trace: Trace, results: Sequence[Tensor]) -> _Run:
+    return _Run(feeds, results, _empty(trace))
 
 
-def _numbered(
-    groups: Sequence[Hashable], first: Sequence[int], step: Sequence[int]
-) -> dict[Hashable, list[int]]:
-    """Return sizes of four runs for each group, which differ from those of the others."""
-    return {
-        group: [size + number * by for size, by in zip(first, step, strict=True)]
-        for number, group in enumerate(groups)
-    }
+def _empty(trace: Trace) -> frozenset[int]:
+    """Return the numbers of the tensors without elements."""
+    return frozenset(number for number, row in enumerate(trace.tensors) if 0 in row.shape)
 
 
-def _inputs(model: TracedModel, sizes: Mapping[Dimension, Sequence[int]], run: int) -> list[Tensor]:
+def _inputs(model: TracedModel, sizes: Sizes, run: int) -> list[Tensor]:
     """Return inputs of a run, which differ from those of the others."""
     inputs = []
     for index, value in enumerate(model.inputs):
-        shape = [size if isinstance(size, int) else sizes[size][run] for size in value.shape]
+        shape = [size if isinstance(size, int) else sizes[size] for size in value.shape]
         if prod(shape) > _MOST_ELEMENTS:
-            raise ModelFormatError(
+            raise UnknownSizeError(
                 f"{model.label}: the input {value.name!r:.200} has {prod(shape):,} elements"
             )
         numbers = ops.random_uniform(shape, 0.0, 1.0, "float32", seed=17 * run + index)
@@ -211,30 +256,61 @@ def _known(shape: Sequence[Any]) -> tuple[int | None, ...]:
     return tuple(size if isinstance(size, int) else None for size in shape)
 
 
+# -- checks --------------------------------------------------------------------------------------
+
+
 def _check(
     model: TracedModel,
     source: GraphSource,
     constants: Mapping[str, Tensor],
-    feeds: Sequence[Tensor],
+    runs: Sequence[_Run],
+    has_unknown: bool,
 ) -> None:
     """Compare the graph with the model.
 
     Raises:
-        ModelFormatError: they compute different numbers.
+        UnknownSizeError: they compute different numbers, or the model computes no number.
     """
-    expected = model.run(feeds, Recorder(model.label))
     weights = {name: unscoped(value) for name, value in constants.items()}
     graph = GraphModel(source.graph, weights, model.label, signature=source.signature)
-    named = {value.name: feed for value, feed in zip(model.inputs, feeds, strict=True)}
-    fetches = [info.names[0] for info in source.signature.outputs.values()]
-    results = graph.execute(named, fetches)
-    for name, wanted, actual in zip(model.outputs, expected, results, strict=True):
-        if actual.shape != wanted.shape or not _is_close(actual, wanted):
-            raise ModelFormatError(
-                f"{model.label}: the graph of {name!r:.200} computes something else than the "
-                f"model for inputs of shapes {', '.join(str(feed.shape) for feed in feeds):.200}"
+    try:
+        for run in runs:
+            _compare(model, graph, source, run)
+    finally:
+        graph.dispose()
+    for index, name in enumerate(model.outputs):
+        if has_unknown and not any(_has_numbers(run.results[index]) for run in runs):
+            raise UnknownSizeError(
+                f"{model.label}: the model computes no finite number as {name!r:.200} for inputs "
+                "of the sizes tried, so its graph cannot be checked",
+                progress=2,
             )
-    graph.dispose()
+
+
+def _compare(model: TracedModel, graph: GraphModel, source: GraphSource, run: _Run) -> None:
+    shapes = ", ".join(str(feed.shape) for feed in run.feeds)
+    feeds = {value.name: feed for value, feed in zip(model.inputs, run.feeds, strict=True)}
+    fetches = [info.names[0] for info in source.signature.outputs.values()]
+    try:
+        results = graph.execute(feeds, fetches)
+    except Exception as error:
+        raise UnknownSizeError(
+            f"{model.label}: the graph fails for inputs of shapes {shapes:.200}: {error!s:.200}",
+            progress=2,
+        ) from None
+    for name, wanted, actual in zip(model.outputs, run.results, results, strict=True):
+        if actual.shape != wanted.shape or not _is_close(actual, wanted):
+            raise UnknownSizeError(
+                f"{model.label}: the graph of {name!r:.200} computes something else than the "
+                f"model for inputs of shapes {shapes:.200}",
+                progress=2,
+            )
+
+
+def _has_numbers(value: Tensor) -> bool:
+    if not value.size or str(value.dtype) != "float32":
+        return bool(value.size)
+    return bool(ops.any(ops.isfinite(value)).tolist())
 
 
 def _is_close(actual: Tensor, wanted: Tensor) -> bool:

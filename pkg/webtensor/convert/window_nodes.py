@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from webtensor.convert.node_building import NodeBuilder, Value
-from webtensor.convert.node_rules import Call, Rule, UnknownSizeError, refused
+from webtensor.convert.node_rules import Call, Rule, refused
 from webtensor.convert.primitive_nodes import added_epilogue
 from webtensor.formats.graph_def import AttributeValue, ElementType
 from webtensor.geometry import Window, make_resize
@@ -102,7 +102,7 @@ def _explicit(nodes: NodeBuilder, traces: Sequence[_Axis]) -> tuple[int, int]:
         after = -1
     if after < 0 or any(axis.outputs_of(after) != axis.outputs for axis in traces):
         reason = "a padding that depends on the size of the images"
-        raise refused(nodes, reason, UnknownSizeError)
+        raise refused(nodes, reason, is_due_to_sizes=True)
     return first.before, after
 
 
@@ -193,7 +193,7 @@ def _pooled(op: str, fill: float, nodes: NodeBuilder, call: Call) -> Value:
     windows = _windows(call)
     if len({(window.filter_height, window.filter_width) for window in windows}) > 1:
         reason = "a pool whose windows depend on the size of the images"
-        raise refused(nodes, reason, UnknownSizeError)
+        raise refused(nodes, reason, is_due_to_sizes=True)
     window, padding, (x,) = windows[0], _padding(nodes, windows), call.inputs
     attributes: dict[str, AttributeValue] = {
         "ksize": [1, window.filter_height, window.filter_width, 1],
