@@ -201,6 +201,12 @@ LARGE: dict[str, tuple[Function, tuple[Any, ...], Function, tuple[int, ...]]] = 
         lambda x: np.lib.stride_tricks.sliding_window_view(x, 400, 1)[:, ::160].sum(2),
         (2, 5000),
     ),
+    "a ratio of rates": (
+        lambda x: wt.arange((x.shape[1] * 5 + 6) // 7) + 0 * wt.sum(x),
+        (1, "samples"),
+        lambda x: np.arange(-(-x.shape[1] * 5 // 7)),
+        (1, 1001),
+    ),
 }
 
 

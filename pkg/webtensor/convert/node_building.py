@@ -7,6 +7,7 @@ it from the shape of a tensor that has it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
 from typing import NamedTuple
 
 from webtensor.convert.sizes import Shape, Size, UnknownSizeError, Varying, product
@@ -20,6 +21,11 @@ __all__ = ["NodeBuilder", "Value"]
 _TYPED_BY_RESULT = frozenset(
     {"Conv2DBackpropInput", "Fill", "OneHot", "Range", "ScatterNd", "SelectV2"}
 )
+
+
+#: The largest divisor of a ratio between sizes, and that of others which must not fit as well:
+#: those of some traces may be equal for 5 / 7 and for 11 / 15, and differ for longer inputs.
+_MOST_DIVISOR, _MOST_OTHER_DIVISOR = 8, 32
 
 
 class Value(NamedTuple):
@@ -178,6 +184,12 @@ class NodeBuilder:
                 if slope and not offset:
                     both = self.add("Mul", [self.size(first), self.size(second)], ())
                     return both if slope == 1 else self.add("Mul", [both, self.size(slope)], ())
+        for other in sizes:
+            ratio = _ratio(other, size)
+            if ratio:
+                factor, offset, divisor = ratio
+                dividend = self._sum(self._scaled(other, factor), offset)
+                return self.add("FloorDiv", [dividend, self.size(divisor)], ())
         raise UnknownSizeError(
             f"{self.label}: {self.place:.200}: a size, {size.values[0]} for one input and "
             f"{size.values[1]} for another, follows from no shape",
@@ -257,3 +269,20 @@ def _divisor(x: Varying, y: Varying) -> int:
     divisor = x.values[0] // y.values[0]
     fits = all(divisor * b == a for a, b in zip(x.values, y.values, strict=True))
     return divisor if fits else 0
+
+
+def _ratio(x: Varying, y: Varying) -> tuple[int, int, int] | None:
+    """Return integers of ``y = (a x + b) // d``, rounded down or up, if only one ratio fits."""
+    longest = max(range(len(x.values)), key=x.values.__getitem__)
+    fits = [
+        (factor, offset, divisor)
+        for divisor in range(2, _MOST_OTHER_DIVISOR + 1)
+        for least in [y.values[longest] * divisor // max(x.values[longest], 1)]
+        for factor in (least, least + 1)
+        for offset in (0, divisor - 1)
+        if gcd(factor, divisor) == 1
+        and all(
+            (factor * a + offset) // divisor == b for a, b in zip(x.values, y.values, strict=True)
+        )
+    ]
+    return fits[0] if len(fits) == 1 and fits[0][2] <= _MOST_DIVISOR else None
