@@ -336,8 +336,11 @@ def cases(module: Any, x: Any, index: Any) -> Any:
 
 
 def segments(module: Any, x: Any) -> Any:
+    numbers = tf.cast(tf.reduce_sum(x, 1) > 0, tf.int32) * [3, 1, 3, 4] - 1
     return {
         "buckets": tf.raw_ops.Bucketize(input=x, boundaries=[-0.5, 0.5]),
+        "left out": tf.math.unsorted_segment_sum(x, [2, -1, 2, -3], 4),
+        "means": tf.math.unsorted_segment_mean(x, numbers, 4),
         "sorted": tf.math.segment_sum(x, [0, 0, 1, 3]),
         "unsorted": tf.math.unsorted_segment_sum(x, [2, 0, 2, 3], 5),
     }

@@ -98,8 +98,31 @@ def _split_texts(rewriting: Rewriting) -> list[Reference] | None:
     return [Reference(parts.node, index) for index in range(3)]
 
 
+def _unsorted_segment_sum(rewriting: Rewriting) -> list[Reference]:
+    """Replace UnsortedSegmentSum, which leaves out what is in no segment: a negative number."""
+    data, segments, count = rewriting.inputs
+    numbers = rewriting.value(1)
+    if numbers is not None and min(_integers(numbers), default=0) >= 0:
+        return _segment_sum(rewriting)
+    whole = ElementType("int32")
+    zero, one = (rewriting.constant(name, value, "int32") for name, value in (("0", 0), ("1", 1)))
+    # What is in no segment becomes one more, which is cut off.
+    is_none = rewriting.add("Less", segments, zero, T=whole)
+    all_segments = rewriting.add("SelectV2", is_none, count, segments, T=whole)
+    more = rewriting.add("AddV2", count, one, T=whole)
+    (sums,) = _segment_sum(rewriting.with_inputs(data, all_segments, more))
+    begin, end, step = (
+        rewriting.constant(name, [value], "int32")
+        for name, value in (("begin", 0), ("end", -1), ("step", 1))
+    )
+    kind = rewriting.node.attributes.get("T")
+    return [
+        rewriting.add("StridedSlice", sums, begin, end, step, begin_mask=1, T=kind, Index=whole)
+    ]
+
+
 def _segment_sum(rewriting: Rewriting) -> list[Reference]:
-    """Replace UnsortedSegmentSum by ScatterNd, which adds up what it puts in one place.
+    """Replace a sum of segments by ScatterNd, which adds up what it puts in one place.
 
     Segments are numbers along the first axis, and not negative.
     """
@@ -231,5 +254,5 @@ REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
     "Softsign": _soft_sign,
     "SpaceToDepth": _space_to_depth,
     "StringSplitV2": _split_texts,
-    "UnsortedSegmentSum": _segment_sum,
+    "UnsortedSegmentSum": _unsorted_segment_sum,
 }
