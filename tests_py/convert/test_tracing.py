@@ -210,6 +210,20 @@ LARGE: dict[str, tuple[Function, tuple[Any, ...], Function, tuple[int, ...]]] = 
 }
 
 
+@pytest.mark.parametrize("count", [8, 9, 10, 3000, 3001])
+def test_a_slice_may_be_all_of_a_tensor_for_some_sizes(count: int) -> None:
+    def sums_of_three(x: Any) -> Any:
+        padded = wt.pad(wt.expand_dims(x, 2), [[0, 0], [0, 3], [0, 0]])
+        sums = wt.conv1d(padded, wt.ones((3, 1, 1)), 3, "valid")
+        return wt.slice(sums, (0, 0, 0), (x.shape[0], (x.shape[1] + 2) // 3, 1))
+
+    model: Any = traced(sums_of_three, ("batch", "samples"))
+    x = np.random.default_rng(1).random((2, count), np.float32)
+    padded = np.pad(x, ((0, 0), (0, -count % 3)))
+    expected = padded.reshape(2, -1, 3).sum(2)[..., None]
+    np.testing.assert_allclose(model.predict(x).numpy(), expected, rtol=1e-5)
+
+
 @pytest.mark.parametrize("name", LARGE)
 def test_large_inputs_show_sizes_that_small_ones_do_not(name: str, no_leak: None) -> None:
     function, shape, expected, size = LARGE[name]

@@ -8,6 +8,7 @@ constants.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from webtensor import ops
@@ -21,6 +22,7 @@ from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats.graph_def import ElementType
 from webtensor.ops.complex_pairs import as_pairs
+from webtensor.shapes import contiguous_strides
 
 __all__ = ["Merging"]
 
@@ -50,7 +52,7 @@ class Merging:
     """
 
     def __init__(self, model: TracedModel, traces: Sequence[Trace]) -> None:
-        self._model, self._traces = model, traces
+        self._model, self._traces = model, _with_slices(traces)
         self.nodes = NodeBuilder(
             model.label, [*(value.name for value in model.inputs), *model.outputs]
         )
@@ -61,7 +63,7 @@ class Merging:
         #: that it is made of.
         self._is_fixed: list[bool] = []
         self._weights: list[str] = []
-        for number, row in enumerate(traces[0].tensors):
+        for number, row in enumerate(self._traces[0].tensors):
             self._is_fixed.append(self._fixed(number))
             self._weights.append(self._weight(row))
 
@@ -233,6 +235,24 @@ class Merging:
             "in a way that no graph computes",
             is_due_to_sizes=True,
         )
+
+
+def _with_slices(traces: Sequence[Trace]) -> list[Trace]:
+    """Return traces in which copies of tensors are slices where other traces have some.
+
+    A slice that is all of a tensor is recorded as a copy.
+    """
+    rows = [[*trace.tensors] for trace in traces]
+    for number, step in enumerate(zip(*rows, strict=False)):
+        if {row.primitive.name for row in step} != {"clone", "slice"}:
+            continue
+        primitive = next(row.primitive for row in step if row.primitive.name == "slice")
+        for tensors, row in zip(rows, step, strict=True):
+            if row.primitive is not primitive:
+                zeros, ones = (0,) * len(row.shape), (1,) * len(row.shape)
+                attributes = contiguous_strides(row.shape), 0, zeros, ones
+                tensors[number] = replace(row, primitive=primitive, attributes=attributes)
+    return [Trace(tensors, trace.outputs) for tensors, trace in zip(rows, traces, strict=True)]
 
 
 def _counted(start: int, step: int, numbers: Sequence[int]) -> list[int]:

@@ -31,7 +31,7 @@ _MIXED: _Table = ((118, 89, 72, 79), (91, 74, 117, 94), (101, 122, 66, 110))
 _DIVISIBLE: _Table = ((64, 160, 96, 128), (96, 256, 160, 160), (128, 352, 224, 192))
 _LARGE: _Table = ((224, 352, 256, 288), (256, 416, 352, 320), (288, 480, 448, 352))
 #: For signals: windows of a 40th of a second are 400 samples.
-_LONG: _Table = ((3520, 2960, 2003, 2500),)
+_LONG: _Table = ((3520, 2961, 2004, 2500),)
 
 #: The batch and the sizes of the first groups in further checks: odd ones, which need padding that
 #: divisible ones do not, and divisible ones.
