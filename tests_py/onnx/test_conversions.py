@@ -123,6 +123,21 @@ def test_the_padding_of_windows_is_that_of_the_model_for_all_sizes(
     model.dispose()
 
 
+def test_a_padding_that_differs_between_odd_and_even_images_is_refused(tmp_path: Path) -> None:
+    make = onnx.helper.make_node
+    attributes: dict[str, Any] = {"strides": [2, 2], "auto_pad": "SAME_LOWER"}
+    weights = {
+        "first": np.ones((4, 3, 5, 3), "float32"),
+        "second": np.ones((4, 4, 5, 3), "float32"),
+    }
+    nodes = [
+        make("Conv", ["x", "first"], ["images"], **attributes),
+        make("Conv", ["images", "second"], ["y"], strides=[3, 3], dilations=[2, 2]),
+    ]
+    with pytest.raises(wt.ModelFormatError, match="computes something else"):
+        converted_with(nodes, 4, weights, tmp_path)
+
+
 @pytest.mark.parametrize("head", ["means", "rows"])
 def test_networks_of_many_strides_compute_the_same_for_all_sizes(head: str, tmp_path: Path) -> None:
     draw = np.random.default_rng(2)

@@ -98,34 +98,32 @@ class _Attempts:
             ModelFormatError: the model computes something that no graph does.
         """
         model = self._model
-        traces, own, smallest = self._traces(runs)
+        traces, checks = self._traces(runs)
         try:
             empty = self._empty(traces)
             merging = Merging(model, traces)
             results = merging.results()
             source = _source(model, merging, results)
-            checks = [
-                run for run in (own, *self._further_checks(), *self._earlier) if run.empty <= empty
-            ]
-            _check(model, source, merging.nodes.constants, checks, self._has_unknown)
+            others = (checks[-1], *self._further_checks(), *self._earlier)
+            checked = [run for run in others if run.empty <= empty]
+            _check(model, source, merging.nodes.constants, checked, self._has_unknown)
         except UnknownSizeError:
-            self._earlier += [run for run in (smallest, own) if not run.empty]
+            self._earlier += [run for run in checks if not run.empty]
             raise
         return source
 
-    def _traces(self, runs: Sequence[Sizes]) -> tuple[list[Trace], _Run, _Run]:
-        """Return what the model computes, a run that checks it, and the first run as another.
+    def _traces(self, runs: Sequence[Sizes]) -> tuple[list[Trace], list[_Run]]:
+        """Return what the model computes in all runs but the last, and all runs as checks.
 
         Raises:
             UnknownSizeError: the model does not take these sizes.
         """
         model = self._model
         try:
-            *inputs, last = [_inputs(model, sizes, run) for run, sizes in enumerate(runs)]
+            inputs = [_inputs(model, sizes, run) for run, sizes in enumerate(runs)]
             traced = [_run(model, feeds) for feeds in inputs]
             if len(traced[0][0].tensors) != len(traced[1][0].tensors):
                 traced[0] = _run(model, inputs[0])  # what the first run computed once and for all
-            own = _as_check(last, *_run(model, last))
         except ModelFormatError:
             raise
         except Exception as error:
@@ -133,7 +131,8 @@ class _Attempts:
             raise UnknownSizeError(
                 f"{model.label}: {error!s:.300}{notes and f' ({notes:.200})'}"
             ) from None
-        return [trace for trace, _ in traced], own, _as_check(inputs[0], *traced[0])
+        checks = [_as_check(feeds, *run) for feeds, run in zip(inputs, traced, strict=True)]
+        return [trace for trace, _ in traced[:-1]], checks
 
     def _further_checks(self) -> list[_Run]:
         """Return runs of the sizes that check all graphs, as far as the model takes them."""
