@@ -29,8 +29,8 @@ class Window(NamedTuple):
     Output row ``i`` reads input rows ``i * stride_height - pad_top + k * dilation_height`` for
     ``k`` in ``range(filter_height)``, skipping those outside; columns likewise.
 
-    ``padding`` is "same" or ((top, bottom), (left, right)) as it was declared, whether or not this
-    input needs all of it. The other fields follow from it, so kernels do not read it.
+    ``padding`` is "same", "same_lower" or ((top, bottom), (left, right)) as it was declared, even
+    if this input does not need all of it. The other fields follow from it; kernels do not read it.
     """
 
     batch: int
@@ -175,6 +175,10 @@ _ROUNDING: dict[str, Callable[[int], int]] = {
 }
 
 
+#: Paddings that depend on the size; ONNX's operators have the second one, with more before than
+#: behind if it is odd.
+_SAME = ("same", "same_lower")
+
 #: Indices along an axis, and sums of two of them, are int32 in kernels.
 _LONGEST = 1 << 30
 
@@ -197,10 +201,11 @@ def _span(
             f"{name}: strides of {stride}, a filter reaching over {reach} and {axis} {length} "
             f"padded by ({before}, {after}) must not exceed 2**30"
         )
-    if padding == "same":
+    if padding in _SAME:
         out = -(-length // stride)
         total = max(0, (out - 1) * stride + reach - length)
-        return out, (total // 2, total - total // 2)
+        less, more = total // 2, total - total // 2
+        return out, (less, more) if padding == "same" else (more, less)
     after += rounding(stride)
     out = (length + before + after - reach) // stride + 1
     return max(out, 0), (before, after)
@@ -216,7 +221,7 @@ def _axis_paddings(name: str, padding: Padding, axes: int = 2) -> list[Any]:
     """Return the padding of each spatial axis: a word, or (before, after)."""
     if isinstance(padding, str):
         word = padding.lower()
-        if word in ("same", "valid"):
+        if word in (*_SAME, "valid"):
             return [word] * axes
     elif isinstance(padding, int):
         if padding >= 0:
@@ -300,7 +305,7 @@ def make_window(
         dilation_width,
         rows[0],
         columns[0],
-        "same" if vertical == "same" else (rows, columns),
+        vertical if vertical in _SAME else (rows, columns),
     )
 
 
@@ -339,7 +344,7 @@ def make_volume_window(
         plane_dilations,
         dim_rounding_mode,
     )
-    declared = front if front == "same" else around
+    declared = front if front in _SAME else around
     return Depth(in_depth, out_depth, size, stride, dilation, around[0], declared), window
 
 

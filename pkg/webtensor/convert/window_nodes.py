@@ -74,10 +74,19 @@ def _padding(nodes: NodeBuilder, windows: Sequence[Window]) -> _Padding:
         ModelFormatError: it depends on the size of the images.
     """
     heights, widths = zip(*map(_axes, windows), strict=True)
+    if any(map(_is_used_up, (heights, widths))):
+        reason = "strides leave as much of small images as of larger ones"
+        raise refused(nodes, reason, is_due_to_sizes=True)
     if _is_same(heights) and _is_same(widths):
         return _Padding("SAME", ((0, 0), (0, 0)))
     pairs = _explicit(nodes, heights), _explicit(nodes, widths)
     return _Padding("EXPLICIT" if any(map(any, pairs)) else "VALID", pairs)
+
+
+def _is_used_up(traces: Sequence[_Axis]) -> bool:
+    """Whether strides leave the same size of all images, so that it seems to be a constant."""
+    sizes, outputs = {axis.length for axis in traces}, {axis.outputs for axis in traces}
+    return traces[0].stride > 1 and len(sizes) > 1 and len(outputs) == 1
 
 
 def _is_same(traces: Sequence[_Axis]) -> bool:
@@ -96,9 +105,10 @@ def _explicit(nodes: NodeBuilder, traces: Sequence[_Axis]) -> tuple[int, int]:
     """Return what is before and after the images along an axis."""
     first = traces[0]
     after = 0 if isinstance(first.declared, str) else first.declared[1]
-    if len({axis.length for axis in traces}) == 1:
+    is_fixed = len({axis.length for axis in traces}) == 1
+    if is_fixed or (isinstance(first.declared, str) and first.stride == 1):
         after = max(first.total_of_same - first.before, 0)
-    elif any(axis.declared != first.declared for axis in traces):
+    elif isinstance(first.declared, str) or any(axis.declared != first.declared for axis in traces):
         after = -1
     if after < 0 or any(axis.outputs_of(after) != axis.outputs for axis in traces):
         reason = "a padding that depends on the size of the images"

@@ -51,7 +51,7 @@ def _as_images(x: Tensor, windows: Windows, pool: Callable[[Tensor, Windows], Te
     if len(windows.shape) != 1:
         return pool(x, windows)
     single, none = (1,), (0,)
-    shape, strides, dilations, begins, ends, more, counts, is_same = windows
+    shape, strides, dilations, begins, ends, more, counts, name = windows
     wide = Windows(
         single + shape,
         single + strides,
@@ -60,7 +60,7 @@ def _as_images(x: Tensor, windows: Windows, pool: Callable[[Tensor, Windows], Te
         none + ends,
         none + more,
         single + counts,
-        is_same,
+        name,
     )
     return ops.squeeze(pool(ops.expand_dims(x, 1), wide), 1)
 
@@ -197,7 +197,7 @@ def _means(count_include_pad: int, x: Tensor, windows: Windows) -> Tensor:
         inner = zip(windows.begins, windows.ends, strict=True)
         x = ops.pad(x, [[0, 0], *([begin, end] for begin, end in inner), [0, 0]])
         none = (0,) * len(windows.shape)
-        windows = windows._replace(begins=none, ends=none, is_same=False)
+        windows = windows._replace(begins=none, ends=none, name="")
     rank = len(windows.shape)
     if max(windows.dilations) == 1 and rank in (2, 3) and _is_inside(windows):
         pool: Any = ops.avg_pool if rank == 2 else ops.avg_pool3d

@@ -11,6 +11,10 @@ from webtensor.engine import Tensor
 __all__ = ["Windows", "channels_first", "channels_last", "filters_last", "windows_of"]
 
 
+#: What ``webtensor.geometry`` calls paddings that depend on the size.
+_NAMES = {"SAME_UPPER": "same", "SAME_LOWER": "same_lower"}
+
+
 class Windows(NamedTuple):
     """Windows, by a number for each axis.
 
@@ -22,7 +26,7 @@ class Windows(NamedTuple):
         ends: that behind the last.
         more: the elements behind that which a window that is only partly inside may take.
         counts: how many windows there are.
-        is_same: whether the padding is what ``webtensor.ops`` calls "same".
+        name: that of a padding that depends on the size, "same" or "same_lower", or "".
     """
 
     shape: tuple[int, ...]
@@ -32,11 +36,11 @@ class Windows(NamedTuple):
     ends: tuple[int, ...]
     more: tuple[int, ...]
     counts: tuple[int, ...]
-    is_same: bool
+    name: str
 
     def padding(self) -> str | list[list[int]]:
         """Return the padding as ``webtensor.ops`` takes it, by its name if it has one."""
-        return "same" if self.is_same else self.pairs()
+        return self.name or self.pairs()
 
     def pairs(self) -> list[list[int]]:
         """Return the padding of each axis, batch and channels last included."""
@@ -101,7 +105,7 @@ def windows_of(
         tuple(ends),
         tuple(more),
         tuple(counts),
-        auto_pad == "SAME_UPPER" and not any(more),
+        _NAMES.get(auto_pad, ""),
     )
 
 
