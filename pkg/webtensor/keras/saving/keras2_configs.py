@@ -31,17 +31,40 @@ _RENAMED = {
     "InputLayer": {"batch_input_shape": "batch_shape"},
     "LeakyReLU": {"alpha": "negative_slope"},
 }
+_CONVOLUTION_KERNEL = frozenset({"kernel_constraint", "kernel_initializer", "kernel_regularizer"})
 #: Arguments that Keras 3 removed, by class; "" stands for all classes. They chose between
-#: equivalent computations, or repeated the shape of the inputs.
+#: equivalent computations, repeated the shape of the inputs, or described weights that the layer
+#: does not have.
 _REMOVED = {
     "": frozenset({"batch_size", "input_shape", "implementation", "time_major"}),
     "BatchNormalization": frozenset(
         {"adjustment", "fused", "renorm", "renorm_clipping", "renorm_momentum"}
         | {"virtual_batch_size"}
     ),
-    "Embedding": frozenset({"input_length"}),
     "Bidirectional": frozenset({"go_backwards", "return_sequences", "stateful"}),
+    "DepthwiseConv1D": _CONVOLUTION_KERNEL,
+    "DepthwiseConv2D": _CONVOLUTION_KERNEL,
+    "Discretization": frozenset({"trainable"}),
+    "Embedding": frozenset({"input_length"}),
+    "MultiHeadAttention": frozenset({"key_shape", "query_shape", "value_shape"}),
+    "SeparableConv1D": _CONVOLUTION_KERNEL,
+    "SeparableConv2D": _CONVOLUTION_KERNEL,
+    "SpatialDropout1D": frozenset({"trainable"}),
+    "SpatialDropout2D": frozenset({"trainable"}),
+    "SpatialDropout3D": frozenset({"trainable"}),
 }
+#: Convolutions for which Keras 2 wrote ``groups``, too, though it was always 1.
+_WITHOUT_GROUPS = frozenset(
+    {
+        "Conv1DTranspose",
+        "Conv2DTranspose",
+        "Conv3DTranspose",
+        "DepthwiseConv1D",
+        "DepthwiseConv2D",
+        "SeparableConv1D",
+        "SeparableConv2D",
+    }
+)
 #: Arguments whose default TensorFlow.js writes as null.
 _NULL_IS_DEFAULT = frozenset(
     {"unit_forget_bias", "seed", "noise_shape", "max_value", "data_format"}
@@ -102,6 +125,8 @@ def _current_class_name(layer: Mapping[str, object]) -> str:
 
 def _layer(class_name: str, arguments: Mapping[str, object]) -> Config:
     removed = _REMOVED[""] | _REMOVED.get(class_name, frozenset())
+    if class_name in _WITHOUT_GROUPS and arguments.get("groups") == 1:
+        removed |= {"groups"}
     renamed = _RENAMED.get(class_name, {})
     config: Config = {}
     for name, value in arguments.items():

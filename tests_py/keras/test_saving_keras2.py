@@ -1,0 +1,133 @@
+"""Configurations as Keras 2 and TensorFlow.js write them, compared with networks built directly."""
+
+import json
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+
+from tests_py.keras.saved_models import randomized
+from webtensor.keras.registry import deserialize_keras_object
+from webtensor.keras.saving.keras2_configs import modernized
+
+GLOROT = {"class_name": "GlorotUniform", "config": {"seed": None}}
+ZEROS: dict[str, Any] = {"class_name": "Zeros", "config": {}}
+
+
+def keras2_layer(class_name: str, name: str, *calls: Any, **config: Any) -> dict[str, Any]:
+    """The entry of a layer; each call is a list of histories."""
+    return {
+        "class_name": class_name,
+        "name": name,
+        "config": {"name": name, "trainable": True, "dtype": "float32", **config},
+        "inbound_nodes": list(calls),
+    }
+
+
+def keras2_input(name: str, *shape: int) -> dict[str, Any]:
+    batch_shape = [None, *shape]
+    return keras2_layer("InputLayer", name, batch_input_shape=batch_shape, sparse=False)
+
+
+def functional(layers: list[Any], inputs: Any, outputs: Any) -> Any:
+    """The model that a configuration of Keras 2 describes."""
+    config = {"name": "model", "layers": layers, "input_layers": inputs, "output_layers": outputs}
+    text = json.dumps({"class_name": "Functional", "config": config})
+    return deserialize_keras_object(modernized(json.loads(text)))
+
+
+def normal(*shape: int) -> Any:
+    return np.random.default_rng(len(shape)).normal(size=shape).astype("float32")
+
+
+# -- arguments that Keras 3 removed ------------------------------------------------------------
+
+
+def convolution(rank: int, **config: Any) -> dict[str, Any]:
+    """What Keras 2 writes for any convolution; None leaves an argument out."""
+    common = {
+        "filters": 4,
+        "kernel_size": [3] * rank,
+        "strides": [1] * rank,
+        "padding": "same",
+        "data_format": "channels_last",
+        "dilation_rate": [1] * rank,
+        "groups": 1,
+        "activation": "relu",
+        "use_bias": True,
+        "bias_initializer": ZEROS,
+        "bias_regularizer": None,
+        "activity_regularizer": None,
+        "bias_constraint": None,
+    }
+    return {**common, **weight("kernel"), **config}
+
+
+def weight(name: str) -> dict[str, Any]:
+    return {f"{name}_initializer": GLOROT, f"{name}_regularizer": None, f"{name}_constraint": None}
+
+
+def separable(rank: int) -> dict[str, Any]:
+    kernels = {**weight("depthwise"), **weight("pointwise")}
+    return convolution(rank, depth_multiplier=2, **kernels)
+
+
+def depthwise(rank: int, **config: Any) -> dict[str, Any]:
+    arguments = convolution(rank, depth_multiplier=2, **weight("depthwise"), **config)
+    del arguments["filters"]
+    return arguments
+
+
+@pytest.mark.parametrize(
+    "class_name, rank, config",
+    [
+        ("DepthwiseConv1D", 1, depthwise(1)),
+        ("DepthwiseConv2D", 2, depthwise(2)),
+        ("SeparableConv1D", 1, separable(1)),
+        ("SeparableConv2D", 2, separable(2)),
+        ("Conv1DTranspose", 1, convolution(1, output_padding=None)),
+        ("Conv2DTranspose", 2, convolution(2, output_padding=None)),
+        ("Conv3DTranspose", 3, convolution(3, output_padding=None)),
+    ],
+)
+def test_convolution(class_name: str, rank: int, config: dict[str, Any]):
+    shape = (4,) * rank + (3,)
+    layers = [keras2_input("x", *shape), keras2_layer(class_name, "c", [["x", 0, 0, {}]], **config)]
+    model = functional(layers, [["x", 0, 0]], [["c", 0, 0]])
+    chosen = {name: config[name] for name in ("filters", "depth_multiplier") if name in config}
+    layer = getattr(keras.layers, class_name)(
+        kernel_size=3, padding="same", activation="relu", **chosen
+    )
+    theirs = randomized(keras.Sequential([keras.Input(shape), layer]))
+    model.set_weights(theirs.get_weights())
+    x = normal(2, *shape)
+    np.testing.assert_allclose(model(x).numpy(), theirs.predict(x, verbose=0), rtol=1e-4, atol=1e-4)
+
+
+def test_groups_of_a_convolution_without_groups():
+    config = keras2_layer("DepthwiseConv2D", "c", **depthwise(2, groups=3))
+    with pytest.raises(ValueError, match="DepthwiseConv2D: unknown argument 'groups'"):
+        deserialize_keras_object(modernized(config))
+
+
+@pytest.mark.parametrize("trainable", [True, False])
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_spatial_dropout(rank: int, trainable: bool):
+    config = {"rate": 0.5, "noise_shape": None, "seed": None, "trainable": trainable}
+    layer = deserialize_keras_object(
+        modernized(keras2_layer(f"SpatialDropout{rank}D", "dropout", **config))
+    )
+    x = np.ones((2, *[3] * rank, 8), "float32")
+    np.testing.assert_array_equal(layer(x).numpy(), x)
+    dropped = layer(x, training=True).numpy()
+    assert set(np.unique(dropped)) == {0, 2}
+    assert (dropped == dropped[(slice(None), *[slice(1)] * rank)]).all()
+
+
+def test_discretization():
+    config = {"bin_boundaries": [0.0, 1.0], "num_bins": None, "epsilon": 0.01}
+    layer = deserialize_keras_object(
+        modernized(keras2_layer("Discretization", "bins", output_mode="int", **config))
+    )
+    assert layer([[-1.0, 0.0, 0.5, 2.0]]).tolist() == [[0, 1, 1, 2]]
