@@ -131,3 +131,45 @@ def test_discretization():
         modernized(keras2_layer("Discretization", "bins", output_mode="int", **config))
     )
     assert layer([[-1.0, 0.0, 0.5, 2.0]]).tolist() == [[0, 1, 1, 2]]
+
+
+# -- recurrent layers --------------------------------------------------------------------------
+
+
+def gru_cell(name: str) -> dict[str, Any]:
+    """A cell as TensorFlow.js writes it."""
+    config = {"units": 3, "activation": "tanh", "recurrent_activation": "sigmoid"}
+    more = {"use_bias": True, "dropout": 0, "implementation": None, "reset_after": False}
+    return {
+        "class_name": "GRUCell",
+        "config": {"name": name, "trainable": True, **config, **more, "activity_regularizer": None},
+    }
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_rnn_of_tensorflow_js(count: int):
+    """Its configuration has the arguments of the cell, too."""
+    cells = [gru_cell(f"cell{index}") for index in range(count)]
+    stacked = {
+        "class_name": "StackedRNNCells",
+        "config": {"name": "stacked", "trainable": True, "cells": cells},
+    }
+    cell: dict[str, Any] = stacked if count > 1 else cells[0]
+    config = {name: value for name, value in cell["config"].items() if name != "name"}
+    config |= {"return_sequences": True, "unroll": False, "stateful": False, "cell": cell}
+    layers = [keras2_input("x", 5, 2), keras2_layer("RNN", "rnn", [["x", 0, 0, {}]], **config)]
+    model = functional(layers, [["x", 0, 0]], [["rnn", 0, 0]])
+    their_cells = [keras.layers.GRUCell(3, reset_after=False) for _ in cells]
+    layer = keras.layers.RNN(their_cells if count > 1 else their_cells[0], return_sequences=True)
+    theirs = randomized(keras.Sequential([keras.Input((5, 2)), layer]))
+    model.set_weights(theirs.get_weights())
+    x = normal(2, 5, 2)
+    np.testing.assert_allclose(model(x).numpy(), theirs.predict(x, verbose=0), rtol=1e-4, atol=1e-5)
+
+
+def test_states_of_stacked_cells_of_tensorflow_js():
+    cells = [gru_cell("a"), gru_cell("b")]
+    stacked = {"class_name": "StackedRNNCells", "config": {"name": "stacked", "cells": cells}}
+    config = keras2_layer("RNN", "rnn", cells=cells, cell=stacked, return_state=True)
+    with pytest.raises(ValueError, match="RNN: return_state must be False"):
+        modernized(config)

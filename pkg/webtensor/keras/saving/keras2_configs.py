@@ -65,6 +65,23 @@ _WITHOUT_GROUPS = frozenset(
         "SeparableConv2D",
     }
 )
+#: The arguments of RNN. TensorFlow.js adds those of the cell to them.
+_RNN_ARGUMENTS = frozenset(
+    {
+        "batch_input_shape",
+        "cell",
+        "dtype",
+        "go_backwards",
+        "name",
+        "num_constants",
+        "return_sequences",
+        "return_state",
+        "stateful",
+        "trainable",
+        "unroll",
+        "zero_output_for_mask",
+    }
+)
 #: Arguments whose default TensorFlow.js writes as null.
 _NULL_IS_DEFAULT = frozenset(
     {"unit_forget_bias", "seed", "noise_shape", "max_value", "data_format"}
@@ -127,6 +144,8 @@ def _layer(class_name: str, arguments: Mapping[str, object]) -> Config:
     removed = _REMOVED[""] | _REMOVED.get(class_name, frozenset())
     if class_name in _WITHOUT_GROUPS and arguments.get("groups") == 1:
         removed |= {"groups"}
+    if class_name == "RNN":
+        removed |= arguments.keys() - _RNN_ARGUMENTS
     renamed = _RENAMED.get(class_name, {})
     config: Config = {}
     for name, value in arguments.items():
@@ -139,6 +158,11 @@ def _layer(class_name: str, arguments: Mapping[str, object]) -> Config:
         config.setdefault("reset_after", False)
     if arguments.get("time_major"):
         raise ValueError(f"{class_name}: time_major must be False")
+    if class_name == "RNN" and "cells" in arguments and arguments.get("return_state"):
+        raise ValueError(
+            "RNN: return_state must be False in a layers-model with stacked cells, since "
+            "TensorFlow.js returns their states in another order"
+        )
     return config
 
 
