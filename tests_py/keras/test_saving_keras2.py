@@ -173,3 +173,96 @@ def test_states_of_stacked_cells_of_tensorflow_js():
     config = keras2_layer("RNN", "rnn", cells=cells, cell=stacked, return_state=True)
     with pytest.raises(ValueError, match="RNN: return_state must be False"):
         modernized(config)
+
+
+SIZES = {"units": 3, "use_bias": True, "activation": "tanh"}
+GATES = {**SIZES, "recurrent_activation": "sigmoid"}
+
+
+@pytest.mark.parametrize(
+    "class_name, config, count",
+    [
+        ("SimpleRNN", SIZES, 1),
+        ("GRU", {**GATES, "reset_after": True}, 1),
+        ("LSTM", GATES, 2),
+    ],
+)
+def test_encoder_and_decoder(class_name: str, config: dict[str, Any], count: int):
+    """The initial state follows the input in the list of a call's inputs."""
+    states = [["encoder", 0, index, {}] for index in range(1, count + 1)]
+    sequences = {"return_sequences": True, "time_major": False}
+    layers = [
+        keras2_input("x", 5, 2),
+        keras2_input("y", 4, 2),
+        keras2_layer(class_name, "encoder", [["x", 0, 0, {}]], return_state=True, **config),
+        keras2_layer(class_name, "decoder", [["y", 0, 0, {}], *states], **config, **sequences),
+    ]
+    model = functional(layers, [["x", 0, 0], ["y", 0, 0]], [["decoder", 0, 0]])
+    x, y = keras.Input((5, 2)), keras.Input((4, 2))
+    recurrent = getattr(keras.layers, class_name)
+    _, *state = recurrent(3, return_state=True)(x)
+    outputs = recurrent(3, return_sequences=True)(y, initial_state=state)
+    theirs = randomized(keras.Model([x, y], outputs))
+    model.set_weights(theirs.get_weights())
+    values = [normal(2, 5, 2), normal(2, 4, 2)]
+    expected = theirs.predict(values, verbose=0)
+    np.testing.assert_allclose(model(values).numpy(), expected, rtol=1e-4, atol=1e-5)
+    again = type(model).from_config(model.get_config())
+    again.set_weights(theirs.get_weights())
+    np.testing.assert_allclose(again(values).numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_bidirectional_with_initial_state():
+    inner = keras2_layer("GRU", "gru", **GATES, reset_after=True)
+    del inner["inbound_nodes"], inner["name"]
+    calls: list[Any] = [[name, 0, 0, {}] for name in ("x", "forward", "backward")]
+    layers = [
+        keras2_input("x", 5, 2),
+        keras2_input("forward", 3),
+        keras2_input("backward", 3),
+        keras2_layer("Bidirectional", "both", calls, layer=inner, merge_mode="concat"),
+    ]
+    model = functional(layers, [call[:3] for call in calls], [["both", 0, 0]])
+    symbols = [keras.Input((5, 2)), keras.Input((3,)), keras.Input((3,))]
+    both = keras.layers.Bidirectional(keras.layers.GRU(3))
+    theirs = randomized(keras.Model(symbols, both(symbols[0], initial_state=symbols[1:])))
+    model.set_weights(theirs.get_weights())
+    values = [normal(2, 5, 2), normal(2, 3), -normal(2, 3)]
+    expected = theirs.predict(values, verbose=0)
+    np.testing.assert_allclose(model(values).numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_initial_state_of_stacked_cells_of_tensorflow_js():
+    cells = [gru_cell("a"), gru_cell("b")]
+    stacked = {"class_name": "StackedRNNCells", "config": {"name": "stacked", "cells": cells}}
+    calls: list[Any] = [[name, 0, 0, {}] for name in ("x", "s", "t")]
+    layers = [
+        *(keras2_input("x", 5, 2), keras2_input("s", 3), keras2_input("t", 3)),
+        keras2_layer("RNN", "rnn", calls, cells=cells, cell=stacked),
+    ]
+    with pytest.raises(ValueError, match="RNN: stacked cells in a layers-model must not have"):
+        functional(layers, [call[:3] for call in calls], [["rnn", 0, 0]])
+
+
+# -- arguments that are symbolic tensors -------------------------------------------------------
+
+
+def test_multi_head_attention():
+    """The value is a keyword argument, written as a history."""
+    config: dict[str, Any] = {"num_heads": 2, "key_dim": 3, "value_dim": 3, "dropout": 0.0}
+    config |= {"use_bias": True, "output_shape": None, "attention_axes": [1], **weight("kernel")}
+    config |= {"query_shape": [None, 5, 4], "key_shape": [None, 6, 2], "value_shape": [None, 6, 2]}
+    layers = [
+        keras2_input("x", 5, 4),
+        keras2_input("y", 6, 2),
+        keras2_layer(
+            "MultiHeadAttention", "attention", [["x", 0, 0, {"value": ["y", 0, 0]}]], **config
+        ),
+    ]
+    model = functional(layers, [["x", 0, 0], ["y", 0, 0]], [["attention", 0, 0]])
+    x, y = keras.Input((5, 4)), keras.Input((6, 2))
+    theirs = randomized(keras.Model([x, y], keras.layers.MultiHeadAttention(2, 3)(x, y)))
+    model.set_weights(theirs.get_weights())
+    values = [normal(2, 5, 4), normal(2, 6, 2)]
+    expected = theirs.predict(values, verbose=0)
+    np.testing.assert_allclose(model(values).numpy(), expected, rtol=1e-4, atol=1e-5)

@@ -87,6 +87,10 @@ _NULL_IS_DEFAULT = frozenset(
     {"unit_forget_bias", "seed", "noise_shape", "max_value", "data_format"}
 )
 _RECURRENT = frozenset({"GRU", "GRUCell"})
+#: Layers whose inputs but the first are the initial state.
+_WITH_INITIAL_STATE = frozenset(
+    {"Bidirectional", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN"}
+)
 
 
 def is_old(version: str) -> bool:
@@ -226,6 +230,11 @@ def _sequential(arguments: Mapping[str, object]) -> Config:
     return config
 
 
+def _is_history(value: object) -> bool:
+    """Whether a value is a layer's name, a call's index, an output's index, and perhaps more."""
+    return isinstance(value, list) and len(value) >= 3 and isinstance(value[0], str)
+
+
 def _functional(arguments: Mapping[str, object]) -> Config:
     layers = _layers(arguments)
     class_names: dict[object, str] = {
@@ -249,10 +258,50 @@ def _functional(arguments: Mapping[str, object]) -> Config:
             return [history[0], max(int(history[1]), 1), *history[2:]]
         return input_history(history)
 
-    def calls(nodes: object) -> list[list[object]]:
+    def symbol(history: Sequence[Any]) -> Config:
+        """Return the configuration of an argument that is a symbolic tensor."""
+        keras_history = input_history(list(history[:3]))
+        return {"class_name": "__keras_tensor__", "config": {"keras_history": keras_history}}
+
+    def argument(value: object) -> object:
+        """Return a keyword argument, where Keras 2 wrote symbolic tensors as histories."""
+        if isinstance(value, Mapping):
+            return {key: argument(item) for key, item in value.items()}
+        if not isinstance(value, list):
+            return value
+        if _is_history(value) and len(value) == 3 and value[0] in class_names:
+            return symbol(value)
+        return [argument(item) for item in value]
+
+    def call(node: object, layer: Mapping[str, Any]) -> object:
+        """Return a call in the format of Keras 3 if arguments besides the first are tensors."""
+        if not isinstance(node, list):
+            raise ValueError(f"a malformed call of a layer: {node!r:.200}")
+        histories = [node] if _is_history(node) else node
+        converted = [input_history(history) for history in histories]
+        if not all(map(_is_history, histories)):
+            return converted
+        kwargs = histories[0][3] if histories and len(histories[0]) > 3 else {}
+        new_kwargs = argument(kwargs)
+        has_state = len(histories) > 1 and _current_class_name(layer) in _WITH_INITIAL_STATE
+        if not isinstance(new_kwargs, dict) or (new_kwargs == kwargs and not has_state):
+            return converted
+        inputs = [symbol(history) for history in histories]
+        if has_state:
+            if "cells" in layer.get("config", {}):
+                raise ValueError(
+                    "RNN: stacked cells in a layers-model must not have an initial_state, since "
+                    "TensorFlow.js has their states in another order"
+                )
+            new_kwargs["initial_state"] = inputs[1:]
+            del inputs[1:]
+        return {"args": [inputs[0] if len(inputs) == 1 else inputs], "kwargs": new_kwargs}
+
+    def calls(layer: Mapping[str, Any]) -> list[object]:
+        nodes = layer.get("inbound_nodes") or []
         if not isinstance(nodes, list):
             raise ValueError(f"a malformed list of a layer's calls: {nodes!r:.200}")
-        return [[input_history(history) for history in node] for node in nodes]
+        return [call(node, layer) for node in nodes]
 
     def ends(histories: object) -> object:
         if not isinstance(histories, list) or not all(
@@ -267,7 +316,7 @@ def _functional(arguments: Mapping[str, object]) -> Config:
             {
                 **modernized(layer),
                 "name": layer.get("name"),
-                "inbound_nodes": calls(layer.get("inbound_nodes") or []),
+                "inbound_nodes": calls(layer),
             }
             for layer in layers
         ],
