@@ -266,3 +266,36 @@ def test_multi_head_attention():
     values = [normal(2, 5, 4), normal(2, 6, 2)]
     expected = theirs.predict(values, verbose=0)
     np.testing.assert_allclose(model(values).numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+# -- inputs and outputs of a model -------------------------------------------------------------
+
+
+def test_dictionaries_of_inputs_and_outputs():
+    layers = [
+        *(keras2_input("a", 2), keras2_input("b", 2)),
+        keras2_layer("Subtract", "difference", [["b", 0, 0, {}], ["a", 0, 0, {}]]),
+        keras2_layer("Add", "total", [["b", 0, 0, {}], ["a", 0, 0, {}]]),
+    ]
+    outputs = {"z": ["difference", 0, 0], "y": [["total", 0, 0], ["a", 0, 0]]}
+    model = functional(layers, {"b": ["b", 0, 0], "a": ["a", 0, 0]}, outputs)
+    results = model({"a": np.array([[1.0, 2.0]]), "b": np.array([[5.0, 7.0]])})
+    assert results["z"].tolist() == [[4, 5]]
+    assert [value.tolist() for value in results["y"]] == [[[6, 9]], [[1, 2]]]
+
+
+def test_nested_lists_of_inputs():
+    layers = [
+        *(keras2_input("a", 2), keras2_input("b", 2), keras2_input("c", 2)),
+        keras2_layer("Add", "total", [[name, 0, 0, {}] for name in "abc"]),
+    ]
+    inputs = [["a", 0, 0], [["b", 0, 0], ["c", 0, 0]]]
+    model = functional(layers, inputs, ["total", 0, 0])
+    first, second, third = np.array([[1.0, 2.0]]), np.array([[5.0, 7.0]]), np.array([[0.5, 0.0]])
+    assert model([first, [second, third]]).tolist() == [[6.5, 9]]
+
+
+@pytest.mark.parametrize("inputs", [7, None, ["a"], [["a", 0]], {"a": 3}])
+def test_malformed_inputs(inputs: Any):
+    with pytest.raises(ValueError, match="malformed inputs or outputs of a model"):
+        functional([keras2_input("a", 2)], inputs, [["a", 0, 0]])

@@ -303,13 +303,21 @@ def _functional(arguments: Mapping[str, object]) -> Config:
             raise ValueError(f"a malformed list of a layer's calls: {nodes!r:.200}")
         return [call(node, layer) for node in nodes]
 
-    def ends(histories: object) -> object:
-        if not isinstance(histories, list) or not all(
-            isinstance(history, list) and history for history in histories
-        ):
-            raise ValueError(f"a malformed list of a model's ends: {histories!r:.200}")
-        converted = [end_history(history) for history in histories]
-        return converted[0] if len(converted) == 1 else converted
+    def ends(structure: object) -> object:
+        """Return the histories in the structure of the model's inputs or outputs."""
+        if isinstance(structure, Mapping):
+            return {key: ends(item) for key, item in structure.items()}
+        if isinstance(structure, list) and _is_history(structure):
+            return end_history(structure)
+        if not isinstance(structure, list):
+            raise ValueError(f"malformed inputs or outputs of a model: {structure!r:.200}")
+        return [ends(item) for item in structure]
+
+    def end_or_ends(structure: object) -> object:
+        """Return a single input or output, which Keras 2 wrote as a list of one, without a list."""
+        if isinstance(structure, list) and len(structure) == 1:
+            structure = structure[0]
+        return ends(structure)
 
     config: Config = {
         "layers": [
@@ -320,7 +328,7 @@ def _functional(arguments: Mapping[str, object]) -> Config:
             }
             for layer in layers
         ],
-        "input_layers": ends(arguments.get("input_layers")),
-        "output_layers": ends(arguments.get("output_layers")),
+        "input_layers": end_or_ends(arguments.get("input_layers")),
+        "output_layers": end_or_ends(arguments.get("output_layers")),
     }
     return {**config, "name": arguments["name"]} if arguments.get("name") else config
