@@ -112,6 +112,21 @@ def test_a_loaded_model_is_saved_again():
     assert ours.saving.layers_model_files(again, include_optimizer=True).keys() == files.keys()
 
 
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+def test_old_hard_sigmoid_is_saved_again(kind: str):
+    layer = getattr(ours.layers, kind)(
+        2,
+        recurrent_activation=old_hard_sigmoid,
+        **({"reset_after": False} if kind == "GRU" else {}),
+    )
+    model = randomized(ours.Sequential([ours.Input((3, 2)), layer]))
+    files = ours.saving.layers_model_files(model)
+    layers = json.loads(files["model.json"])["modelTopology"]["config"]["layers"]
+    assert layers[1]["config"]["recurrent_activation"] == "hard_sigmoid"
+    x = np.random.default_rng(0).normal(size=(2, 3, 2)).astype("float32")
+    same(ours.saving.load_layers_model(files), model, x)
+
+
 # -- quantized weights -------------------------------------------------------------------------
 
 
@@ -373,6 +388,10 @@ def test_more_weights_than_the_model_has():
     [
         (lambda api: api.layers.Dense(2, activation="hard_sigmoid"), "another formula"),
         (lambda api: api.layers.Dense(2, activation="exponential"), "no activation 'exponential'"),
+        (
+            lambda api: api.layers.Dense(2, activation=api.layers.LeakyReLU(0.1)),
+            "no activation 'LeakyReLU', which Dense has",
+        ),
         (lambda api: api.layers.GroupNormalization(2), "no layer GroupNormalization"),
         (lambda api: api.layers.ReLU(negative_slope=0.1), "no negative_slope=0.1 of ReLU"),
     ],

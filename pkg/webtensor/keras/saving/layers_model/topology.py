@@ -106,6 +106,8 @@ _ACTIVATIONS = frozenset(
         "tanh",
     }
 )
+#: The registered name of the ``hard_sigmoid`` of Keras 2, which is the one of TensorFlow.js.
+_OLD_HARD_SIGMOID = "webtensor>hard_sigmoid"
 _RENAMED = {
     "InputLayer": {"batch_shape": "batch_input_shape"},
     "LeakyReLU": {"negative_slope": "alpha"},
@@ -205,15 +207,17 @@ def _argument(class_name: str, name: str, value: Any) -> object:
 
 
 def _activation(class_name: str, value: object) -> object:
-    if isinstance(value, Mapping) and value.get("registered_name") == "webtensor>hard_sigmoid":
-        return "hard_sigmoid"
-    name = {"silu": "swish"}.get(value, value) if isinstance(value, str) else value
-    if name is not None and name not in _ACTIVATIONS:
-        reason = ", whose hard_sigmoid is another formula" if name == "hard_sigmoid" else ""
-        raise ValueError(
-            f"TensorFlow.js has no activation {name!r}, which {class_name} has{reason}"
-        )
-    return name
+    name = value
+    if isinstance(value, Mapping):
+        name = value.get("config") if value.get("class_name") == "function" else value["class_name"]
+        if name == _OLD_HARD_SIGMOID:
+            return "hard_sigmoid"
+    elif value == "silu":
+        return "swish"
+    if name is None or (isinstance(value, str) and name in _ACTIVATIONS):
+        return name
+    reason = ", whose hard_sigmoid is another formula" if name == "hard_sigmoid" else ""
+    raise ValueError(f"TensorFlow.js has no activation {name!r}, which {class_name} has{reason}")
 
 
 def _object(value: Config) -> Config:
