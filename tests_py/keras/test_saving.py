@@ -99,6 +99,26 @@ def test_layer_that_is_in_two_places_is_one_layer(writer: Any, reader: Any, tmp_
     assert len(again.weights) == 2
 
 
+@pytest.mark.parametrize("ending", ["keras", "h5"])
+@pytest.mark.parametrize("is_sequential", [False, True])
+def test_layer_of_a_nested_model_is_called_in_the_outer_one_too(
+    is_sequential: bool, ending: str, tmp_path: Path
+):
+    shared, nested_input, x = ours.layers.Dense(4), ours.Input((4,)), ours.Input((4,))
+    nested = (
+        ours.Sequential([nested_input, shared, ours.layers.ReLU()])
+        if is_sequential
+        else ours.Model(nested_input, ours.ops.relu(shared(nested_input)))
+    )
+    first = shared(x)
+    model = randomized(ours.Model(x, [shared(nested(first)), first]))
+    model.save(tmp_path / f"m.{ending}")
+    again = ours.saving.load_model(tmp_path / f"m.{ending}")
+    same(again, model, np.random.default_rng(0).normal(size=(2, 4)).astype("float32"))
+    if ending == "keras":
+        assert len(again.weights) == 2
+
+
 @ours.saving.register_keras_serializable("test_saving")
 class OfFixedSize(ours.Model):
     """A functional model that makes itself."""

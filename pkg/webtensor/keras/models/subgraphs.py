@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from webtensor.keras import models
-from webtensor.keras.nodes import Operation
+from webtensor.keras.layers import InputLayer
+from webtensor.keras.nodes import Node, Operation
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Config, Tensors
@@ -18,10 +19,22 @@ __all__ = ["connected"]
 _CallConfig: TypeAlias = Mapping[str, Any] | Sequence[Any]
 
 
-#: The layers of a model by the names that its configuration has for them.
-_Operations: TypeAlias = dict[str, Operation]
 #: Keys of a layer's entry that belong to the model.
 _MODEL_KEYS = ("name", "inbound_nodes")
+
+
+class _LayerCalls(NamedTuple):
+    """A layer and the nodes of its calls in this model.
+
+    A layer that a nested model shares has nodes of that model, too, which are not in the list.
+    """
+
+    operation: Operation
+    nodes: list[Node]
+
+
+#: The layers of a model by the names that its configuration has for them.
+_Operations: TypeAlias = dict[str, _LayerCalls]
 
 
 class _NotYetError(ValueError):
@@ -45,7 +58,9 @@ def connected(config: Config) -> tuple[Tensors, Tensors]:
         name, operation = _operation(layer_config)
         if name in operations:
             raise ValueError(f"the configuration has two layers with the name {name!r}")
-        operations[name] = operation
+        # The node of an input layer is not that of a call, but exists from the beginning.
+        nodes = operation._inbound_nodes[:1] if isinstance(operation, InputLayer) else []
+        operations[name] = _LayerCalls(operation, nodes)
         calls[name] = list(layer_config.get("inbound_nodes") or [])
     _make_calls(operations, calls)
     inputs, outputs = config.get("input_layers", []), config.get("output_layers", [])
@@ -72,7 +87,10 @@ def _make_calls(operations: _Operations, calls: dict[str, list[_CallConfig]]) ->
                     args, kwargs = _arguments(pending[0], partial(_symbol_at, operations))
                 except _NotYetError:
                     break
-                operations[name](*args, **kwargs)
+                operation, nodes = operations[name]
+                earlier_nodes = len(operation._inbound_nodes)
+                operation(*args, **kwargs)
+                nodes += operation._inbound_nodes[earlier_nodes:]
                 pending.pop(0)
                 is_stuck = False
         if is_stuck:
@@ -84,7 +102,7 @@ def _symbol_at(operations: _Operations, history: object) -> KerasTensor:
     """Return the symbolic tensor of a history: a layer's name, a call's number, an output's."""
     if not (isinstance(history, (list, tuple)) and len(history) >= 3 and history[0] in operations):
         raise _no_output(history)
-    nodes = operations[history[0]]._inbound_nodes
+    nodes = operations[history[0]].nodes
     node_index, tensor_index = int(history[1]), int(history[2])
     if node_index >= len(nodes):
         raise _NotYetError(f"the configuration refers to {history!r}, but there is no such call")
@@ -111,7 +129,9 @@ def _symbols_of(histories: Any, operations: _Operations) -> Any:
         return type(histories)(_symbols_of(history, operations) for history in histories)
     # Keras counts the first call of a nested model from 1 here.
     name, node_index, tensor_index = histories
-    is_nested_model = isinstance(operations.get(name), models.Functional)
+    is_nested_model = name in operations and isinstance(
+        operations[name].operation, models.Functional
+    )
     return _symbol_at(operations, [name, node_index - is_nested_model, tensor_index])
 
 
