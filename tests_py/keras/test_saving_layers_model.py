@@ -103,6 +103,21 @@ def test_training_goes_on():
             np.testing.assert_allclose(first, second, rtol=1e-5, atol=1e-6)
 
 
+def test_metrics_have_the_same_names_when_training_goes_on(tmp_path: Path):
+    x, y = np.ones((4, 2)), np.ones((4, 3))
+    model = small()
+    model.compile("adam", "mse", metrics=["mae", "acc"])
+    names = model.fit(x, y, validation_split=0.5, verbose=0).history.keys()
+    assert {"mae", "val_mae", "acc"} <= names
+    model.save(tmp_path / "m.h5")
+    files = ours.saving.layers_model_files(model, include_optimizer=True)
+    for again in (
+        ours.saving.load_model(tmp_path / "m.h5"),
+        ours.saving.load_layers_model(files),
+    ):
+        assert again.fit(x, y, validation_split=0.5, verbose=0).history.keys() == names
+
+
 def test_a_loaded_model_is_saved_again():
     model = small()
     model.compile("adam", "mse", metrics=["mae", "acc"])

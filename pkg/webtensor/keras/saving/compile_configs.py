@@ -111,7 +111,7 @@ def _loss(config: object) -> object:
 
 
 def _metric(config: object) -> object:
-    """Return a metric, or the name of one that ``compile`` chooses."""
+    """Return a metric, or the name of one, by which logs call it, too."""
     if isinstance(config, Mapping) and config.get("class_name") == "MeanMetricWrapper":
         # Keras 2 wrapped functions, and saved their names.
         arguments = config.get("config") or {}
@@ -120,4 +120,4 @@ def _metric(config: object) -> object:
     if isinstance(config, str) and config in _CHOSEN_BY_SHAPE:
         return config
     metric: object = keras.metrics.deserialize(config)
-    return metric
+    return config if isinstance(config, str) else metric
