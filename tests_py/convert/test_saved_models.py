@@ -173,7 +173,7 @@ def test_only_floats_are_quantized(dtype: str, size: int, tmp_path: Path) -> Non
 
 
 def test_patterns_that_fit_no_weight_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no weight of floats has a name like 'kernels'"):
+    with pytest.raises(ValueError, match="stored as 'uint8' has a name like 'kernels'"):
         converted("LSTM", tmp_path, quantization={"uint8": "kernels"})
     assert [path.name for path in tmp_path.iterdir()] == ["saved"]
 

@@ -174,6 +174,13 @@ def test_quantized_weights(dtype: str, tolerance: float):
         np.testing.assert_allclose(first, second, atol=tolerance)
 
 
+@pytest.mark.parametrize("patterns", ["*/kernl", ["*/bias", "*/kernl"]])
+def test_patterns_that_match_no_weight(patterns: Any):
+    message = r"no weight that can be stored as 'uint8' has a name like '\*/kernl'"
+    with pytest.raises(ValueError, match=message):
+        ours.saving.layers_model_files(small(), quantization={"uint8": patterns})
+
+
 # -- what Keras 2 wrote ------------------------------------------------------------------------
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import fnmatch
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from webtensor.convert.graphs import FrozenFunction, FrozenGraph, GraphSource, Scope
@@ -22,7 +21,7 @@ from webtensor.formats.graph_def import (
 from webtensor.formats.graph_writing import graph_json, signature_json
 from webtensor.formats.model_artifacts import ModelArtifacts
 from webtensor.graph.nodes import Node, Reference
-from webtensor.io.weights import QuantizationPatterns, Weight, encoded
+from webtensor.io.weights import QuantizationPatterns, Weight, check_patterns, encoded
 from webtensor.version import __version__
 
 __all__ = ["graph_model_artifacts"]
@@ -49,7 +48,7 @@ def graph_model_artifacts(
     with reading(source.label):
         artifacts = _artifacts_of(frozen, source)
     weights = [Weight(name, value) for name, value in _in_order(frozen)]
-    _check_patterns(weights, quantization or {})
+    check_patterns(filter(_is_quantized, weights), quantization)
     artifacts.weight_specs, artifacts.weight_data = [], []
     for weight in weights:
         # Integers are shapes and indices, which must stay as they are.
@@ -91,18 +90,6 @@ def _artifacts_of(frozen: FrozenGraph, source: GraphSource) -> ModelArtifacts:
 
 def _is_quantized(weight: Weight) -> bool:
     return str(weight.value.dtype) == "float32"
-
-
-def _check_patterns(weights: Sequence[Weight], quantization: QuantizationPatterns) -> None:
-    """Refuse patterns that fit no weight, which are mistakes."""
-    names = [weight.name for weight in weights if _is_quantized(weight)]
-    for patterns in quantization.values():
-        listed = [] if isinstance(patterns, bool) else patterns
-        for pattern in [listed] if isinstance(listed, str) else listed:
-            if not fnmatch.filter(names, pattern):
-                raise ValueError(
-                    f"quantization: no weight of floats has a name like {pattern!r:.200}"
-                )
 
 
 def _in_order(frozen: FrozenGraph) -> Iterable[tuple[str, Tensor]]:

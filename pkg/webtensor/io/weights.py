@@ -28,6 +28,7 @@ __all__ = [
     "EncodedWeights",
     "QuantizationPatterns",
     "Weight",
+    "check_patterns",
     "decode_weights",
     "decode_weights_stream",
     "decoded",
@@ -231,14 +232,38 @@ def _encoded(name: str, elements: Elements, target: str | None) -> tuple[dict[st
     return spec, data
 
 
-def _chooser(patterns: QuantizationPatterns | None) -> Any:
-    """Return a function that returns the dtype in the file for a weight's name, or None."""
-    unknown = {*(patterns or {})} - {*QUANTIZED_DTYPES}
+def check_patterns(weights: Iterable[Weight], quantization: QuantizationPatterns | None) -> None:
+    """Refuse patterns that match no weight, which are mistakes.
+
+    Raises:
+        ValueError: no weight that can be stored in a dtype matches a pattern, or it is no dtype.
+    """
+    if not quantization:
+        return
+    _check_dtypes(quantization)
+    dtypes = {weight.name: str(weight.value.dtype) for weight in weights}
+    for target, patterns in quantization.items():
+        names = [name for name, dtype in dtypes.items() if dtype in QUANTIZED_DTYPES[target]]
+        for pattern in () if isinstance(patterns, bool) else _patterns(patterns):
+            if not any(fnmatchcase(name, pattern) for name in names):
+                raise ValueError(
+                    f"quantization: no weight that can be stored as {target!r} has a name like "
+                    f"{pattern!r:.200}"
+                )
+
+
+def _check_dtypes(patterns: QuantizationPatterns) -> None:
+    unknown = {*patterns} - {*QUANTIZED_DTYPES}
     if unknown:
         raise ValueError(
             f"quantization: the dtypes are {', '.join(map(repr, QUANTIZED_DTYPES))}, but got "
             f"{min(unknown)!r}"
         )
+
+
+def _chooser(patterns: QuantizationPatterns | None) -> Any:
+    """Return a function that returns the dtype in the file for a weight's name, or None."""
+    _check_dtypes(patterns or {})
     lists = {dtype: [*_patterns(given)] for dtype, given in (patterns or {}).items()}
 
     def choose(name: str) -> str | None:

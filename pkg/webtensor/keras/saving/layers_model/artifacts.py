@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from webtensor.engine import Variable
 from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.model_artifacts import ModelArtifacts
-from webtensor.io.weights import QuantizationPatterns, Weight, encoded, weights_of
+from webtensor.io.weights import QuantizationPatterns, Weight, check_patterns, encoded, weights_of
 from webtensor.keras.layers import Layer
 from webtensor.keras.model_budgets import making_model
 from webtensor.keras.models import Model
@@ -44,7 +44,7 @@ def artifacts_of(
     """Return the parts of a model.
 
     Raises:
-        ValueError: TensorFlow.js has no such layer or argument.
+        ValueError: TensorFlow.js has no such layer or argument, or a pattern matches no weight.
     """
     if not model.built:
         raise ValueError(f"model {model.name!r} has no weights yet, as it is not built")
@@ -69,6 +69,7 @@ def artifacts_of(
         if model.optimizer.built:
             trainable = [(names[id(variable)], variable) for variable in model.trainable_weights]
             weights += optimizer_weights(model.optimizer, trainable)
+    check_patterns(weights, quantization)
     specs, pieces = encoded(weights, quantization)
     return ModelArtifacts(
         topology,
