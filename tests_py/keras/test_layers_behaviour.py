@@ -214,3 +214,37 @@ def test_symbolic_relu_is_the_operation_of_keras() -> None:
         again = ours.Model.from_config(model.get_config())
         assert type(again.operations[1]).__name__ == "ReLU"
     assert configs[0] == configs[1]
+
+
+class Scaled(ours.layers.Layer):
+    """A layer whose methods have other names for the instance."""
+
+    def build(this, input_shape: Any) -> None:  # noqa: N805
+        this.scale = this.add_weight(shape=input_shape[-1:], initializer="ones")
+
+    def call(s, inputs: Any, training: bool = False) -> Any:  # noqa: N805
+        return inputs * s.scale * (2.0 if training else 1.0)
+
+    def compute_output_shape(s, input_shape: Any) -> Any:  # noqa: N805
+        return input_shape
+
+
+class Doubled(ours.layers.Layer):
+    @staticmethod
+    def call(inputs: Any, training: bool = False) -> Any:
+        return inputs * (2.0 if training else 1.0)
+
+    @staticmethod
+    def compute_output_shape(input_shape: Any) -> Any:
+        return input_shape
+
+
+@pytest.mark.parametrize("cls", [Scaled, Doubled])
+def test_methods_need_not_call_the_instance_self(cls: type[ours.layers.Layer]):
+    layer = cls()
+    inputs = ours.Input((3,))
+    model = ours.Model(inputs, layer(inputs))
+    x = np.ones((2, 3), "float32")
+    for call in (cls(), layer, model):
+        assert_close(call(x, training=True).numpy(), 2 * x, rtol=1e-6)
+        assert_close(call(x).numpy(), x, rtol=1e-6)

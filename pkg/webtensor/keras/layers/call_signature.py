@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from inspect import Parameter, signature
+from inspect import Parameter, ismethod, signature
 from typing import Any, NamedTuple
 
 from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.types import Nested, Shape
 
 __all__ = ["CallSignature", "call_signature", "shape_parameters"]
+
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
 class CallSignature(NamedTuple):
@@ -39,17 +41,21 @@ class CallSignature(NamedTuple):
         return shapes
 
 
+def call_signature(layer: Any) -> CallSignature:
+    """Return what the method ``call`` of a layer takes."""
+    call = type(layer).call
+    return _call_signature(call, layer.call is call)
+
+
 @cache
-def call_signature(call: Callable[..., Any]) -> CallSignature:
-    """Return what a method ``call`` takes."""
-    parameters = signature(call).parameters
+def _call_signature(call: Callable[..., Any], is_static: bool) -> CallSignature:
+    parameters = _parameters(call, is_static)
     named = {
-        name: parameter
-        for name, parameter in parameters.items()
+        parameter.name: parameter
+        for parameter in parameters
         if parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-        and name != "self"
     }
-    takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
+    takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters)
     training = named.get("training")
     default = None if training is None or training.default is Parameter.empty else training.default
     return CallSignature(
@@ -61,13 +67,25 @@ def call_signature(call: Callable[..., Any]) -> CallSignature:
 
 
 @cache
-def shape_parameters(function: Callable[..., Any]) -> tuple[str, ...] | None:
+def shape_parameters(
+    function: Callable[..., Any], is_static: bool = False
+) -> tuple[str, ...] | None:
     """Return the names of the shapes that a method takes; None where it takes any number."""
-    parameters = [
-        parameter for name, parameter in signature(function).parameters.items() if name != "self"
-    ]
+    parameters = _parameters(function, is_static)
     if any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in parameters):
         return None
     return tuple(
         parameter.name for parameter in parameters if parameter.kind is not Parameter.VAR_KEYWORD
     )
+
+
+def _parameters(function: Callable[..., Any], is_static: bool) -> list[Parameter]:
+    """Return the parameters of a function of a class, without the instance.
+
+    Static methods take no instance, and the signatures of class methods leave the class out.
+    """
+    parameters = list(signature(function).parameters.values())
+    takes_instance = not is_static and not ismethod(function)
+    if takes_instance and parameters and parameters[0].kind in _POSITIONAL:
+        del parameters[0]
+    return parameters

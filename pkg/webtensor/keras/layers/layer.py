@@ -178,16 +178,16 @@ class Layer(LayerState):
 
     @property
     def _call_has_training_arg(self) -> bool:
-        return call_signature(type(self).call).takes_training
+        return call_signature(self).takes_training
 
     @property
     def _call_has_mask_arg(self) -> bool:
-        return "mask" in call_signature(type(self).call).mask_names
+        return "mask" in call_signature(self).mask_names
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if "_path" not in self.__dict__:
             raise RuntimeError(f"{type(self).__name__}: __init__ must call super().__init__()")
-        parameters = call_signature(type(self).call)
+        parameters = call_signature(self)
         if not (len(args) == 1 and type(args[0]) is Tensor and not kwargs):
             args, kwargs = self._converted(args, kwargs)
         inputs = args[0] if args else next(iter(kwargs.values()), None)
@@ -387,14 +387,15 @@ class Layer(LayerState):
         """Return symbolic tensors like the outputs of ``call``."""
         if type(self).compute_output_shape is Layer.compute_output_shape:
             return super().compute_output_spec(*args, **kwargs)
-        parameters = shape_parameters(type(self).compute_output_shape)
+        method = type(self).compute_output_shape
+        parameters = shape_parameters(method, self.compute_output_shape is method)
         if parameters is None or len(parameters) == 1:
             inputs = args[0] if args else next(iter(kwargs.values()))
             output_shape = self.compute_output_shape(
                 map_structure(lambda symbol: symbol.shape, inputs)
             )
         else:
-            shapes = call_signature(type(self).call).input_shapes(args, kwargs)
+            shapes = call_signature(self).input_shapes(args, kwargs)
             output_shape = self.compute_output_shape(
                 **{name: shape for name, shape in shapes.items() if name in parameters}
             )
