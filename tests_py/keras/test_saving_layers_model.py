@@ -423,6 +423,65 @@ def test_what_tensorflow_js_lacks(make: Any, message: str):
         ours.saving.layers_model_files(ours.Sequential([ours.Input((4,)), make(ours)]))
 
 
+@pytest.mark.parametrize(
+    "shape, make, message",
+    [
+        ((4,), lambda api: api.Dense(2, activity_regularizer="l2"), "no activity_regularizer="),
+        ((4,), lambda api: api.ELU(0.5), "no alpha=0.5 of ELU"),
+        (
+            (3, 2),
+            lambda api: api.Bidirectional(
+                api.LSTM(2), backward_layer=api.LSTM(2, activation="relu", go_backwards=True)
+            ),
+            "no backward_layer of Bidirectional",
+        ),
+        ((3, 2), lambda api: api.GlobalMaxPooling1D(keepdims=True), "no keepdims=True"),
+        (
+            (3, 2),
+            lambda api: api.MaxPooling1D(data_format="channels_first"),
+            "no data_format='channels_first' of MaxPooling1D",
+        ),
+        ((5, 5, 2), lambda api: api.DepthwiseConv2D(2, dilation_rate=2), "no dilation_rate="),
+        ((5, 5, 2), lambda api: api.Conv2DTranspose(2, 2, dilation_rate=2), "no dilation_rate="),
+        ((2, 2, 1), lambda api: api.UpSampling2D(interpolation="bilinear"), "no interpolation="),
+    ],
+)
+def test_arguments_that_tensorflow_js_lacks(shape: tuple[int, ...], make: Any, message: str):
+    model = ours.Sequential([ours.Input(shape), make(ours.layers)])
+    with pytest.raises(ValueError, match=message):
+        ours.saving.layers_model_files(model)
+
+
+@pytest.mark.parametrize(
+    "shape, make",
+    [
+        ((4,), lambda api: api.ELU()),
+        ((3, 2), lambda api: api.Bidirectional(api.LSTM(2, dropout=0.1, seed=3))),
+        ((4, 2), lambda api: api.MaxPooling1D()),
+        ((3, 2), lambda api: api.GlobalAveragePooling1D()),
+        ((5, 5, 2), lambda api: api.DepthwiseConv2D(2)),
+        ((5, 5, 2), lambda api: api.Conv2DTranspose(2, 2)),
+        ((2, 2, 1), lambda api: api.UpSampling2D()),
+    ],
+)
+def test_arguments_with_the_values_of_tensorflow_js(shape: tuple[int, ...], make: Any):
+    model = randomized(ours.Sequential([ours.Input(shape), make(ours.layers)]))
+    x = np.random.default_rng(0).normal(size=(2, *shape)).astype("float32")
+    same(ours.saving.load_layers_model(ours.saving.layers_model_files(model)), model, x)
+
+
+@pytest.mark.parametrize("distribution", ["normal", "uniform"])
+def test_initializers_of_lecun_are_written_as_tensorflow_js_does(distribution: str):
+    layer = ours.layers.Dense(2, kernel_initializer=f"lecun_{distribution}")
+    files = ours.saving.layers_model_files(ours.Sequential([ours.Input((4,)), layer]))
+    layers = json.loads(files["model.json"])["modelTopology"]["config"]["layers"]
+    assert layers[1]["config"]["kernel_initializer"] == {
+        "class_name": "VarianceScaling",
+        "config": {"scale": 1.0, "mode": "fan_in", "distribution": distribution, "seed": None},
+    }
+    ours.saving.load_layers_model(files)
+
+
 def test_optimizers_and_losses_that_tensorflow_js_lacks():
     model = small()
     for optimizer, loss, message in (

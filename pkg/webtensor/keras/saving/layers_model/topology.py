@@ -20,6 +20,8 @@ __all__ = ["topology_of"]
 
 #: The call that returned a tensor: the name of the layer, the call's index, the output's index.
 _History: TypeAlias = tuple[str, int, int]
+#: The values that an argument may have, by its name.
+_RequiredValues: TypeAlias = dict[str, tuple[object, ...]]
 
 _LAYERS = frozenset(
     {
@@ -116,7 +118,6 @@ _RENAMED = {
 _OMITTED = frozenset(
     {
         "autocast",
-        "backward_layer",
         "lora_alpha",
         "lora_rank",
         "optional",
@@ -130,7 +131,8 @@ _OMITTED = frozenset(
     }
 )
 #: The values of arguments that TensorFlow.js does not have, but behaves as if it had.
-_REQUIRED_VALUES = {
+_REQUIRED_VALUES: _RequiredValues = {
+    "activity_regularizer": (None,),
     "groups": (1,),
     "output_padding": (None,),
     "renorm": (False,),
@@ -138,7 +140,29 @@ _REQUIRED_VALUES = {
     "rms_scaling": (False,),
     "use_scale": (False,),
 }
-_REQUIRED_VALUES_OF_RELU = {"negative_slope": (0, None), "threshold": (0, None)}
+_NO_DILATION: _RequiredValues = {"dilation_rate": (1, (1, 1), [1, 1], (1, 1, 1), [1, 1, 1])}
+_CHANNELS_LAST: _RequiredValues = {"data_format": ("channels_last", None)}
+_NO_KEEPDIMS: _RequiredValues = {"keepdims": (False,)}
+#: Such values by the classes of layers.
+_REQUIRED_VALUES_OF: dict[str, _RequiredValues] = {
+    "AveragePooling1D": _CHANNELS_LAST,
+    "Conv2DTranspose": _NO_DILATION,
+    "Conv3DTranspose": _NO_DILATION,
+    "DepthwiseConv2D": _NO_DILATION,
+    "ELU": {"alpha": (1, None)},
+    "GlobalAveragePooling1D": {**_CHANNELS_LAST, **_NO_KEEPDIMS},
+    "GlobalAveragePooling2D": _NO_KEEPDIMS,
+    "GlobalMaxPooling1D": {**_CHANNELS_LAST, **_NO_KEEPDIMS},
+    "GlobalMaxPooling2D": _NO_KEEPDIMS,
+    "MaxPooling1D": _CHANNELS_LAST,
+    "ReLU": {"negative_slope": (0, None), "threshold": (0, None)},
+    # TensorFlow.js interpolates between corners of pixels, and Keras between centers.
+    "UpSampling2D": {"interpolation": ("nearest",)},
+}
+#: Arguments with required values that are written nevertheless.
+_WRITTEN = frozenset({"alpha", "data_format", "dilation_rate", "interpolation", "reset_after"})
+#: The distributions of initializers that TensorFlow.js writes as ``VarianceScaling``.
+_LECUN_DISTRIBUTIONS = {"LecunNormal": "normal", "LecunUniform": "uniform"}
 
 
 def topology_of(model: Model) -> Config:
@@ -169,29 +193,44 @@ def _layer(layer: Config) -> Config:
 
 
 def _arguments(class_name: str, config: Config) -> Config:
-    required = {**_REQUIRED_VALUES, **(_REQUIRED_VALUES_OF_RELU if class_name == "ReLU" else {})}
+    required = {**_REQUIRED_VALUES, **_REQUIRED_VALUES_OF.get(class_name, {})}
     renamed = _RENAMED.get(class_name, {})
     arguments: Config = {}
     for name, value in config.items():
         if name in required:
             if value not in required[name]:
                 raise ValueError(
-                    f"TensorFlow.js has no {name}={value!r} of {class_name}, which layer "
+                    f"TensorFlow.js has no {name}={value!r:.200} of {class_name}, which layer "
                     f"{config.get('name')!r} has"
                 )
-            if name != "reset_after":
+            if name not in _WRITTEN:
                 continue
         if name not in _OMITTED:
             arguments[renamed.get(name, name)] = _argument(class_name, name, value)
     if class_name == "Bidirectional":
         # TensorFlow.js puts the prefix before the name itself.
+        _check_backward_layer(arguments.pop("backward_layer", None), arguments)
         inner = arguments["layer"]["config"]
         inner["name"] = str(inner["name"]).removeprefix("forward_")
     return arguments
 
 
+def _check_backward_layer(backward_layer: Config | None, arguments: Config) -> None:
+    """Refuse a backward layer that is not the forward one with ``go_backwards`` inverted."""
+    if backward_layer is None:
+        return
+    layer = arguments["layer"]
+    forward, backward = ({**entry["config"], "name": None} for entry in (layer, backward_layer))
+    forward["go_backwards"] = not forward.get("go_backwards")
+    if layer["class_name"] != backward_layer["class_name"] or forward != backward:
+        raise ValueError(
+            "TensorFlow.js has no backward_layer of Bidirectional, which layer "
+            f"{arguments.get('name')!r} has"
+        )
+
+
 def _argument(class_name: str, name: str, value: Any) -> object:
-    if name in ("layer", "cell"):
+    if name in ("layer", "cell") or (name == "backward_layer" and value is not None):
         return _layer(value)
     if name == "cells":
         return [_layer(cell) for cell in value]
@@ -226,6 +265,10 @@ def _object(value: Config) -> Config:
     config = {
         name: argument for name, argument in value["config"].items() if not name.endswith("_axes")
     }
+    if class_name in _LECUN_DISTRIBUTIONS:
+        distribution = _LECUN_DISTRIBUTIONS[class_name]
+        config = {"scale": 1.0, "mode": "fan_in", "distribution": distribution, **config}
+        class_name = "VarianceScaling"
     if class_name in ("L1", "L2"):
         class_name, config = "L1L2", {"l1": 0.0, "l2": 0.0, **config}
     if str(config.get("distribution", "")).endswith("truncated_normal"):
