@@ -435,7 +435,6 @@ def test_what_tensorflow_js_lacks(make: Any, message: str):
             ),
             "no backward_layer of Bidirectional",
         ),
-        ((3, 2), lambda api: api.GlobalMaxPooling1D(keepdims=True), "no keepdims=True"),
         (
             (3, 2),
             lambda api: api.MaxPooling1D(data_format="channels_first"),

@@ -142,7 +142,6 @@ _REQUIRED_VALUES: _RequiredValues = {
 }
 _NO_DILATION: _RequiredValues = {"dilation_rate": (1, (1, 1), [1, 1], (1, 1, 1), [1, 1, 1])}
 _CHANNELS_LAST: _RequiredValues = {"data_format": ("channels_last", None)}
-_NO_KEEPDIMS: _RequiredValues = {"keepdims": (False,)}
 #: Such values by the classes of layers.
 _REQUIRED_VALUES_OF: dict[str, _RequiredValues] = {
     "AveragePooling1D": _CHANNELS_LAST,
@@ -150,10 +149,8 @@ _REQUIRED_VALUES_OF: dict[str, _RequiredValues] = {
     "Conv3DTranspose": _NO_DILATION,
     "DepthwiseConv2D": _NO_DILATION,
     "ELU": {"alpha": (1, None)},
-    "GlobalAveragePooling1D": {**_CHANNELS_LAST, **_NO_KEEPDIMS},
-    "GlobalAveragePooling2D": _NO_KEEPDIMS,
-    "GlobalMaxPooling1D": {**_CHANNELS_LAST, **_NO_KEEPDIMS},
-    "GlobalMaxPooling2D": _NO_KEEPDIMS,
+    "GlobalAveragePooling1D": _CHANNELS_LAST,
+    "GlobalMaxPooling1D": _CHANNELS_LAST,
     "MaxPooling1D": _CHANNELS_LAST,
     "ReLU": {"negative_slope": (0, None), "threshold": (0, None)},
     # TensorFlow.js interpolates between corners of pixels, and Keras between centers.
