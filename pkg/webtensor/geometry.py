@@ -12,6 +12,7 @@ __all__ = [
     "Resize",
     "Sampling",
     "Window",
+    "WindowAxis",
     "make_resize",
     "make_volume_window",
     "make_window",
@@ -21,6 +22,23 @@ __all__ = [
 
 #: "same", "valid", a number, or ((0, 0), (top, bottom), (left, right), (0, 0)).
 Padding = str | int | Sequence[Sequence[int]]
+
+
+class WindowAxis(NamedTuple):
+    """A window along one axis; ``padding`` is a word or (before, after), as it was declared."""
+
+    length: int
+    outputs: int
+    size: int
+    stride: int
+    dilation: int
+    before: int
+    padding: str | tuple[int, int]
+
+    @property
+    def reach(self) -> int:
+        """From the first element that a filter reads to the last."""
+        return (self.size - 1) * self.dilation + 1
 
 
 class Window(NamedTuple):
@@ -55,6 +73,32 @@ class Window(NamedTuple):
         """All fields but the padding, in order, as kernels take them."""
         return self[:-1]
 
+    @property
+    def axes(self) -> tuple[WindowAxis, WindowAxis]:
+        """The window along the height and along the width."""
+        padding = self.padding
+        vertical, horizontal = (padding, padding) if isinstance(padding, str) else padding
+        return (
+            WindowAxis(
+                self.in_height,
+                self.out_height,
+                self.filter_height,
+                self.stride_height,
+                self.dilation_height,
+                self.pad_top,
+                vertical,
+            ),
+            WindowAxis(
+                self.in_width,
+                self.out_width,
+                self.filter_width,
+                self.stride_width,
+                self.dilation_width,
+                self.pad_left,
+                horizontal,
+            ),
+        )
+
     def groups(self, depth: int) -> int:
         """Return how many groups the channels form, of which each filter sees ``depth``."""
         return self.in_channels // depth
@@ -76,27 +120,7 @@ def trimmed(window: Window) -> Window:
     A pool gives the same result, and a filter of a million rows costs no more than one as high as
     the input.
     """
-    paddings: Sequence[str | tuple[int, int]] = window.padding
-    if isinstance(window.padding, str):
-        paddings = [window.padding] * 2
-    height, vertical = _trimmed_axis(
-        window.in_height,
-        window.out_height,
-        window.filter_height,
-        window.stride_height,
-        window.dilation_height,
-        window.pad_top,
-        paddings[0],
-    )
-    width, horizontal = _trimmed_axis(
-        window.in_width,
-        window.out_width,
-        window.filter_width,
-        window.stride_width,
-        window.dilation_width,
-        window.pad_left,
-        paddings[1],
-    )
+    (height, vertical), (width, horizontal) = map(_trimmed_axis, window.axes)
     if (height, width) == (window.filter_height, window.filter_width):
         return window
     return window._replace(
@@ -108,18 +132,10 @@ def trimmed(window: Window) -> Window:
     )
 
 
-def _trimmed_axis(
-    length: int,
-    outputs: int,
-    size: int,
-    stride: int,
-    dilation: int,
-    before: int,
-    padding: str | tuple[int, int],
-) -> tuple[int, tuple[int, int]]:
+def _trimmed_axis(axis: WindowAxis) -> tuple[int, tuple[int, int]]:
     """Return (filter size, padding) along one axis; see ``trimmed``."""
-    reach = (size - 1) * dilation + 1
-    after = max(0, (outputs - 1) * stride + reach - length - before)
+    length, outputs, size, stride, dilation, before, padding = axis
+    after = max(0, (outputs - 1) * stride + axis.reach - length - before)
     if not isinstance(padding, str):
         after = padding[1]
     first = max(0, -(((outputs - 1) * stride - before) // dilation))

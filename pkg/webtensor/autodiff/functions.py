@@ -193,7 +193,7 @@ def _gradients(
 
 
 def in_dtype_of(value: Tensor | Variable, direction: Tensor) -> Tensor:
-    """Return a gradient or a tangent of a value, in the value's dtype if it is of integers."""
+    """Return a gradient or a tangent; one of integers is cast to the dtype of its ``value``."""
     if direction.dtype.rank > int32.rank:
         return direction
     dtype = value.dtype if value.dtype.rank > int32.rank else float32

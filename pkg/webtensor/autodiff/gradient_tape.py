@@ -97,13 +97,13 @@ class GradientTape:
 
         Raises:
             RuntimeError: the tape is not recording.
-            CaptureError: a loop's body or ``wt.vmap``'s function would not be recorded.
+            CaptureError: it is called within ``wt.vmap``, or in a loop of a captured function.
         """
         tape = self._recording("stop_recording")
         if tape not in recording_tapes():
             raise CaptureError(
-                "stop_recording: what wt.vmap, or a loop in a captured function, repeats is "
-                "recorded as a whole; use keras.ops.stop_gradient for a part of it"
+                "stop_recording: wt.vmap, and loops of captured functions, record all that they "
+                "repeat; use keras.ops.stop_gradient there"
             )
         tape.__exit__()
         try:

@@ -70,13 +70,7 @@ class Grouping:
         tables = [_SMALL, _MIXED, _DIVISIBLE, _LARGE] if self.others else [_SMALL]
         for table in [*tables, _LONG] if self.is_signal else tables:
             yield [
-                {
-                    axis: size
-                    for groups, rows in ((self.batches, _BATCHES), (self.others, table))
-                    for number, group in enumerate(groups)
-                    for size in [_of_group([row[run] for row in rows], number)]
-                    for axis in group
-                }
+                self._sizes([row[run] for row in _BATCHES], [row[run] for row in table])
                 for run in range(4)
             ]
 
@@ -90,10 +84,16 @@ class Grouping:
         if len(self.others) == 1:
             checks = (*_SEQUENCE_CHECKS, *(_SIGNAL_CHECKS if self.is_signal else ()))
         for batch, sizes in checks:
-            chosen = {axis: batch for group in self.batches for axis in group}
-            for number, group in enumerate(self.others):
-                chosen |= dict.fromkeys(group, _of_group(sizes, number))
-            yield chosen
+            yield self._sizes([batch] * len(self.batches), sizes)
+
+    def _sizes(self, batches: Sequence[int], others: Sequence[int]) -> Sizes:
+        """Return the size of each axis, for sizes of the first groups of both kinds."""
+        return {
+            axis: _of_group(sizes, number)
+            for groups, sizes in ((self.batches, batches), (self.others, others))
+            for number, group in enumerate(groups)
+            for axis in group
+        }
 
 
 def _of_group(sizes: Sequence[int], number: int) -> int:

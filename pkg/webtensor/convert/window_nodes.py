@@ -10,7 +10,7 @@ from webtensor.convert.node_building import NodeBuilder, Value
 from webtensor.convert.node_rules import Call, Rule, refused
 from webtensor.convert.primitive_nodes import added_epilogue
 from webtensor.formats.graph_def import AttributeValue, ElementType
-from webtensor.geometry import Window, make_resize
+from webtensor.geometry import Window, WindowAxis, make_resize
 
 __all__ = ["WINDOW_RULES"]
 
@@ -22,47 +22,14 @@ class _Padding(NamedTuple):
     pairs: tuple[tuple[int, int], tuple[int, int]]
 
 
-class _Axis(NamedTuple):
-    """A window along one axis; ``reach`` is from the first element of a filter to the last."""
-
-    length: int
-    outputs: int
-    reach: int
-    stride: int
-    before: int
-    declared: str | tuple[int, int]
-
-    @property
-    def total_of_same(self) -> int:
-        """The padding that "same" stands for."""
-        return max((self.outputs - 1) * self.stride + self.reach - self.length, 0)
-
-    def outputs_of(self, after: int) -> int:
-        """Return the number of outputs for a padding behind the elements."""
-        return (self.length + self.before + after - self.reach) // self.stride + 1
+def _total_of_same(axis: WindowAxis) -> int:
+    """Return the padding that "same" stands for."""
+    return max((axis.outputs - 1) * axis.stride + axis.reach - axis.length, 0)
 
 
-def _axes(window: Window) -> tuple[_Axis, _Axis]:
-    """Return what a window does along the height and along the width."""
-    padding = window.padding
-    vertical, horizontal = (padding, padding) if isinstance(padding, str) else padding
-    height = _Axis(
-        window.in_height,
-        window.out_height,
-        (window.filter_height - 1) * window.dilation_height + 1,
-        window.stride_height,
-        window.pad_top,
-        vertical,
-    )
-    width = _Axis(
-        window.in_width,
-        window.out_width,
-        (window.filter_width - 1) * window.dilation_width + 1,
-        window.stride_width,
-        window.pad_left,
-        horizontal,
-    )
-    return height, width
+def _outputs_of(axis: WindowAxis, after: int) -> int:
+    """Return the number of outputs for a padding behind the elements."""
+    return (axis.length + axis.before + after - axis.reach) // axis.stride + 1
 
 
 def _padding(nodes: NodeBuilder, windows: Sequence[Window]) -> _Padding:
@@ -73,7 +40,7 @@ def _padding(nodes: NodeBuilder, windows: Sequence[Window]) -> _Padding:
     Raises:
         ModelFormatError: it depends on the size of the images.
     """
-    heights, widths = zip(*map(_axes, windows), strict=True)
+    heights, widths = zip(*(window.axes for window in windows), strict=True)
     if any(map(_is_used_up, (heights, widths))):
         reason = "strides leave as much of small images as of larger ones"
         raise refused(nodes, reason, is_due_to_sizes=True)
@@ -83,34 +50,34 @@ def _padding(nodes: NodeBuilder, windows: Sequence[Window]) -> _Padding:
     return _Padding("EXPLICIT" if any(map(any, pairs)) else "VALID", pairs)
 
 
-def _is_used_up(traces: Sequence[_Axis]) -> bool:
+def _is_used_up(traces: Sequence[WindowAxis]) -> bool:
     """Whether strides leave the same size of all images, so that it seems to be a constant."""
     sizes, outputs = {axis.length for axis in traces}, {axis.outputs for axis in traces}
     return traces[0].stride > 1 and len(sizes) > 1 and len(outputs) == 1
 
 
-def _is_same(traces: Sequence[_Axis]) -> bool:
+def _is_same(traces: Sequence[WindowAxis]) -> bool:
     """Whether the padding of an axis is "same" for all sizes that it may have."""
-    if all(axis.declared == "same" for axis in traces):
+    if all(axis.padding == "same" for axis in traces):
         return True
     if len({axis.length for axis in traces}) > 1 and traces[0].stride > 1:
         return False
     return all(
-        axis.outputs == -(-axis.length // axis.stride) and axis.before == axis.total_of_same // 2
+        axis.outputs == -(-axis.length // axis.stride) and axis.before == _total_of_same(axis) // 2
         for axis in traces
     )
 
 
-def _explicit(nodes: NodeBuilder, traces: Sequence[_Axis]) -> tuple[int, int]:
+def _explicit(nodes: NodeBuilder, traces: Sequence[WindowAxis]) -> tuple[int, int]:
     """Return what is before and after the images along an axis."""
     first = traces[0]
-    after = 0 if isinstance(first.declared, str) else first.declared[1]
+    after = 0 if isinstance(first.padding, str) else first.padding[1]
     is_fixed = len({axis.length for axis in traces}) == 1
-    if is_fixed or (isinstance(first.declared, str) and first.stride == 1):
-        after = max(first.total_of_same - first.before, 0)
-    elif isinstance(first.declared, str) or any(axis.declared != first.declared for axis in traces):
+    if is_fixed or (isinstance(first.padding, str) and first.stride == 1):
+        after = max(_total_of_same(first) - first.before, 0)
+    elif isinstance(first.padding, str) or any(axis.padding != first.padding for axis in traces):
         after = -1
-    if after < 0 or any(axis.outputs_of(after) != axis.outputs for axis in traces):
+    if after < 0 or any(_outputs_of(axis, after) != axis.outputs for axis in traces):
         reason = "a padding that depends on the size of the images"
         raise refused(nodes, reason, is_due_to_sizes=True)
     return first.before, after

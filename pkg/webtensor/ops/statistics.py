@@ -85,10 +85,10 @@ def _moments_gradient(
 
 #: Means and variances, one above the other, along the middle of three axes in one pass. Not all
 #: backends have a kernel for it.
+_MOMENTS = Primitive("moments", gradients=(_moments_gradient,))
+
 #: Norms that only square the elements.
 _EUCLIDEAN = ("euclidean", "fro", 2)
-
-_MOMENTS = Primitive("moments", gradients=(_moments_gradient,))
 
 
 def moments(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Moments:
