@@ -427,6 +427,10 @@ def test_lists_of_tensors(backend: str) -> None:
 def test_derivatives_of_complex_results(backend: str) -> None:
     z = wt.complex([1.0, 2.0], [2.0, 4.0])
     np.testing.assert_allclose(wt.grad(lambda z: z * z)(z).numpy(), 2 * np.conj(z.numpy()))
+    with wt.GradientTape() as tape:
+        tape.watch(z)
+        square = z * z
+    np.testing.assert_allclose(tape.gradient(square, z).numpy(), 2 * np.conj(z.numpy()))
     along = wt.complex([1.0, 1.0], [0.0, 0.0])
     np.testing.assert_allclose(wt.jvp(lambda z: z * z, [z], [along])[1].numpy(), 2 * z.numpy())
     with pytest.raises(TypeError, match="jacobian: the function must return real numbers"):

@@ -9,6 +9,7 @@ from typing import Any
 from warnings import warn
 
 from webtensor.autodiff.functions import in_dtype_of
+from webtensor.autodiff.results import ones_like
 from webtensor.autodiff.tape import IDENTITY, Tape, recording_tapes, with_zeros, zero_gradient
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, Variable, alias, as_operand
@@ -327,7 +328,7 @@ def _output_gradients(target: Any, targets: Sequence[Any], output_gradients: Any
     gradients = []
     for target, part in zip(targets, parts, strict=True):
         if part is None:
-            gradients.append(as_operand("gradient", 1.0, float32).broadcast_to(target.shape))
+            gradients.append(ones_like(target))
             continue
         dy = in_dtype_of(target, as_operand("gradient", part, float32))
         if dy.shape != target.shape:
