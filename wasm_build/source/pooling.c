@@ -103,11 +103,42 @@ INLINE void greatest_of_four(const float *x, float *out, int row_step, int colum
   }
 }
 
+INLINE vf greatest_of_three(const float *x, int row_step) {
+  vf best = load(x); /* NaN stays the maximum */
+  vi nan = vseti(0);
+  take_greatest(&best, &nan, load(x + row_step));
+  take_greatest(&best, &nan, load(x + 2 * row_step));
+  return vsel(nan, vset(VNAN), best);
+}
+
+/* Windows of 3x3 elements, each of which has its third column in common with the next one: its
+ * maximum is kept where that of the next window will be. */
+static void NOINLINE greatest_of_overlapping(const float *x, float *out, int run, int row_step,
+                                             int channels) {
+  for (int c = 0; c < channels; c += 4) store(out + c, greatest_of_three(x + c, row_step));
+  for (; run > 0; run--, x += 2 * channels, out += channels) {
+    const float *middle = x + channels, *right = middle + channels;
+#pragma clang loop unroll_count(2)
+    for (int c = 0; c < channels; c += 4) {
+      vf best = load(out + c);
+      vi nan = vseti(0);
+      for (int i = 0; i < 3; i++) take_greatest(&best, &nan, load(middle + c + i * row_step));
+      vf shared = greatest_of_three(right + c, row_step);
+      take_greatest(&best, &nan, shared);
+      store(out + c, vsel(nan, vset(VNAN), best));
+      if (run > 1) store(out + channels + c, shared);
+    }
+  }
+}
+
 static void NOINLINE greatest_of_run(const float *x, float *out, Part part, int run, int step,
                                      int row_step, int column_step, int channels) {
   if (part.rows == 2 && part.columns == 2)
     for (; run > 0; run--, x += step, out += channels)
       greatest_of_four(x, out, row_step, column_step, channels);
+  else if (part.rows == 3 && part.columns == 3 && column_step == channels &&
+           step == 2 * channels && channels % 4 == 0)
+    greatest_of_overlapping(x, out, run, row_step, channels);
   else
     for (; run > 0; run--, x += step, out += channels)
       greatest(x, out, part, row_step, column_step, channels);
