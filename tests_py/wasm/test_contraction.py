@@ -254,8 +254,8 @@ def test_depthwise_conv2d_by_frequent_filters(
     more_rows, more_columns = ((k - 1) * d for k, d in zip(filter, dilations, strict=True))
     sizes = [(1, 1, channels) for channels in range(1, 18)]
     sizes += [(width, width % 4, 4 + width % 5) for width in range(1, 12)]
-    # So many channels that they are copied.
-    sizes += [(26, 5, 128), (7, 7, 256)]
+    # So many channels that they are computed in several turns, and of 512 that they are copied.
+    sizes += [(5, 3, 300), (11, 5, 256), (7, 7, 512)]
     for width, height, channels in sizes:
         x_shape = (2, height + more_rows + 1, width + more_columns, channels)
         window = make(x_shape, channels, filter, stride, padding, dilation)
@@ -267,7 +267,7 @@ def test_depthwise_conv2d_by_frequent_filters(
 
 
 @pytest.mark.parametrize("name", [None, "relu", "relu6", "elu", "sigmoid", "leaky_relu"])
-@pytest.mark.parametrize("width, channels", [(3, 9), (13, 8), (20, 128)], ids=str)
+@pytest.mark.parametrize("width, channels", [(3, 9), (13, 8), (20, 512)], ids=str)
 def test_products_end_with_a_bias_and_an_activation(
     wasm: WasmBackend, name: str | None, width: int, channels: int
 ) -> None:

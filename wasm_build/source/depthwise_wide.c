@@ -16,6 +16,7 @@ typedef struct {
 } Tile;
 typedef void tile_function(const Tile *tile, vf *sums);
 
+#define CHANNELS_AT_ONCE 16 /* they share a cache line */
 #define MOST_OUTPUTS 8
 #define PIXEL_BYTES (CHANNELS_AT_ONCE * sizeof(float))
 
@@ -65,6 +66,12 @@ INLINE int reach_of_line(const Window *w, int outputs) {
   return (whole - 1) * w->stride_width + w->filter_width;
 }
 
+/* Whether slots of so many pixels fit, with room for `others`. */
+INLINE int fits_copies(const Window *w, int pixels, int others) {
+  return reach_of_rows(w) <= MOST_COPIED_ROWS && pixels <= MOST_COPIED && others <= MOST_COPIED &&
+         (reach_of_rows(w) * pixels + others) * CHANNELS_AT_ONCE <= MOST_COPIED;
+}
+
 int is_wide(const Window *w) {
   const struct Kind *kind = kind_of(w);
   return kind && w->dilation_width == 1 && multiplier_of(w) == 1 &&
@@ -79,6 +86,7 @@ void depthwise_wide(const float *x, const float *filter, float *out, const Windo
   RowCopies copies;
   copies.slots = reach_of_rows(w);
   copies.pixels = reach_of_line(w, outputs);
+  copies.channels = CHANNELS_AT_ONCE;
   __builtin_memset(copies.data, 0, copies.slots * copies.pixels * PIXEL_BYTES);
   float *weights = copies.data + copies.slots * copies.pixels * CHANNELS_AT_ONCE;
   int channels = w->in_channels, width = w->filter_width;
