@@ -80,10 +80,9 @@ void depthwise_conv2d(const float *x, const float *filter, float *out, const Win
   int image_size = w->in_height * w->in_width * w->in_channels;
   int line_size = w->out_width * w->out_channels, first, end;
   find_piece(w->batch * w->out_height, 1, part, parts, &first, &end);
-  depthwise_function *function = is_3_by_3(w) ? depthwise_3_by_3 : is_wide(w) ? depthwise_wide : 0;
-  if (function) {
+  if (is_by_pixels(w)) {
     Clipping clipping = clipping_of(&epilogue);
-    function(x, filter, out, w, &clipping, first, end);
+    depthwise_by_pixels(x, filter, out, w, &clipping, first, end);
     if (!needs_epilogue(&epilogue)) return;
   } else {
     for (int line = first; line < end; line++) {
