@@ -156,6 +156,7 @@ def export_page_data(script: Path) -> Path:
     current = digest([script, *getattr(module, "SOURCES", [])])
     if folder.is_dir() and stamp.exists() and stamp.read_text() == current:
         return folder
+    stamp.unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     module.export(folder)

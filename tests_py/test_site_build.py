@@ -1,0 +1,36 @@
+"""What the build of the site keeps from one time to the next."""
+
+from pathlib import Path
+
+import pytest
+
+from web import build
+
+SCRIPT = """
+from pathlib import Path
+
+SOURCES = [Path(__file__).with_name("source.txt")]
+
+def export(output_dir):
+    (output_dir / "first").write_text("first")
+    (output_dir / "second").write_text(SOURCES[0].read_text().removeprefix("good "))
+    if "bad" in SOURCES[0].read_text():
+        raise ValueError("bad source")
+"""
+
+
+def test_an_export_that_failed_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.setattr(build, "ASSETS", tmp_path / "assets")
+    script, source = tmp_path / "page" / "export_data.py", tmp_path / "page" / "source.txt"
+    script.parent.mkdir()
+    script.write_text(SCRIPT)
+    source.write_text("good words")
+    assert (build.export_page_data(script) / "second").read_text() == "words"
+    source.write_text("bad words")
+    with pytest.raises(ValueError, match="bad source"):
+        build.export_page_data(script)
+    source.write_text("good words")
+    assert (build.export_page_data(script) / "second").read_text() == "words"
