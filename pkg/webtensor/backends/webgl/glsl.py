@@ -310,19 +310,24 @@ float acos_(float x) {
   return mix(nan(), mix(1.5707963268 - r, y, outer), a <= 1.0);
 }
 """,
-    "atan_": """
-float atan_(float x) {
-  float a = abs(x);
-  bool far = a > 2.414213562;
-  bool middle = !far && a > 0.4142135624;
-  float base = mix(mix(0.0, 0.7853981634, middle), 1.5707963268, far);
-  float s = mix(mix(a, a - 1.0, middle), -1.0, far) / mix(mix(1.0, a + 1.0, middle), a, far);
+    # Of x / y, for x from 0 to y.
+    "atan_of_ratio": """
+float atan_of_ratio(float x, float y) {
+  bool middle = x > 0.4142135624 * y;
+  float s = mix(x, x - y, middle) / mix(y, x + y, middle);
   float z = s * s;
   float p = 8.05374449538e-2;
   p = p * z - 1.38776856032e-1;
   p = p * z + 1.99777106478e-1;
   p = p * z - 3.33329491539e-1;
-  float r = base + (p * z * s + s);
+  return mix(0.0, 0.7853981634, middle) + (p * z * s + s);
+}
+""",
+    "atan_": """
+float atan_(float x) {
+  float a = abs(x);
+  float r = atan_of_ratio(min(a, 1.0), max(a, 1.0));
+  r = mix(r, 1.5707963268 - r, a > 1.0);
   return mix(copy_sign(r, x), x, is_nan(x));
 }
 """,
@@ -332,8 +337,11 @@ float atan2_(float y, float x) {
   float b = abs(x);
   float shorter = min(a, b);
   float longer = max(a, b);
-  float t = mix(ratio(shorter, longer), 0.0, longer == 0.0);
-  float r = atan_(mix(t, 1.0, is_inf(shorter)));
+  bool infinite = is_inf(shorter);
+  float scale = mix(1.0, 0.25, longer > 4e37);
+  shorter = mix(shorter * scale, 1.0, infinite);
+  longer = mix(longer * scale, 1.0, infinite || longer == 0.0);
+  float r = atan_of_ratio(shorter, longer);
   r = mix(r, 1.5707963268 - r, a > b);
   r = mix(r, 3.1415926536 - r, is_negative(x));
   return mix(copy_sign(r, y), nan(), is_any_nan(x, y));
