@@ -30,8 +30,7 @@ def simplified(recording: Recording, wanted: Iterable[View]) -> tuple[list[_Call
         if not isinstance(call, RecordedCall):
             calls.append(call._replace(inputs=inputs))
             continue
-        _, shape, dtype = call.output
-        key = call.primitive.kernel, inputs, shape, dtype, repr(call.attributes)
+        key = _key(call, inputs)
         value = call.output.value
         earlier = value if call.late is not None else first.setdefault(key, value)
         if earlier == value:
@@ -45,6 +44,15 @@ def simplified(recording: Recording, wanted: Iterable[View]) -> tuple[list[_Call
             needed.update(view.value for view in call.inputs)
             kept.append(call)
     return kept[::-1], same
+
+
+def _key(call: RecordedCall, inputs: tuple[View, ...]) -> tuple[Any, ...]:
+    """Return what two calls have in common that make the same elements."""
+    _, shape, dtype = call.output
+    kernel, attributes = call.primitive.kernel, repr(call.attributes)
+    if kernel == "concat":  # its attributes say all of the shapes
+        return kernel, tuple(view.value for view in inputs), dtype, attributes
+    return kernel, inputs, shape, dtype, attributes
 
 
 def divided(

@@ -29,6 +29,7 @@ from webtensor.backends.wasm.descriptions import (
     is_found,
 )
 from webtensor.backends.wasm.links import is_end, is_link
+from webtensor.backends.wasm.places import placed_together
 from webtensor.errors import KernelNotFoundError
 
 if TYPE_CHECKING:
@@ -289,7 +290,9 @@ class WasmProgram:
         ]
         self._queue: array[float] = array("d")
         for number, (call, description) in enumerate(zip(program.calls, descriptions, strict=True)):
-            for step in description.calls:
+            for index, step in enumerate(description.calls):
+                if (number, index) in self._places.unneeded:
+                    continue
                 words, first, found_late = self._begin(step)
                 for place, argument in enumerate(step.arguments, first):
                     if _is_late(argument):
@@ -356,6 +359,8 @@ class WasmProgram:
             words[place] = self._scratch[number][RESULT.block - 1 - block] + offset
             return
         value = sources + number if block == RESULT.block else calls[number].inputs[block]
+        value, before = self._places.whole(value)
+        offset += before
         if value < sources:
             self._source_gaps.append(_Gap(words, place, value, offset))
         elif value in self._results:
@@ -431,17 +436,18 @@ class WasmProgram:
         """Give temporary values, scratch memory and geometries their places."""
         program = self._program
         sources, results = program.sources, {*program.results}
-        ends = {
-            number: index
-            for index, unneeded in enumerate(last_uses(program))
-            for number in unneeded
-        }
-        values = [sources + index for index in range(len(descriptions))]
-        temporary = [number for number in values if number not in results]
-        lives = [
-            Life(number - sources, ends[number], _rounded(descriptions[number - sources].bytes))
-            for number in temporary
-        ]
+        self._places = placed_together(program)
+        temporary: dict[int, Life] = {}
+        for index, unneeded in enumerate(last_uses(program)):
+            for number in unneeded:
+                whole, _ = self._places.whole(number)
+                if whole < sources or whole in results:
+                    continue
+                begin, size = number - sources, _rounded(descriptions[whole - sources].bytes)
+                if whole in temporary:
+                    begin = min(begin, temporary[whole].first)
+                temporary[whole] = Life(begin, index, size)
+        lives = [*temporary.values()]
         lives += [
             Life(index, index, _rounded(count))
             for index, description in enumerate(descriptions)
