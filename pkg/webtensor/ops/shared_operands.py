@@ -32,7 +32,7 @@ class OfRows(Gathered):
         return self
 
     def total(self) -> Tensor:
-        """Compute the gradient."""
-        columns = zip(*self.rows, strict=True)
+        """Compute the gradient, of the rows in the order of the products that they belong to."""
+        columns = zip(*reversed(self.rows), strict=True)
         whole = self.rule(*(concat(column) if len(column) > 1 else column[0] for column in columns))
         return whole if self.rest is None else self.rest + whole

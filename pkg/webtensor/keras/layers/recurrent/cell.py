@@ -208,21 +208,17 @@ class GatedCell(RecurrentArguments, Layer):
         return None if self.bias is None else self.bias.value
 
     def project_inputs(self, inputs: Tensor, training: bool, has_steps: bool) -> Tensor:
-        """Return what inputs contribute to the gates; with ``has_steps``, axis 1 is the steps."""
+        """Return what inputs contribute to the gates; with ``has_steps``, axis 0 is the steps."""
         kernel, bias = self.kernel.value, self._input_bias()
         if not (training and 0 < self.dropout < 1):
             return self._product(inputs, kernel, bias)
-        masks = self.get_dropout_mask(part(inputs, 1, 0) if has_steps else inputs)
+        masks = self.get_dropout_mask(part(inputs, 0, 0) if has_steps else inputs)
         assert masks is not None
-
-        def masked(mask: Tensor) -> Tensor:
-            return wt.multiply(inputs, wt.expand_dims(mask, 1) if has_steps else mask)
-
         if not isinstance(masks, list):
-            return self._product(masked(masks), kernel, bias)
+            return self._product(inputs * masks, kernel, bias)
         kernels = wt.split(kernel, self._gates, -1)
         products = [
-            self._product(masked(mask), gate_kernel, None)
+            self._product(inputs * mask, gate_kernel, None)
             for mask, gate_kernel in zip(masks, kernels, strict=True)
         ]
         gates = wt.concat(products, -1)

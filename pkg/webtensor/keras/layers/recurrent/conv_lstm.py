@@ -152,7 +152,7 @@ class ConvLSTMCell(MemoryCell):
         return wt.permute_dims(outputs, (*range(channels), rank - 1, *range(channels, rank - 1)))
 
     def project_inputs(self, inputs: Tensor, training: bool, has_steps: bool) -> Tensor:
-        """Return what inputs contribute to the gates; with ``has_steps``, axis 1 is the steps."""
+        """Return what inputs contribute to the gates; with ``has_steps``, axis 0 is the steps."""
         return super().project_inputs(self._with_channels_last(inputs), training, has_steps)
 
     def _product(self, inputs: Tensor, kernel: Tensor, bias: Tensor | None) -> Tensor:

@@ -236,13 +236,13 @@ class _StepLoop:
     ) -> tuple[Tensor, list[State]]:
         """Run a cell that projects the inputs of all steps at once."""
         try:
-            projected = cell.project_inputs(sequences, self.training, has_steps=True)
+            projected = cell.project_inputs(_exchanged(sequences), self.training, has_steps=True)
             constants = cell.constants(self.training)
             state = cell.pack_state(states)
             output = cell.output_of(state)
             outputs = []
             for position, step in enumerate(self._steps(sequences.shape[1], is_first)):
-                new_state = cell.next_state(part(projected, 1, step), state, output, constants)
+                new_state = cell.next_state(part(projected, 0, step), state, output, constants)
                 state = self._unless_masked(position, new_state, state)
                 output = cell.output_of(state)
                 if returns_sequences:
@@ -301,11 +301,19 @@ class _StepLoop:
 
     def _result(self, cell: Cell, outputs: list[Tensor], last: Tensor) -> Tensor:
         """All outputs, or the last; zeros where steps do not count, if the layer wants that."""
-        result = wt.stack(outputs, 1) if outputs else last
+        result = _exchanged(wt.stack(outputs)) if outputs else last
         if self.mask is not None and self.layer.zero_output_for_mask:
             counts = self.mask if outputs else part(self.mask, 1, self.mask.shape[1] - 1)
             result = wt.where(_with_rank(counts, len(result.shape)), result, 0.0)
         return cell.in_data_format(result) if isinstance(cell, GatedCell) else result
+
+
+def _exchanged(sequences: Tensor) -> Tensor:
+    """Exchange the axis of examples with that of steps; where steps come first, each is whole."""
+    first, second, *rest = sequences.shape
+    if 1 in (first, second):
+        return wt.reshape(sequences, (second, first, *rest))
+    return wt.transpose(sequences, (1, 0, *range(2, len(sequences.shape))))
 
 
 def _is_gated(cell: Cell) -> bool:
