@@ -315,3 +315,24 @@ def test_operations_of_your_own(tmp_path: Path) -> None:
         wt.deregister_graph_op("Twice")
     assert isinstance(result, wt.Tensor)
     assert result.tolist() == [2.0]
+
+
+def test_the_signature_of_an_older_model_is_not_in_the_metadata_any_more(tmp_path: Path) -> None:
+    (tmp_path / "m").mkdir()
+    nodes = [
+        {"name": "x", "op": "Placeholder", "attr": {"dtype": {"type": "DT_FLOAT"}}},
+        {"name": "up", "op": "Sqrt", "input": ["x"]},
+        {"name": "down", "op": "Neg", "input": ["x"]},
+        {"name": "last", "op": "Identity", "input": ["down"]},
+    ]
+    signature = {"outputs": {"a": {"name": "last:0"}, "b": {"name": "up:0"}}}
+    fields = {
+        "modelTopology": {"node": nodes},
+        "weightsManifest": [],
+        "userDefinedMetadata": {"signature": signature, "author": "me"},
+    }
+    (tmp_path / "m" / "model.json").write_text(json.dumps(fields))
+    convert_model(tmp_path / "m", tmp_path / "web")
+    model = wt.load_graph_model(tmp_path / "web")
+    assert model.metadata == {"author": "me"}
+    assert [value.tolist() for value in model.execute(4.0)] == [-4.0, 2.0]

@@ -150,6 +150,23 @@ def test_outputs_have_the_keys_of_the_metadata():
     assert model.metadata == metadata
 
 
+def test_signatures_in_the_metadata_of_older_files():
+    signature = {
+        "inputs": {"image": {"name": "x:0"}},
+        "outputs": {"down": {"name": "negative:0"}, "up": {"name": "positive:0"}},
+    }
+    other = {"outputs": {"up": tensor_info("positive:0")}}
+    metadata = {"signature": signature}
+    model = wt.load_graph_model(files(userDefinedMetadata=metadata, signature=other))
+    negative, positive = arrays_of(model.execute({"image": X}))
+    np.testing.assert_allclose(positive, np.maximum(X @ WEIGHTS, 0))
+    np.testing.assert_allclose(negative, -(X @ WEIGHTS))
+    assert model.metadata == metadata
+    for unrelated in ("me", {"by": "me"}):
+        model = wt.load_graph_model(files(userDefinedMetadata={"signature": unrelated}))
+        assert model.output_nodes == ["positive", "negative"]
+
+
 def test_tables_are_filled_by_the_initializer():
     table = node("table", "HashTableV2", key_dtype=Dtype("int32"), value_dtype=Dtype("float32"))
     filled = node("filled", "LookupTableImportV2", "table keys values")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from webtensor.convert.graphs import GraphSource
 from webtensor.convert.saved_models import source_of_graph
 from webtensor.engine import Tensor
@@ -31,6 +33,10 @@ def source_of_graph_model(artifacts: ModelArtifacts) -> GraphSource:
         return plain.constant(node) if value is None else value
 
     stored, own = parts.signature or Signature({}, {}), plain.signature
+    metadata = artifacts.user_defined_metadata
+    if isinstance(metadata, Mapping):
+        # That of older files would take the place of the new one.
+        metadata = {key: metadata[key] for key in metadata if key != "signature"} or None
     return GraphSource(
         label,
         parts.graph,
@@ -40,6 +46,6 @@ def source_of_graph_model(artifacts: ModelArtifacts) -> GraphSource:
         parts.budget,
         initializer=parts.initializer,
         initializer_signature=parts.initializer_signature,
-        metadata=artifacts.user_defined_metadata,
+        metadata=metadata,
         generated_by=artifacts.generated_by or "",
     )

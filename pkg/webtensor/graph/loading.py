@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from webtensor import io
 from webtensor.engine import Tensor
@@ -124,7 +125,7 @@ def _description(artifacts: ModelArtifacts) -> _Description:
     with reading(label):
         signature, initializer_signature = (
             None if value is None else signature_of_json(value, label, budget)
-            for value in (artifacts.signature, artifacts.initializer_signature)
+            for value in (_signature_of(artifacts), artifacts.initializer_signature)
         )
         initializer = None
         if artifacts.model_initializer is not None:
@@ -132,6 +133,14 @@ def _description(artifacts: ModelArtifacts) -> _Description:
             initializer = graph_of_json(artifacts.model_initializer, where, budget)
         graph = graph_of_json(artifacts.model_topology, label, budget)
         return _Description(graph, signature, initializer, initializer_signature, budget)
+
+
+def _signature_of(artifacts: ModelArtifacts) -> Any:
+    """Return the signature in ``model.json``, which is in the metadata of older files."""
+    metadata = artifacts.user_defined_metadata
+    old = metadata.get("signature") if isinstance(metadata, Mapping) else None
+    is_signature = isinstance(old, Mapping) and not {"inputs", "outputs"}.isdisjoint(old)
+    return old if is_signature else artifacts.signature
 
 
 def _parts(artifacts: ModelArtifacts, description: _Description) -> GraphParts:
