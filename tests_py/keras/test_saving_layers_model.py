@@ -405,6 +405,19 @@ def test_more_weights_than_the_model_has():
     ours.saving.load_layers_model(files, strict=False)
 
 
+def test_fewer_weights_than_the_model_has():
+    model = randomized(
+        ours.Sequential([ours.Input((2,)), ours.layers.BatchNormalization(name="b")])
+    )
+    files = ours.saving.layers_model_files(model, trainable_only=True)
+    with pytest.raises(ValueError, match="has no weight 'b/moving_mean'"):
+        ours.saving.load_layers_model(files)
+    again = ours.saving.load_layers_model(files, strict=False)
+    wanted = [*model.get_weights()[:2], np.zeros(2), np.ones(2)]
+    for value, other in zip(again.get_weights(), wanted, strict=True):
+        np.testing.assert_array_equal(value, other)
+
+
 @pytest.mark.parametrize(
     "make, message",
     [

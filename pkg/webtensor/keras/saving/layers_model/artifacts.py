@@ -40,6 +40,7 @@ def artifacts_of(
     model: Model,
     include_optimizer: bool,
     quantization: QuantizationPatterns | None = None,
+    trainable_only: bool = False,
 ) -> ModelArtifacts:
     """Return the parts of a model.
 
@@ -54,7 +55,9 @@ def artifacts_of(
         "backend": "tensor_flow.js",
     }
     names = {id(variable): name for name, variable in _named_weights(model)}
-    variables = [*model.trainable_weights, *model.non_trainable_weights]
+    variables = list(model.trainable_weights)
+    if not trainable_only:
+        variables += model.non_trainable_weights
     for variable in variables:
         if id(variable) not in names:
             raise ValueError(
@@ -135,7 +138,7 @@ def model_of(
     Args:
         artifacts: the parts, among them the topology and weights.
         custom_objects: classes and functions by the names that the topology has for them.
-        strict: whether weights that the model does not have are an error.
+        strict: whether weights that the model does not have, and missing ones, are an error.
         compile: whether the model is compiled as the file describes.
         budget: limits what reading the file may cost.
 
@@ -162,7 +165,7 @@ def model_of(
             raise ValueError(f"it describes no model, but {type(model).__name__}")
         if not model.built:
             raise ValueError("it does not say what shape the inputs have")
-    names = _assign(model, weights, label, strict)
+    names = _assign(model, weights, label, refuses_more=strict, refuses_missing=strict)
     training = artifacts.training_config or topology.get("training_config")
     if compile and training:
         with (
@@ -199,7 +202,7 @@ def load_weights_of(artifacts: ModelArtifacts, model: Model, budget: Budget) -> 
             weight._replace(name=own_names.get(renumbered[weight.name], weight.name))
             for weight in weights
         ]
-    _assign(model, weights, artifacts.label, strict=False)
+    _assign(model, weights, artifacts.label, refuses_more=False, refuses_missing=True)
     for layer in _innermost_layers(model):
         if hasattr(layer, "finalize_state"):
             layer.finalize_state()
@@ -221,8 +224,15 @@ def _renumbered(names: Iterable[str]) -> dict[str, str]:
     return {name: f"{ranked[layer]}/{weight}" for name, (layer, _, weight) in parted.items()}
 
 
-def _assign(model: Model, weights: list[Weight], label: str, strict: bool) -> dict[int, str]:
-    """Assign weights to variables, and return the variables' names in the file by their ``id``."""
+def _assign(
+    model: Model, weights: list[Weight], label: str, refuses_more: bool, refuses_missing: bool
+) -> dict[int, str]:
+    """Assign weights to variables, and return the variables' names in the file by their ``id``.
+
+    Raises:
+        ValueError: a weight has another shape than its variable; there are more weights than
+            variables, or fewer, and that is refused.
+    """
     model_weights = [weight for weight in weights if weight.group != GROUP]
     values = {weight.name: weight.value for weight in model_weights}
     if len(values) != len(model_weights):
@@ -232,15 +242,18 @@ def _assign(model: Model, weights: list[Weight], label: str, strict: bool) -> di
     assignments = []
     for variable in model.weights:
         candidates = (usual_names.get(id(variable), ""), *_candidate_names(variable.path))
-        name = next((candidate for candidate in candidates if candidate in values), None)
-        if name is None:
-            raise ValueError(f"{label} has no weight {(candidates[0] or variable.path)!r}")
-        value = values.pop(name)
+        usual_name = candidates[0] or variable.path
+        name = next((candidate for candidate in candidates if candidate in values), usual_name)
         names[id(variable)] = name
+        value = values.pop(name, None)
+        if value is None:
+            if refuses_missing:
+                raise ValueError(f"{label} has no weight {name!r}")
+            continue
         if value.dtype is not variable.dtype:
             value = value.astype(variable.dtype)
         assignments.append(Assignment(variable, value, label))
-    if values and strict:
+    if values and refuses_more:
         raise ValueError(f"{label} has weights that the model has not: {sorted(values)[:5]}")
     assign_all(assignments)
     return names

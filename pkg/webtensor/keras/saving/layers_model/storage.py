@@ -55,6 +55,7 @@ def layers_model_files(
     model: Model,
     include_optimizer: bool = False,
     quantization: QuantizationPatterns | None = None,
+    trainable_only: bool = False,
 ) -> dict[str, bytes]:
     """Return the files of a layers-model by their names: ``model.json``, and weights.
 
@@ -62,6 +63,7 @@ def layers_model_files(
         model: a built model.
         include_optimizer: whether the optimizer and its variables are included.
         quantization: as of ``save_layers_model``.
+        trainable_only: as of ``save_layers_model``.
 
     Raises:
         ValueError: TensorFlow.js has no such layer, argument, optimizer or loss.
@@ -73,7 +75,7 @@ def layers_model_files(
         ['group1-shard1of1.bin', 'model.json']
     """
     require_model("layers_model_files", model, "model")
-    return files_of_model(artifacts_of(model, include_optimizer, quantization))
+    return files_of_model(artifacts_of(model, include_optimizer, quantization, trainable_only))
 
 
 def save_layers_model(
@@ -81,6 +83,7 @@ def save_layers_model(
     path: ModelTarget,
     include_optimizer: bool = False,
     quantization: QuantizationPatterns | None = None,
+    trainable_only: bool = False,
 ) -> None:
     """Save a model for TensorFlow.js: ``model.json`` and files of weights, in a folder.
 
@@ -93,13 +96,15 @@ def save_layers_model(
         include_optimizer: whether the optimizer and its variables are saved.
         quantization: which weights are stored in fewer bytes: for "float16", "uint8" or "uint16" a
             pattern of names such as ``"*/kernel"``, a list of patterns, or True for all.
+        trainable_only: whether weights that are not trained are left out; ``strict=False`` loads
+            such a file.
 
     Raises:
         OSError: the place cannot be reached, or has no room.
         ValueError: TensorFlow.js has no such layer, argument, optimizer or loss.
     """
     require_model("save_layers_model", model, "model, path")
-    io.save_artifacts(artifacts_of(model, include_optimizer, quantization), path)
+    io.save_artifacts(artifacts_of(model, include_optimizer, quantization, trainable_only), path)
 
 
 async def save_layers_model_async(
@@ -107,6 +112,7 @@ async def save_layers_model_async(
     path: ModelTarget,
     include_optimizer: bool = False,
     quantization: QuantizationPatterns | None = None,
+    trainable_only: bool = False,
 ) -> None:
     """Save a model for TensorFlow.js in the browser, as ``indexeddb://name``, or in a folder.
 
@@ -118,13 +124,16 @@ async def save_layers_model_async(
         path: as of ``save_layers_model``.
         include_optimizer: whether the optimizer and its variables are saved.
         quantization: as of ``save_layers_model``.
+        trainable_only: as of ``save_layers_model``.
 
     Raises:
         OSError: the browser does not store, or has no room.
         ValueError: TensorFlow.js has no such layer, argument, optimizer or loss.
     """
     require_model("save_layers_model_async", model, "model, path")
-    await io.save_artifacts_async(artifacts_of(model, include_optimizer, quantization), path)
+    await io.save_artifacts_async(
+        artifacts_of(model, include_optimizer, quantization, trainable_only), path
+    )
 
 
 def is_place(target: object) -> TypeGuard[str]:
@@ -184,7 +193,8 @@ def load_layers_model(
             ``webtensor.io``. In a page, addresses need a browser that can suspend Python (JSPI);
             ``load_layers_model_async`` does not.
         custom_objects: classes and functions by the names that the file has for them.
-        strict: whether weights that the model does not have are an error.
+        strict: whether weights that the model does not have, and missing ones, are an error; else
+            the former are left out, and the latter keep their initial values.
         compile: whether the model is compiled as the file describes.
         on_progress: called with the fraction of the weights that were read, from 0 to 1; a handler
             has its own.
@@ -192,7 +202,7 @@ def load_layers_model(
     Raises:
         FileNotFoundError: there is no such file.
         ModelFormatError: a part is broken or unknown, or does not fit another; with ``strict`` also
-            where there are more weights than the model has.
+            where there are more or fewer weights than the model has.
         OSError: a server cannot be reached, or has no such file.
         ValueError: it is an address, and the browser cannot suspend Python.
 
