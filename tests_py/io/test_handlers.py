@@ -414,6 +414,21 @@ def test_layers_models_on_a_server() -> None:
         assert b"model.weights.bin" in server.requests[-1].body
 
 
+def test_layers_models_take_the_options_of_requests() -> None:
+    model = model_of_layers()
+    files = keras.saving.layers_model_files(model)
+    shards = {f"/w/{name}": data for name, data in files.items() if name != "model.json"}
+    with serving({"/model.json": files["model.json"], **shards}) as server:
+        options: wt.io.LoadOptions = {
+            "weight_path_prefix": f"{server.url}/w",
+            "request_init": {"headers": {"X-Key": "1"}},
+        }
+        url = f"{server.url}/model.json"
+        assert_same(keras.saving.load_layers_model(url, **options), model)
+        assert_same(asyncio.run(keras.saving.load_layers_model_async(url, **options)), model)
+        assert {request.headers["X-Key"] for request in server.requests} == {"1"}
+
+
 @pytest.mark.parametrize(
     "dtype, size, tolerance", [("float16", 2, 1e-3), ("uint8", 1, 4e-3), ("uint16", 2, 2e-5)]
 )

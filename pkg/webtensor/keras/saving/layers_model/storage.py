@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, Unpack
 
 from webtensor import io
 from webtensor.engine.jspi import can_suspend
@@ -12,7 +12,7 @@ from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.model_artifacts import ModelArtifacts
 from webtensor.io.folders import files_of_model
-from webtensor.io.handlers import ProgressFunction, SaveResult, is_handler
+from webtensor.io.handlers import LoadOptions, SaveResult, is_handler
 from webtensor.io.management import copy_model_async, move_model_async, remove_model_async
 from webtensor.io.routers import ModelSource, ModelTarget, has_scheme
 from webtensor.io.weights import QuantizationPatterns
@@ -181,7 +181,7 @@ def load_layers_model(
     custom_objects: CustomObjects | None = None,
     strict: bool = True,
     compile: bool = True,
-    on_progress: ProgressFunction | None = None,
+    **options: Unpack[LoadOptions],
 ) -> Model:
     """Load a layers-model of TensorFlow.js, or one that its converter made.
 
@@ -196,8 +196,8 @@ def load_layers_model(
         strict: whether weights that the model does not have, and missing ones, are an error; else
             the former are left out, and the latter keep their initial values.
         compile: whether the model is compiled as the file describes.
-        on_progress: called with the fraction of the weights that were read, from 0 to 1; a handler
-            has its own.
+        **options: those of ``webtensor.io.load_artifacts``, such as ``on_progress``, a function
+            that is called with the fraction of the weights that were read, from 0 to 1.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -218,7 +218,7 @@ def load_layers_model(
             f"load_layers_model: there is no file {source!r} here; load a model from the web "
             f"with: await keras.saving.load_layers_model_async({source!r})"
         )
-    artifacts = io.load_artifacts(source, on_progress=on_progress)
+    artifacts = io.load_artifacts(source, **options)
     return _model_of(artifacts, custom_objects, strict, compile)
 
 
@@ -227,7 +227,7 @@ async def load_layers_model_async(
     custom_objects: CustomObjects | None = None,
     strict: bool = True,
     compile: bool = True,
-    on_progress: ProgressFunction | None = None,
+    **options: Unpack[LoadOptions],
 ) -> Model:
     """Load a layers-model as ``load_layers_model`` does, without blocking the page.
 
@@ -238,7 +238,7 @@ async def load_layers_model_async(
         OSError: the server cannot be reached, or has no such file.
         ValueError: see ``load_layers_model``.
     """
-    artifacts = await io.load_artifacts_async(source, on_progress=on_progress)
+    artifacts = await io.load_artifacts_async(source, **options)
     return _model_of(artifacts, custom_objects, strict, compile)
 
 
