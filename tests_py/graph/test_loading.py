@@ -24,6 +24,7 @@ from tests_py.graph.graphs import (
 )
 from web.serve import serve
 from webtensor.errors import ModelFormatError
+from webtensor.io import routers
 
 WEIGHTS = np.arange(6, dtype="float32").reshape(2, 3)
 X = np.array([[1, -2]], "float32")
@@ -92,6 +93,23 @@ def test_models_load_and_compute_without_blocking(address: str):
 
     positive, _ = arrays_of(asyncio.run(predicted()))
     np.testing.assert_allclose(positive, np.maximum(X @ WEIGHTS, 0))
+
+
+@pytest.mark.parametrize("page", ["far://hub/m/1", "far://hub/m/1/"])
+def test_models_of_tensorflow_hub(page: str, monkeypatch: pytest.MonkeyPatch):
+    fetched = []
+
+    def fetch(url: str, options: Any) -> bytes:
+        fetched.append(url)
+        return files()[url.removeprefix("far://hub/m/1/").removesuffix("?tfjs-format=file")]
+
+    monkeypatch.setattr(routers, "_load_routers", [lambda url, options: wt.io.http(url, **options)])
+    model = wt.load_graph_model(page, from_tf_hub=True, fetch_func=fetch)
+    positive, _ = arrays_of(model.execute(X))
+    np.testing.assert_allclose(positive, np.maximum(X @ WEIGHTS, 0))
+    asyncio.run(wt.load_graph_model_async(page, from_tf_hub=True, fetch_func=fetch))
+    assert fetched[0] == "far://hub/m/1/model.json?tfjs-format=file"
+    assert len(fetched) == 6
 
 
 def test_graphs_are_read_before_weights_have_come():

@@ -20,9 +20,13 @@ from webtensor.io.weights import weights_of
 __all__ = ["GraphParts", "graph_parts", "load_graph_model", "load_graph_model_async"]
 
 _FORMAT = "graph-model"
+#: The address of a model of TensorFlow Hub's, or of Kaggle's, beside that of its page.
+_TF_HUB_FILE = "/model.json?tfjs-format=file"
 
 
-def load_graph_model(source: ModelSource, **options: Unpack[LoadOptions]) -> GraphModel:
+def load_graph_model(
+    source: ModelSource, *, from_tf_hub: bool = False, **options: Unpack[LoadOptions]
+) -> GraphModel:
     """Load a graph model in TensorFlow.js's web format: ``model.json`` and files of weights.
 
     Args:
@@ -30,6 +34,7 @@ def load_graph_model(source: ModelSource, **options: Unpack[LoadOptions]) -> Gra
             files' names to their bytes, the address of ``model.json``, or a handler of
             ``webtensor.io``. In a page, addresses need a browser that can suspend Python (JSPI);
             ``load_graph_model_async`` does not.
+        from_tf_hub: whether ``source`` is the address of a page of TensorFlow Hub or Kaggle.
         **options: those of ``webtensor.io.load_artifacts``, such as ``on_progress``, a function
             that is called with the fraction of the weights that were read, from 0 to 1.
 
@@ -49,11 +54,13 @@ def load_graph_model(source: ModelSource, **options: Unpack[LoadOptions]) -> Gra
         >>> model.predict([[-1.0, 2.0]]).tolist()
         [[0.0, 2.0]]
     """
-    artifacts = io.load_artifacts(source, **options)
+    artifacts = io.load_artifacts(_model_json(source, from_tf_hub), **options)
     return _model_of(artifacts, _description_of(artifacts))
 
 
-async def load_graph_model_async(source: ModelSource, **options: Unpack[LoadOptions]) -> GraphModel:
+async def load_graph_model_async(
+    source: ModelSource, *, from_tf_hub: bool = False, **options: Unpack[LoadOptions]
+) -> GraphModel:
     """Load a graph model as ``load_graph_model`` does, without blocking the page.
 
     In a page ``source`` may be an address that is relative to it, ``indexeddb://name``, or
@@ -74,8 +81,15 @@ async def load_graph_model_async(source: ModelSource, **options: Unpack[LoadOpti
     def describe(artifacts: ModelArtifacts) -> None:
         descriptions.append(_description_of(artifacts))
 
-    artifacts = await load_described(source, describe, **options)
+    artifacts = await load_described(_model_json(source, from_tf_hub), describe, **options)
     return _model_of(artifacts, descriptions[0])
+
+
+def _model_json(source: ModelSource, from_tf_hub: bool) -> ModelSource:
+    """Return the address of ``model.json`` where a source is that of a page of TensorFlow Hub."""
+    if from_tf_hub and isinstance(source, str):
+        return f"{source.removesuffix('/')}{_TF_HUB_FILE}"
+    return source
 
 
 class GraphParts(NamedTuple):
