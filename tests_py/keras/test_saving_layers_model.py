@@ -300,7 +300,10 @@ def test_old_hard_sigmoid():
     )
 
 
-def test_file_of_the_converter():
+@pytest.mark.parametrize(
+    "class_name, cell", [("LSTM", "lstm_cell"), ("UnifiedLSTM", "unified_lstm_cell_1")]
+)
+def test_file_of_the_converter(class_name: str, cell: str):
     """tensorflowjs_converter keeps Keras's names, with cells, and its training configuration."""
     model = randomized(
         ours.Sequential(
@@ -308,14 +311,17 @@ def test_file_of_the_converter():
         )
     )
     data = b"".join(value.tobytes() for value in model.get_weights())
-    names = ("lstm/lstm_cell/kernel", "lstm/lstm_cell/recurrent_kernel", "lstm/lstm_cell/bias")
+    names = [f"lstm/{cell}/{weight}" for weight in ("kernel", "recurrent_kernel", "bias")]
     specs = [
         {"name": name, "shape": list(value.shape), "dtype": "float32"}
         for name, value in zip((*names, "d/kernel", "d/bias"), model.get_weights(), strict=True)
     ]
     layers = [
         {"class_name": "InputLayer", "config": {"batch_input_shape": [None, 3, 2], "name": "i"}},
-        {"class_name": "LSTM", "config": {"name": "lstm", "units": 2, "unit_forget_bias": True}},
+        {
+            "class_name": class_name,
+            "config": {"name": "lstm", "units": 2, "unit_forget_bias": True},
+        },
         {"class_name": "Dense", "config": {"name": "d", "units": 1}},
     ]
     training = {
@@ -344,6 +350,43 @@ def test_file_of_the_converter():
     again = ours.saving.load_layers_model(files)
     same(again, model, np.random.default_rng(0).normal(size=(2, 3, 2)).astype("float32"))
     assert float(again.optimizer.learning_rate) == 0.5
+
+
+def test_names_of_layers_with_slashes():
+    """MobileNetV3 of Keras 2 has such names, which Keras 3 refuses."""
+    model = randomized(
+        ours.Sequential(
+            [ours.Input((2,)), ours.layers.Dense(3, name="a_b"), ours.layers.Dense(1, name="c_d_e")]
+        )
+    )
+    old = ("a/b", "c/d/e")
+    specs = [
+        {"name": f"{name}/{weight.name}", "shape": list(weight.shape), "dtype": "float32"}
+        for name, layer in zip(old, model.layers, strict=True)
+        for weight in layer.weights
+    ]
+    begin = {"name": "x", "batch_input_shape": [None, 2]}
+    layers = [
+        {"class_name": "InputLayer", "config": begin, "name": "x", "inbound_nodes": []},
+        *(
+            {
+                "class_name": "Dense",
+                "config": {"name": name, "units": units},
+                "name": name,
+                "inbound_nodes": [[[source, 0, 0, {}]]],
+            }
+            for name, units, source in (("a/b", 3, "x"), ("c/d/e", 1, "a/b"))
+        ),
+    ]
+    config = {"layers": layers, "input_layers": [["x", 0, 0]], "output_layers": [["c/d/e", 0, 0]]}
+    fields = {
+        "modelTopology": {"keras_version": "2.9.0", "class_name": "Model", "config": config},
+        "weightsManifest": [{"paths": ["w"], "weights": specs}],
+    }
+    data = b"".join(value.tobytes() for value in model.get_weights())
+    again = ours.saving.load_layers_model({"model.json": json.dumps(fields).encode(), "w": data})
+    assert [layer.name for layer in again.layers] == ["x", "a_b", "c_d_e"]
+    same(again, model, np.random.default_rng(0).normal(size=(2, 2)).astype("float32"))
 
 
 # -- what is refused ---------------------------------------------------------------------------

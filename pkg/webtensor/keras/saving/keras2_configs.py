@@ -1,8 +1,8 @@
 """Configurations of Keras 2 and TensorFlow.js, turned into those of Keras 3.
 
-Keras 3 renamed and removed classes and arguments, writes shapes and the connections of layers in
-another way, and changed one formula: ``hard_sigmoid`` was ``0.2 x + 0.5``, and is ``x / 6 + 0.5``.
-Older models are loaded with the older formula.
+Keras 3 renamed and removed classes and arguments, refuses slashes in names of layers, writes shapes
+and the connections of layers in another way, and changed one formula: ``hard_sigmoid`` was
+``0.2 x + 0.5``, and is ``x / 6 + 0.5``. Older models are loaded with the older formula.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ _CLASSES = {
     "GRUV2": "GRU",
     "LSTMV2": "LSTM",
     "Model": "Functional",
+    "UnifiedGRU": "GRU",
+    "UnifiedLSTM": "LSTM",
 }
 #: Arguments that Keras 3 renamed, by class.
 _RENAMED = {
@@ -171,6 +173,8 @@ def _layer(class_name: str, arguments: Mapping[str, object]) -> Config:
 
 
 def _argument(name: str, value: object) -> object:
+    if name == "name":
+        return _name(value)
     if name in ("layer", "backward_layer", "cell") and isinstance(value, Mapping):
         return modernized(value)
     if name == "cells" and isinstance(value, list):
@@ -188,6 +192,11 @@ def _argument(name: str, value: object) -> object:
         policy = str((value.get("config") or {}).get("name", "float32"))
         return "float32" if policy.startswith("mixed") else policy
     return value
+
+
+def _name(value: Any) -> Any:
+    """Return the name of a layer without slashes, which Keras 3 refuses."""
+    return value.replace("/", "_") if isinstance(value, str) else value
 
 
 def _activation(value: object) -> object:
@@ -226,7 +235,7 @@ def _sequential(arguments: Mapping[str, object]) -> Config:
     config: Config = {"layers": [modernized(layer) for layer in _layers(arguments)]}
     for name in ("name", "build_input_shape"):
         if arguments.get(name):
-            config[name] = arguments[name]
+            config[name] = _name(arguments[name])
     return config
 
 
@@ -249,13 +258,14 @@ def _functional(arguments: Mapping[str, object]) -> Config:
         if not isinstance(history, list) or len(history) < 3:
             return history
         name, node_index, *rest = history
-        is_container = class_names.get(name) in CONTAINERS
-        return [name, max(int(node_index) - 1, 0), *rest] if is_container else history
+        if class_names.get(name) in CONTAINERS:
+            node_index = max(int(node_index) - 1, 0)
+        return [_name(name), node_index, *rest]
 
     def end_history(history: Sequence[Any]) -> object:
         """Return the history of the model's input or output, where Keras 3 counts as Keras 2."""
         if class_names.get(history[0]) == "Functional":
-            return [history[0], max(int(history[1]), 1), *history[2:]]
+            return [_name(history[0]), max(int(history[1]), 1), *history[2:]]
         return input_history(history)
 
     def symbol(history: Sequence[Any]) -> Config:
@@ -323,7 +333,7 @@ def _functional(arguments: Mapping[str, object]) -> Config:
         "layers": [
             {
                 **modernized(layer),
-                "name": layer.get("name"),
+                "name": _name(layer.get("name")),
                 "inbound_nodes": calls(layer),
             }
             for layer in layers
@@ -331,4 +341,4 @@ def _functional(arguments: Mapping[str, object]) -> Config:
         "input_layers": end_or_ends(arguments.get("input_layers")),
         "output_layers": end_or_ends(arguments.get("output_layers")),
     }
-    return {**config, "name": arguments["name"]} if arguments.get("name") else config
+    return {**config, "name": _name(arguments["name"])} if arguments.get("name") else config

@@ -239,11 +239,15 @@ def _assign(
         raise ValueError(f"{label}: two weights have the same name")
     names: dict[int, str] = {}
     usual_names = {id(variable): name for name, variable in _named_weights(model)}
+    names_by_alias = _names_by_alias(values)
     assignments = []
     for variable in model.weights:
         candidates = (usual_names.get(id(variable), ""), *_candidate_names(variable.path))
         usual_name = candidates[0] or variable.path
-        name = next((candidate for candidate in candidates if candidate in values), usual_name)
+        name = next((candidate for candidate in candidates if candidate in values), "")
+        if not name:
+            aliases = (path.replace("/", "_") for path in candidates if "/" in path)
+            name = next(filter(None, map(names_by_alias.get, aliases)), usual_name)
         names[id(variable)] = name
         value = values.pop(name, None)
         if value is None:
@@ -257,6 +261,20 @@ def _assign(
         raise ValueError(f"{label} has weights that the model has not: {sorted(values)[:5]}")
     assign_all(assignments)
     return names
+
+
+def _names_by_alias(names: Iterable[str]) -> dict[str, str]:
+    """Return the names of weights in a file by what they may be called here, without slashes.
+
+    Names of layers may have slashes in Keras 2, and TensorFlow numbers cells: the weights of the
+    second LSTM are called ``lstm_1/lstm_cell_1/kernel``. An alias of several names stands for none.
+    """
+    names_by_alias: dict[str, str] = {}
+    for name in names:
+        parts = name.split("/")
+        for alias in {"_".join(parts), "_".join((*parts[:-2], parts[-1]))}:
+            names_by_alias[alias] = "" if alias in names_by_alias else name
+    return names_by_alias
 
 
 def _candidate_names(path: str) -> Iterator[str]:
