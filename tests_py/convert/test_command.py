@@ -56,6 +56,18 @@ def test_options_of_the_command(
     assert any("quantization" in spec for spec in fields["weightsManifest"][0]["weights"])
 
 
+def test_weights_that_match_no_pattern_are_quantized_in_another_way(
+    model: keras.Model, tmp_path: Path
+) -> None:
+    model.save(tmp_path / "model.keras")
+    options = ["--quantize", "float16=*/kernel", "--quantize", "uint8", "--quiet"]
+    assert main(["convert", str(tmp_path / "model.keras"), str(tmp_path / "web"), *options]) == 0
+    fields = json.loads((tmp_path / "web" / "model.json").read_text())
+    for spec in fields["weightsManifest"][0]["weights"]:
+        dtype = "float16" if spec["name"].endswith("/kernel") else "uint8"
+        assert spec["quantization"]["dtype"] == dtype
+
+
 @pytest.mark.parametrize(
     "more, message",
     [

@@ -138,9 +138,18 @@ def test_only_weights_of_fitting_dtypes_are_quantized() -> None:
     assert quantized == ["matrix", "empty", "number"]
 
 
+def test_true_stands_for_weights_that_match_no_pattern() -> None:
+    patterns: Any = {"uint8": True, "float16": "*/kernel"}
+    weights = {"conv/kernel": [1.0], "conv/bias": [2.0]}
+    encoded = wt.io.encode_weights(weights, quantization=patterns)
+    dtypes = [spec["quantization"]["dtype"] for spec in encoded.specs]
+    assert dtypes == ["float16", "uint8"]
+
+
 @pytest.mark.parametrize(
     "patterns, message",
     [
+        ({"uint8": True, "uint16": True}, "only one dtype can be True, but"),
         ({"uint8": "*", "uint16": "w"}, "weight 'w' is to be stored as 'uint8' and as 'uint16'"),
         ({"int8": "*"}, "the dtypes are 'float16', 'uint8', 'uint16', but got 'int8'"),
     ],

@@ -28,7 +28,7 @@ examples:
       a SavedModel of TensorFlow or of model.export() becomes model.json and files of weights
   webtensor convert saved_model/ web/ --quantize uint8
       all weights in a quarter of the bytes
-  webtensor convert saved_model/ web/ --quantize "float16=*/kernel" --quantize "uint8=*/embeddings"
+  webtensor convert saved_model/ web/ --quantize "float16=*/kernel" --quantize uint8
       weights whose names fit a pattern
   webtensor convert frozen.pb web/ --outputs scores,boxes
       a frozen graph, up to two of its tensors
@@ -96,12 +96,13 @@ def _convert(options: argparse.Namespace, progress: ProgressLine) -> object:
     )
 
 
-def _patterns(given: Sequence[str]) -> dict[str, list[str]]:
-    """Return the patterns of weights by the dtype in which these are stored."""
-    patterns: dict[str, list[str]] = {}
+def _patterns(given: Sequence[str]) -> dict[str, list[str] | bool]:
+    """Return the patterns of weights by the dtype in which these are stored, or True for others."""
+    patterns: dict[str, list[str] | bool] = {}
     for text in given:
         dtype, separator, pattern = text.partition("=")
-        patterns.setdefault(dtype, []).append(pattern if separator else "*")
+        others = patterns.get(dtype, [])
+        patterns[dtype] = [*others, pattern] if separator and isinstance(others, list) else True
     return patterns
 
 

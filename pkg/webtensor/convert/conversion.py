@@ -55,7 +55,8 @@ def convert_model(
         outputs: the names of the outputs of a frozen graph; None are the tensors that no node
             needs.
         quantization: which weights are stored in fewer bytes: for "float16", "uint8" or "uint16" a
-            pattern of names such as ``"*/kernel"``, a list of patterns, or True for all.
+            pattern of names such as ``"*/kernel"``, a list of patterns, or True for those that
+            match none.
         shard_bytes: the largest size of a file of weights, in bytes.
         strip_debug: whether operations that only print or check are left out.
         skip_operation_check: whether operations are kept that graph models do not have, for which

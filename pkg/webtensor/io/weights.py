@@ -38,7 +38,8 @@ __all__ = [
     "weights_of",
 ]
 
-#: For each dtype in files, patterns of the names of weights that are stored so; True means all.
+#: For each dtype in files, patterns of the names of weights that are stored so; True stands for all
+#: weights whose names match none.
 QuantizationPatterns: TypeAlias = Mapping[str, str | Sequence[str] | bool]
 _LABEL = "the weights"
 
@@ -244,7 +245,7 @@ def check_patterns(weights: Iterable[Weight], quantization: QuantizationPatterns
     dtypes = {weight.name: str(weight.value.dtype) for weight in weights}
     for target, patterns in quantization.items():
         names = [name for name, dtype in dtypes.items() if dtype in QUANTIZED_DTYPES[target]]
-        for pattern in () if isinstance(patterns, bool) else _patterns(patterns):
+        for pattern in _patterns(patterns):
             if not any(fnmatchcase(name, pattern) for name in names):
                 raise ValueError(
                     f"quantization: no weight that can be stored as {target!r} has a name like "
@@ -265,6 +266,9 @@ def _chooser(patterns: QuantizationPatterns | None) -> Any:
     """Return a function that returns the dtype in the file for a weight's name, or None."""
     _check_dtypes(patterns or {})
     lists = {dtype: [*_patterns(given)] for dtype, given in (patterns or {}).items()}
+    others = [dtype for dtype, given in (patterns or {}).items() if given is True]
+    if len(others) > 1:
+        raise ValueError(f"quantization: only one dtype can be True, but {others} are")
 
     def choose(name: str) -> str | None:
         dtypes = [
@@ -277,17 +281,15 @@ def _chooser(patterns: QuantizationPatterns | None) -> Any:
                 f"quantization: weight {name!r} is to be stored as {dtypes[0]!r} and as "
                 f"{dtypes[1]!r}"
             )
-        return dtypes[0] if dtypes else None
+        return next(iter([*dtypes, *others]), None)
 
     return choose
 
 
 def _patterns(given: str | Sequence[str] | bool) -> Iterator[str]:
-    if isinstance(given, bool):
-        yield from ["*"] * given
-    elif isinstance(given, str):
+    if isinstance(given, str):
         yield given
-    else:
+    elif not isinstance(given, bool):
         yield from given
 
 
@@ -303,7 +305,7 @@ def encode_weights(
         group: "optimizer" if they are variables of an optimizer.
         quantization: which weights are stored in fewer bytes: for "float16", "uint8" or "uint16" a
             pattern of names such as ``"*/kernel"``, a list of patterns, or True for all weights of
-            numbers.
+            numbers whose names match no pattern.
 
     Raises:
         ValueError: a weight matches the patterns of two dtypes, or its numbers are not finite or

@@ -95,7 +95,8 @@ def save_layers_model(
             ``webtensor.io.save_artifacts``.
         include_optimizer: whether the optimizer and its variables are saved.
         quantization: which weights are stored in fewer bytes: for "float16", "uint8" or "uint16" a
-            pattern of names such as ``"*/kernel"``, a list of patterns, or True for all.
+            pattern of names such as ``"*/kernel"``, a list of patterns, or True for those that
+            match none.
         trainable_only: whether weights that are not trained are left out; ``strict=False`` loads
             such a file.
 
