@@ -16,6 +16,7 @@ import pytest
 from tests_py.keras.saved_models import MODELS, SavedModel, randomized, same, same_weights
 from webtensor import keras as ours
 from webtensor.keras.saving.keras2_configs import modernized, old_hard_sigmoid
+from webtensor.keras.saving.variable_store import saved_state
 
 SAVEABLE = ("functional", "nested", "convolutional")
 
@@ -350,6 +351,45 @@ def test_file_of_the_converter(class_name: str, cell: str):
     again = ours.saving.load_layers_model(files)
     same(again, model, np.random.default_rng(0).normal(size=(2, 3, 2)).astype("float32"))
     assert float(again.optimizer.learning_rate) == 0.5
+
+
+def without_modules(config: Any) -> Any:
+    """A configuration of Keras 3 as tensorflowjs_converter writes it."""
+    if isinstance(config, list):
+        return [without_modules(item) for item in config]
+    if not isinstance(config, dict):
+        return config
+    left_out = {"module", "registered_name"}
+    return {key: without_modules(item) for key, item in config.items() if key not in left_out}
+
+
+@pytest.mark.parametrize("layers", ["layers", "_layer_checkpoint_dependencies"])
+def test_keras_file_of_the_converter(layers: str):
+    """Weights keep the names that they have in a .keras file."""
+    saved = MODELS["nested"]
+    model = randomized(saved.make(ours))
+    arrays = dict(saved_state(model).arrays())
+    specs = [
+        {"name": path.replace("layers", layers), "shape": list(array.shape), "dtype": array.dtype}
+        for path, array in arrays.items()
+    ]
+    topology = {
+        "keras_version": "3.0.0",
+        "model_config": without_modules(json.loads(model.to_json())),
+    }
+    fields = {
+        "modelTopology": topology,
+        "weightsManifest": [{"paths": ["w"], "weights": specs}],
+        "userDefinedMetadata": {"author": "me"},
+    }
+    data = b"".join(array.data for array in arrays.values())
+    files = {"model.json": json.dumps(fields).encode(), "w": data}
+    again: Any = ours.saving.load_layers_model(files)
+    same(again, model, saved.inputs())
+    assert again.user_defined_metadata == {"author": "me"}
+    topology["model_config"] = without_modules(json.loads(small().to_json()))
+    with pytest.raises(ValueError, match="does not fit Dense 'd'"):
+        ours.saving.load_layers_model(changed(files, fields))
 
 
 def test_names_of_layers_with_slashes():

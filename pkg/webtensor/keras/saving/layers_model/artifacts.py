@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from webtensor.engine import Variable
 from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.model_artifacts import ModelArtifacts
+from webtensor.io.stored_tensors import elements_of
 from webtensor.io.weights import QuantizationPatterns, Weight, check_patterns, encoded, weights_of
 from webtensor.keras.layers import Layer
 from webtensor.keras.model_budgets import making_model
@@ -14,6 +15,7 @@ from webtensor.keras.models import Model
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
 from webtensor.keras.saving.checks import check_configuration
 from webtensor.keras.saving.compile_configs import compile_as
+from webtensor.keras.saving.hdf5 import Group
 from webtensor.keras.saving.keras2_configs import is_old, modernized
 from webtensor.keras.saving.keras_format import MORE_ELEMENTS
 from webtensor.keras.saving.layers_model.topology import topology_of
@@ -24,6 +26,7 @@ from webtensor.keras.saving.layers_model.training import (
     training_config_of,
 )
 from webtensor.keras.saving.legacy_h5 import Assignment, assign_all
+from webtensor.keras.saving.variable_store import load_state
 from webtensor.keras.types import CustomObjects
 
 __all__ = ["FORMAT", "artifacts_of", "load_weights_of", "model_of"]
@@ -160,12 +163,19 @@ def model_of(
             raise ValueError(f"it must be a mapping, but is {topology!r:.200}")
         if is_old(str(topology.get("keras_version", "2"))):
             config = modernized(config)
+        elif isinstance(config, Mapping):
+            config = {**config, "compile_config": None}
         model = deserialize_keras_object(config)
         if not isinstance(model, Model):
             raise ValueError(f"it describes no model, but {type(model).__name__}")
         if not model.built:
             raise ValueError("it does not say what shape the inputs have")
-    names = _assign(model, weights, label, refuses_more=strict, refuses_missing=strict)
+    names: dict[int, str] = {}
+    tree = _archived_weights(weights)
+    if tree is None:
+        names = _assign(model, weights, label, refuses_more=strict, refuses_missing=strict)
+    else:
+        load_state(model, tree, label)
     training = artifacts.training_config or topology.get("training_config")
     if compile and training:
         with (
@@ -182,6 +192,22 @@ def model_of(
     if artifacts.user_defined_metadata is not None:
         object.__setattr__(model, "user_defined_metadata", artifacts.user_defined_metadata)
     return model
+
+
+def _archived_weights(weights: Iterable[Weight]) -> Group | None:
+    """Return weights that have the names of those in a ``.keras`` file as a tree, else None.
+
+    TensorFlow.js's converter keeps these names, such as ``layers/dense/vars/0``.
+    """
+    tree = Group()
+    for weight in weights:
+        path, _, number = f"/{weight.name}".rpartition("/vars/")
+        if not number.isdecimal():
+            return None
+        # Keras 2.13 called the list of layers otherwise.
+        path = path.replace("_layer_checkpoint_dependencies", "layers")
+        tree.put(f"{path}/vars/{number}"[1:], elements_of(weight.value))
+    return tree if tree.members else None
 
 
 def load_weights_of(artifacts: ModelArtifacts, model: Model, budget: Budget) -> None:
