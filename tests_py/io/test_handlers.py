@@ -339,6 +339,14 @@ def test_addresses_that_mean_nothing_here(url: str) -> None:
         wt.io.save_artifacts(artifacts(), url)
 
 
+@pytest.mark.parametrize("place", [None, 3, b"{}", object()], ids=["None", "3", "bytes", "object"])
+def test_what_is_no_place(place: Any) -> None:
+    with pytest.raises(TypeError, match=r"source must be an address, a path, .* or a handler with"):
+        wt.io.load_artifacts(place)
+    with pytest.raises(TypeError, match="target must be an address, a path, or a handler with"):
+        wt.io.save_artifacts(artifacts(), place)
+
+
 def test_what_only_pages_have() -> None:
     assert wt.io.list_models() == asyncio.run(wt.io.list_models_async()) == {}
     for call, message in (

@@ -6,7 +6,7 @@ A router is a function of an address that returns a handler for it, or None.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack
@@ -190,10 +190,17 @@ def _loader(source: Any, options: LoadOptions) -> IOHandler:
     """Return the handler that a source stands for.
 
     Raises:
+        TypeError: it is something else.
         ValueError: there is none for the address.
     """
     if is_handler(source):
         return _as_handler(source)
+    is_place = isinstance(source, (os.PathLike, Iterable)) and not isinstance(source, bytes)
+    if not is_place:
+        raise TypeError(
+            "source must be an address, a path, files by their names, or a handler with a method "
+            f"'load', but is {source!r:.200}"
+        )
     if isinstance(source, str):
         handlers = get_load_handlers(source, options)
         if handlers:
@@ -223,10 +230,16 @@ def _saver(target: Any) -> IOHandler:
     """Return the handler that a target stands for.
 
     Raises:
+        TypeError: it is something else.
         ValueError: there is none for the address.
     """
     if is_handler(target):
         return _as_handler(target)
+    if not isinstance(target, (str, os.PathLike)):
+        raise TypeError(
+            "target must be an address, a path, or a handler with a method 'save', but is "
+            f"{target!r:.200}"
+        )
     if isinstance(target, str):
         handlers = get_save_handlers(target)
         if handlers:
