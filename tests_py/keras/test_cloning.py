@@ -162,7 +162,7 @@ def test_models_of_json(make: Any) -> None:
         ("{", "this is no JSON"),
         ("[" * 100_000, "this is no JSON"),
         ('{"class_name": "Dense", "module": "keras.layers", "config": {"units": 1}}', "no model"),
-        ('{"class_name": "Modle", "config": {}}', "did you mean 'Model'"),
+        ('{"class_name": "Dens", "config": {}}', "did you mean 'Dense'"),
     ],
 )
 def test_wrong_json(text: str, message: str) -> None:

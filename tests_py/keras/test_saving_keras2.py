@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from tests_py.keras.saved_models import randomized
+from webtensor import keras as ours
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.saving.keras2_configs import modernized
 
 GLOROT = {"class_name": "GlorotUniform", "config": {"seed": None}}
 ZEROS: dict[str, Any] = {"class_name": "Zeros", "config": {}}
+ONES: dict[str, Any] = {"class_name": "Ones", "config": {}}
 
 
 def keras2_layer(class_name: str, name: str, *calls: Any, **config: Any) -> dict[str, Any]:
@@ -299,3 +301,45 @@ def test_nested_lists_of_inputs():
 def test_malformed_inputs(inputs: Any):
     with pytest.raises(ValueError, match="malformed inputs or outputs of a model"):
         functional([keras2_input("a", 2)], inputs, [["a", 0, 0]])
+
+
+# -- models from JSON --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda config: config,
+        lambda config: {**config, "keras_version": "2.15.0", "backend": "tensorflow"},
+        lambda config: {"keras_version": "tfjs-layers 4.22.0", "model_config": config},
+        lambda config: {"modelTopology": {"model_config": config}, "weightsManifest": []},
+    ],
+)
+def test_models_from_json(wrapped: Any):
+    inner = {
+        "class_name": "Sequential",
+        "name": "inner",
+        "config": [
+            {
+                "class_name": "Dense",
+                "config": {
+                    "name": "a/b",
+                    "units": 2,
+                    "batch_input_shape": [None, 3],
+                    "activation": "hard_sigmoid",
+                    "kernel_initializer": ONES,
+                },
+            }
+        ],
+        "inbound_nodes": [[["x", 0, 0, {}]]],
+    }
+    config = {
+        "name": "model",
+        "layers": [keras2_input("x", 3), inner],
+        "input_layers": [["x", 0, 0]],
+        "output_layers": [["inner", 1, 0]],
+    }
+    text = json.dumps(wrapped({"class_name": "Model", "config": config}))
+    model = ours.models.model_from_json(text)
+    assert model.layers[-1].layers[-1].name == "a_b"
+    np.testing.assert_allclose(model(np.full((1, 3), 0.5, "float32")), [[0.8, 0.8]], rtol=1e-6)

@@ -13,12 +13,13 @@ from webtensor.lazy_contents import contents, lazy_contents
 
 _CONTENTS = contents(
     """
-    models.cloning: clone_model model_from_json
+    models.cloning: clone_model
     models.function: Function
     models.functional: Functional
     models.model: Model
     models.sequential: Sequential
     saving: load_model save_model
+    saving.models: model_from_json
     """
 )
 
@@ -43,15 +44,13 @@ if TYPE_CHECKING:
         subgraphs as subgraphs,
         summary as summary,
     )
-    from webtensor.keras.models.cloning import (
-        clone_model as clone_model,
-        model_from_json as model_from_json,
-    )
+    from webtensor.keras.models.cloning import clone_model as clone_model
     from webtensor.keras.models.function import Function as Function
     from webtensor.keras.models.functional import Functional as Functional
     from webtensor.keras.models.model import Model as Model
     from webtensor.keras.models.sequential import Sequential as Sequential
     from webtensor.keras.saving import load_model as load_model, save_model as save_model
+    from webtensor.keras.saving.models import model_from_json as model_from_json
 else:
     __all__ = [name for names in _CONTENTS.values() for name in names]
 

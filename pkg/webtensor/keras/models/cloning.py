@@ -1,11 +1,10 @@
-"""New models: clones of others, with their own weights, and models from JSON."""
+"""Clones of models, with their own weights."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from webtensor.formats.budgets import parse_json, reading
 from webtensor.keras.layers import Input, InputLayer
 from webtensor.keras.models.functional import Functional, operation_of
 from webtensor.keras.models.model import Model
@@ -14,9 +13,9 @@ from webtensor.keras.nest import flatten, is_nested, map_structure, pack
 from webtensor.keras.nodes import Operation
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor
-from webtensor.keras.types import CustomObjects, Tensors
+from webtensor.keras.types import Tensors
 
-__all__ = ["clone_model", "model_from_json"]
+__all__ = ["clone_model"]
 
 
 def clone_model(
@@ -160,24 +159,3 @@ def _call(layer: Operation, *args: Any, **kwargs: Any) -> Any:
 
 def _input_like(symbol: KerasTensor, name: str | None) -> Any:
     return Input(batch_shape=symbol.shape, dtype=symbol.dtype, name=name)
-
-
-def model_from_json(json_string: str, custom_objects: CustomObjects | None = None) -> Any:
-    """Return the model of a JSON text that ``to_json`` returned, without its weights.
-
-    Raises:
-        ModelFormatError: the text is not JSON, or has an unknown class in it.
-        ValueError: it does not describe a model.
-
-    Example:
-        >>> from webtensor import keras
-        >>> model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
-        >>> keras.models.model_from_json(model.to_json()).output_shape
-        (None, 2)
-    """
-    config = parse_json(json_string, "model_from_json: this is no JSON")
-    with reading("model_from_json"):
-        model = deserialize_keras_object(config, custom_objects)
-    if not isinstance(model, Model):
-        raise ValueError(f"model_from_json: the configuration describes no model, but {model!r}")
-    return model

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from warnings import warn
 
 from webtensor.environment import IN_BROWSER
 from webtensor.errors import ModelFormatError
-from webtensor.formats.budgets import Budget, reading
+from webtensor.formats.budgets import Budget, parse_json, reading
 from webtensor.formats.files import (
     Archive,
     Folder,
@@ -28,9 +28,10 @@ from webtensor.io.handlers import IOHandler
 from webtensor.io.routers import get_load_handlers
 from webtensor.io.web_models import is_http_scheme
 from webtensor.keras.models import Model
-from webtensor.keras.registry import custom_object_scope
+from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
 from webtensor.keras.saving.checks import require_model
 from webtensor.keras.saving.hdf5 import SIGNATURE, Group, pieces, read_hdf5
+from webtensor.keras.saving.keras2_configs import modernized
 from webtensor.keras.saving.keras_format import (
     CONFIG,
     load_archive,
@@ -56,7 +57,7 @@ from webtensor.keras.types import Config, CustomObjects
 if TYPE_CHECKING:
     from webtensor.keras.feature_space import FeatureSpace
 
-__all__ = ["load_model", "load_weights", "save_model", "save_weights"]
+__all__ = ["load_model", "load_weights", "model_from_json", "save_model", "save_weights"]
 
 _LEGACY = (".h5", ".hdf5")
 _SHARDS = ".weights.json"
@@ -181,6 +182,33 @@ def load_model(
             f"load_model: {label} is neither an archive of Keras 3 nor an HDF5 file"
             + ("; for model.json, pass its path" if data[:1] == b"{" else "")
         )
+
+
+def model_from_json(json_string: str, custom_objects: CustomObjects | None = None) -> Any:
+    """Return the model of a JSON text that ``to_json`` returned, without its weights.
+
+    Models of Keras 2 and of TensorFlow.js are read, too, also from the text of a ``model.json``.
+
+    Raises:
+        ModelFormatError: the text is not JSON, or has an unknown class in it.
+        ValueError: it does not describe a model.
+
+    Example:
+        >>> from webtensor import keras
+        >>> model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
+        >>> keras.models.model_from_json(model.to_json()).output_shape
+        (None, 2)
+    """
+    config = parse_json(json_string, "model_from_json: this is no JSON")
+    with reading("model_from_json"):
+        for name in ("modelTopology", "model_config"):
+            config = config.get(name, config) if isinstance(config, Mapping) else config
+        if isinstance(config, Mapping) and "class_name" in config and "module" not in config:
+            config = modernized(config)
+        model = deserialize_keras_object(config, custom_objects)
+    if not isinstance(model, Model):
+        raise ValueError(f"model_from_json: the configuration describes no model, but {model!r}")
+    return model
 
 
 def _is_layers_model(filepath: PathLike, path: Path) -> bool:
