@@ -303,6 +303,17 @@ def test_malformed_inputs(inputs: Any):
         functional([keras2_input("a", 2)], inputs, [["a", 0, 0]])
 
 
+def test_arrays_in_configurations():
+    """As Keras before 2.3 wrote them."""
+    clipped = keras2_layer("ReLU", "relu", max_value={"type": "ndarray", "value": 6})
+    constant = {"class_name": "Constant", "config": {"value": {"type": "ndarray", "value": 4}}}
+    dense = keras2_layer("Dense", "d", units=1, kernel_initializer=constant)
+    dense["config"]["batch_input_shape"] = [None, 1]
+    config = {"class_name": "Sequential", "config": {"layers": [dense, clipped]}}
+    model = deserialize_keras_object(modernized(config))
+    assert model(np.array([[1], [2]], "float32")).numpy().tolist() == [[4], [6]]
+
+
 # -- models from JSON --------------------------------------------------------------------------
 
 

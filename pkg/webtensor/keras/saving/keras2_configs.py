@@ -172,7 +172,15 @@ def _layer(class_name: str, arguments: Mapping[str, object]) -> Config:
     return config
 
 
+def _plain(value: object) -> object:
+    """Return the numbers of an array, which Keras 2 wrote with its type."""
+    if isinstance(value, Mapping) and value.get("type") == "ndarray":
+        return value.get("value")
+    return value
+
+
 def _argument(name: str, value: object) -> object:
+    value = _plain(value)
     if name == "name":
         return _name(value)
     if name in ("layer", "backward_layer", "cell") and isinstance(value, Mapping):
@@ -213,7 +221,7 @@ def _activation(value: object) -> object:
 
 
 def _initializer(initializer: Mapping[str, Any]) -> Config:
-    config = dict(initializer.get("config") or {})
+    config = {name: _plain(value) for name, value in (initializer.get("config") or {}).items()}
     config.pop("dtype", None)
     is_scaling = initializer.get("class_name") == "VarianceScaling"
     if is_scaling and config.get("distribution") == "normal":
