@@ -2,13 +2,23 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import webtensor as wt
 from tests_py.graph.cases import CASES, Case
-from tests_py.graph.graphs import Array, arrays_of, model_of, tensor_of
+from tests_py.graph.graphs import (
+    Array,
+    arrays_of,
+    constant,
+    model_of,
+    node,
+    placeholder,
+    tensor_of,
+    topology,
+)
 from webtensor.graph.compilation import unknown_operations
 from webtensor.graph.nodes import Node
 from webtensor.graph.operations import OPERATIONS
@@ -99,3 +109,35 @@ def test_every_operation_of_tensorflow_js_is_there():
     assert len(names) == 245
     nodes = [Node(name, name, (), (), {}) for name in names]
     assert unknown_operations(nodes, (), {**OPERATIONS, **table_rows({})}) == []
+
+
+@pytest.mark.parametrize(
+    "shape, padding",
+    [
+        ((6, 6), {"padding": "SAME"}),
+        ((5, 4), {"padding": "EXPLICIT", "explicit_paddings": [0, 0, 1, 0, 1, 1, 0, 0]}),
+    ],
+)
+def test_transposed_convolution_with_channels_first(
+    shape: tuple[int, int], padding: dict[str, Any]
+):
+    rng = np.random.default_rng(0)
+    filter, x = rng.normal(size=(2, 2, 3, 3)), rng.normal(size=(2, 3, 3, 3)).astype("float32")
+
+    def computed(shape: list[int], x: Array, **attributes: Any) -> Array:
+        product = node("y", "Conv2DBackpropInput", "shape filter x", **attributes)
+        sources = [constant("shape", shape), constant("filter", filter), placeholder("x")]
+        (result,) = arrays_of(model_of(topology([*sources, product])).execute(wt.tensor(x)))
+        return result
+
+    last = computed([2, *shape, 3], x, strides=[1, 2, 2, 1], **padding)
+    if "explicit_paddings" in padding:
+        padding = {**padding, "explicit_paddings": [0, 0, 0, 0, 1, 0, 1, 1]}
+    first = computed(
+        [2, 3, *shape],
+        x.transpose(0, 3, 1, 2),
+        strides=[1, 1, 2, 2],
+        data_format="NCHW",
+        **padding,
+    )
+    np.testing.assert_allclose(first.transpose(0, 2, 3, 1), last, rtol=1e-5)

@@ -110,11 +110,18 @@ def fused_product(
 
 
 def transposed_convolution(
-    filter: Tensor, x: Tensor, output_shape: list[int], **options: Any
+    filter: Tensor, x: Tensor, output_shape: list[int], pad: Any, data_format: str, **options: Any
 ) -> Tensor:
     """Convolve backwards; shapes may leave the batch out as -1."""
-    shape = (x.shape[0] if output_shape[0] < 0 else output_shape[0], *output_shape[1:])
-    return ops.conv2d_transpose(x, filter, shape, **options)
+    shape = [x.shape[0] if output_shape[0] < 0 else output_shape[0], *output_shape[1:]]
+    if data_format != "NCHW":
+        return ops.conv2d_transpose(x, filter, shape, pad=pad, **options)
+    last = (0, 2, 3, 1)
+    shape = [shape[axis] for axis in last]
+    pad = pad if isinstance(pad, str) else [pad[axis] for axis in last]
+    images = ops.permute_dims(x, last)
+    result = ops.conv2d_transpose(images, filter, shape, pad=pad, **options)
+    return ops.permute_dims(result, (0, 3, 1, 2))
 
 
 def pooled(op: str, x: Tensor, data_format: str, **options: Any) -> Tensor:
@@ -208,6 +215,7 @@ ROWS = {
         output_shape=integers(0),
         strides=strides(),
         pad=padding(),
+        data_format=layout("NHWC"),
         dilations=dilations(),
     ),
     "Conv3D": Row(
