@@ -143,6 +143,36 @@ def test_old_hard_sigmoid_is_saved_again(kind: str):
     same(ours.saving.load_layers_model(files), model, x)
 
 
+def test_upsampling_between_corners_is_saved_again():
+    """The bilinear ``UpSampling2D`` of TensorFlow.js is another than that of Keras."""
+    upsampling = {
+        "class_name": "UpSampling2D",
+        "config": {
+            "name": "up",
+            "size": [2, 2],
+            "data_format": "channels_last",
+            "interpolation": "bilinear",
+            "batch_input_shape": [None, 2, 2, 1],
+        },
+    }
+    x = np.arange(4, dtype="float32").reshape(1, 2, 2, 1)
+
+    def model_json(version: str) -> bytes:
+        config = {"name": "model", "layers": [upsampling]}
+        topology = {"class_name": "Sequential", "config": config, "keras_version": version}
+        return json.dumps({"modelTopology": topology, "weightsManifest": []}).encode()
+
+    theirs = model_json("tfjs-layers 4.22.0")
+    model = ours.saving.load_layers_model({"model.json": theirs})
+    rows = [[0, 0.5, 1, 1], [1, 1.5, 2, 2], [2, 2.5, 3, 3], [2, 2.5, 3, 3]]
+    assert model(x).numpy()[0, :, :, 0].tolist() == rows
+    same(ours.saving.load_layers_model(ours.saving.layers_model_files(model)), model, x)
+    same(ours.models.model_from_json(theirs.decode()), model, x)
+    of_keras = ours.saving.load_layers_model({"model.json": model_json("2.15.0")})
+    keras_layer = keras.layers.UpSampling2D(2, interpolation="bilinear")
+    np.testing.assert_allclose(of_keras(x).numpy(), keras_layer(x), rtol=1e-6)
+
+
 # -- quantized weights -------------------------------------------------------------------------
 
 

@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.data_formats import spatial_shape_of, with_channels_last
+from webtensor.keras.layers import UpSampling2D
 from webtensor.keras.registry import register_keras_serializable
 from webtensor.keras.types import Config
-from webtensor.ops import clip
+from webtensor.ops import clip, image
 
 __all__ = ["CONTAINERS", "is_old", "modernized", "old_hard_sigmoid"]
 
@@ -106,12 +108,37 @@ def old_hard_sigmoid(x: TensorLike) -> Tensor:
     return clip(x * 0.2 + 0.5, 0, 1)
 
 
-def modernized(layer: object) -> Config:
-    """Return the configuration of a layer or a model for Keras 3.
+@register_keras_serializable("webtensor", "UpSampling2D")
+class CornerUpSampling2D(UpSampling2D):
+    """``UpSampling2D`` of TensorFlow.js, which interpolates between corners of pixels."""
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Upsample."""
+        size = spatial_shape_of(self.compute_output_shape(inputs.shape), self.data_format)
+        return with_channels_last(image.resize_bilinear, inputs, self.data_format, size)
+
+
+def _with_corners(value: Any) -> Any:
+    """Return a configuration in which bilinear ``UpSampling2D`` is that of TensorFlow.js."""
+    if isinstance(value, list):
+        return [_with_corners(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    config = {name: _with_corners(item) for name, item in value.items()}
+    is_upsampling = config.get("class_name") == "UpSampling2D"
+    if is_upsampling and dict(config.get("config") or {}).get("interpolation") == "bilinear":
+        config["registered_name"] = "webtensor>UpSampling2D"
+    return config
+
+
+def modernized(layer: object, version: str = "2") -> Config:
+    """Return the configuration of a layer or a model for Keras 3; ``version`` wrote it.
 
     Raises:
         ValueError: the configuration is malformed.
     """
+    if version.startswith("tfjs"):
+        layer = _with_corners(layer)
     if not isinstance(layer, Mapping) or not isinstance(layer.get("class_name"), str):
         raise ValueError(f"expected a configuration with a class_name, but got {layer!r:.200}")
     class_name = _current_class_name(layer)

@@ -201,10 +201,13 @@ def model_from_json(json_string: str, custom_objects: CustomObjects | None = Non
     """
     config = parse_json(json_string, "model_from_json: this is no JSON")
     with reading("model_from_json"):
-        for name in ("modelTopology", "model_config"):
-            config = config.get(name, config) if isinstance(config, Mapping) else config
+        version = "2"
+        for name in ("modelTopology", "model_config", ""):
+            if isinstance(config, Mapping):
+                version = str(config.get("keras_version", version))
+                config = config.get(name, config)
         if isinstance(config, Mapping) and "class_name" in config and "module" not in config:
-            config = modernized(config)
+            config = modernized(config, version)
         model = deserialize_keras_object(config, custom_objects)
     if not isinstance(model, Model):
         raise ValueError(f"model_from_json: the configuration describes no model, but {model!r}")

@@ -161,8 +161,9 @@ def model_of(
         check_configuration(config)
         if not isinstance(topology, Mapping):
             raise ValueError(f"it must be a mapping, but is {topology!r:.200}")
-        if is_old(str(topology.get("keras_version", "2"))):
-            config = modernized(config)
+        version = str(topology.get("keras_version", "2"))
+        if is_old(version):
+            config = modernized(config, version)
         elif isinstance(config, Mapping):
             config = {**config, "compile_config": None}
         model = deserialize_keras_object(config)

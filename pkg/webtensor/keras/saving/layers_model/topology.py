@@ -179,6 +179,8 @@ def _layer(layer: Config) -> Config:
     if class_name == "Sequential" or "layers" in config:
         layers = [_layer(inner) for inner in config["layers"]]
         return {"class_name": "Sequential", "config": {"name": config["name"], "layers": layers}}
+    if layer.get("registered_name") == "webtensor>UpSampling2D":
+        return {"class_name": "UpSampling2D", "config": _arguments("", config)}
     is_library = str(layer.get("module", "keras.layers")).startswith("keras.layers")
     if class_name not in _LAYERS or not is_library:
         name = config.get("name", class_name)
