@@ -566,6 +566,12 @@ def test_what_tensorflow_js_lacks(make: Any, message: str):
             lambda api: api.MaxPooling1D(data_format="channels_first"),
             "no data_format='channels_first' of MaxPooling1D",
         ),
+        (
+            (3, 2),
+            lambda api: api.Conv1D(2, 2, data_format="channels_first"),
+            "no data_format='channels_first' of Conv1D",
+        ),
+        ((3, 2), lambda api: api.Conv1D(2, 2, padding="causal"), "no padding='causal' of Conv1D"),
         ((5, 5, 2), lambda api: api.DepthwiseConv2D(2, dilation_rate=2), "no dilation_rate="),
         ((5, 5, 2), lambda api: api.Conv2DTranspose(2, 2, dilation_rate=2), "no dilation_rate="),
         ((2, 2, 1), lambda api: api.UpSampling2D(interpolation="bilinear"), "no interpolation="),
@@ -581,6 +587,8 @@ def test_arguments_that_tensorflow_js_lacks(shape: tuple[int, ...], make: Any, m
     "shape, make",
     [
         ((4,), lambda api: api.ELU()),
+        ((4,), lambda api: api.Dense(2, activation="log_softmax")),
+        ((5, 2), lambda api: api.Conv1D(2, 2, padding="same")),
         ((3, 2), lambda api: api.Bidirectional(api.LSTM(2, dropout=0.1, seed=3))),
         ((4, 2), lambda api: api.MaxPooling1D()),
         ((3, 2), lambda api: api.GlobalAveragePooling1D()),

@@ -96,6 +96,7 @@ _ACTIVATIONS = frozenset(
         "elu",
         "gelu",
         "linear",
+        "log_softmax",
         "mish",
         "relu",
         "relu6",
@@ -145,6 +146,7 @@ _CHANNELS_LAST: _RequiredValues = {"data_format": ("channels_last", None)}
 #: Such values by the classes of layers.
 _REQUIRED_VALUES_OF: dict[str, _RequiredValues] = {
     "AveragePooling1D": _CHANNELS_LAST,
+    "Conv1D": {**_CHANNELS_LAST, "padding": ("same", "valid")},
     "Conv2DTranspose": _NO_DILATION,
     "Conv3DTranspose": _NO_DILATION,
     "DepthwiseConv2D": _NO_DILATION,
@@ -157,7 +159,9 @@ _REQUIRED_VALUES_OF: dict[str, _RequiredValues] = {
     "UpSampling2D": {"interpolation": ("nearest",)},
 }
 #: Arguments with required values that are written nevertheless.
-_WRITTEN = frozenset({"alpha", "data_format", "dilation_rate", "interpolation", "reset_after"})
+_WRITTEN = frozenset(
+    {"alpha", "data_format", "dilation_rate", "interpolation", "padding", "reset_after"}
+)
 #: The distributions of initializers that TensorFlow.js writes as ``VarianceScaling``.
 _LECUN_DISTRIBUTIONS = {"LecunNormal": "normal", "LecunUniform": "uniform"}
 
