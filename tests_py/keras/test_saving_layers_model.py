@@ -32,6 +32,9 @@ def changed(files: dict[str, bytes], changes: dict[str, Any]) -> dict[str, bytes
     return {**files, "model.json": json.dumps(described).encode()}
 
 
+ADAM = {"class_name": "Adam", "config": {"learning_rate": 0.5}}
+
+
 def small() -> Any:
     return ours.Sequential([ours.Input((2,), name="x"), ours.layers.Dense(3, name="d")], name="m")
 
@@ -381,6 +384,30 @@ def test_file_of_the_converter(class_name: str, cell: str):
     again = ours.saving.load_layers_model(files)
     same(again, model, np.random.default_rng(0).normal(size=(2, 3, 2)).astype("float32"))
     assert float(again.optimizer.learning_rate) == 0.5
+
+
+@pytest.mark.parametrize(
+    "name, loss",
+    [
+        ("cosine", "cosine_similarity"),
+        ("kullback_leibler_divergence", "kl_divergence"),
+        ("logcosh", "log_cosh"),
+    ],
+)
+def test_metrics_with_other_names(name: str, loss: str):
+    training = {"loss": "mean_squared_error", "metrics": [name], "optimizer_config": ADAM}
+    model = ours.saving.load_layers_model(files_of(small(), trainingConfig=training))
+    x, y = np.ones((2, 2), "float32"), np.array([[0.5, 0.2, 0.3], [0.1, 0.7, 0.2]], "float32")
+    results: Any = model.evaluate(x, y, verbose=0)
+    values = getattr(ours.losses, loss)(y, model(x))
+    assert results[1] == pytest.approx(values.numpy().mean(), rel=1e-5)
+
+
+def test_losses_that_were_functions():
+    training = {"loss": {}, "metrics": ["mse"], "optimizer_config": ADAM}
+    model = ours.saving.load_layers_model(files_of(small(), trainingConfig=training))
+    assert float(model.optimizer.learning_rate) == 0.5
+    assert model.loss is None
 
 
 def without_modules(config: Any) -> Any:

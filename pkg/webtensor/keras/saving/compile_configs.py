@@ -25,6 +25,7 @@ _RENAMED = {
 _REMOVED = frozenset({"decay", "is_legacy_optimizer", "jit_compile", "schedule_decay"})
 _OPTIMIZERS = {"Momentum": "SGD", "RMSProp": "RMSprop", "momentum": "SGD", "adam": "Adam"}
 _LOSSES = {
+    "cosine": "cosine_similarity",
     "cosine_proximity": "cosine_similarity",
     "kullback_leibler_divergence": "kl_divergence",
     "logcosh": "log_cosh",
@@ -52,7 +53,8 @@ def compile_as(model: Model, config: object) -> None:
         raise ValueError(f"it is no mapping, but {config!r}")
     model.compile(
         optimizer=_optimizer(config.get("optimizer_config")),
-        loss=_map_configs(_loss, config.get("loss")),
+        # TensorFlow.js writes an empty mapping for a function.
+        loss=_map_configs(_loss, config.get("loss") or None),
         loss_weights=config.get("loss_weights"),
         metrics=_map_configs(_metric, config.get("metrics")),
         weighted_metrics=_map_configs(_metric, config.get("weighted_metrics")),
@@ -119,5 +121,7 @@ def _metric(config: object) -> object:
         config = function if isinstance(function, str) else arguments.get("name")
     if isinstance(config, str) and config in _CHOSEN_BY_SHAPE:
         return config
+    if isinstance(config, str) and config in _LOSSES:
+        return _loss(config)
     metric: object = keras.metrics.deserialize(config)
     return config if isinstance(config, str) else metric
