@@ -644,13 +644,35 @@ def test_initializers_of_lecun_are_written_as_tensorflow_js_does(distribution: s
 
 def test_optimizers_and_losses_that_tensorflow_js_lacks():
     model = small()
-    for optimizer, loss, message in (
-        ("lion", "mse", "no optimizer Lion"),
-        ("adam", ours.losses.Huber(), "no loss"),
+    adam = ours.optimizers.Adam
+    for optimizer, loss, metric, message in (
+        ("lion", "mse", "mse", "no optimizer Lion"),
+        (adam(clipnorm=1.0), "mse", "mse", "no clipnorm=1.0 of Adam"),
+        (adam(weight_decay=0.1), "mse", "mse", "no weight_decay=0.1 of Adam"),
+        (adam(amsgrad=True), "mse", "mse", "no amsgrad=True of Adam"),
+        (adam(use_ema=True), "mse", "mse", "no use_ema=True of Adam"),
+        ("adam", ours.losses.Huber(), "mse", "no loss"),
+        ("adam", ours.losses.MeanSquaredError("sum"), "mse", "no loss"),
+        ("adam", "mse", "r2_score", "no metric 'r2_score'"),
+        ("adam", "mse", ours.metrics.AUC(), "no metric"),
     ):
-        model.compile(optimizer, loss)
+        model.compile(optimizer, loss, metrics=[metric])
         with pytest.raises(ValueError, match=message):
             ours.saving.layers_model_files(model, include_optimizer=True)
+
+
+def test_names_of_losses_and_metrics():
+    losses, model = ours.losses, small()
+    for loss, metric, names in (
+        (losses.MeanSquaredError(), "mean_squared_error", ["mean_squared_error", "mse"]),
+        (losses.KLDivergence(), "acc", ["kullback_leibler_divergence", "acc"]),
+        ("cosine_similarity", ours.metrics.MeanAbsoluteError(), ["cosine_proximity", "mae"]),
+    ):
+        model.compile("adam", loss, metrics=[metric])
+        files = ours.saving.layers_model_files(model, include_optimizer=True)
+        written = json.loads(files["model.json"])["trainingConfig"]
+        assert [written["loss"], *written["metrics"]] == names
+        ours.saving.load_layers_model(files)
 
 
 def test_files_without_model_json():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from webtensor import keras
 from webtensor.engine import Tensor, Variable
 from webtensor.io.weights import Weight
 from webtensor.keras.models import Model
@@ -41,6 +42,7 @@ _LOSSES = {
     "mae": "mean_absolute_error",
     "mape": "mean_absolute_percentage_error",
     "msle": "mean_squared_logarithmic_error",
+    "cosine_similarity": "cosine_proximity",
     "log_cosh": "logcosh",
     "kl_divergence": "kullback_leibler_divergence",
 }
@@ -57,13 +59,36 @@ _TFJS_LOSSES = frozenset(
         "squared_hinge",
     }
 )
+_METRICS = {
+    "mean_squared_error": "mse",
+    "mean_absolute_error": "mae",
+    "mean_absolute_percentage_error": "mape",
+}
+#: The metrics of TensorFlow.js.
+_TFJS_METRICS = frozenset(
+    {
+        *_METRICS.values(),
+        *map(str.upper, _METRICS.values()),
+        *("acc", "accuracy", "ce", "crossentropy"),
+        "binary_accuracy",
+        "categorical_accuracy",
+        "categorical_crossentropy",
+        "precision",
+        "sparse_categorical_crossentropy",
+    }
+)
+#: Arguments with which optimizers take other steps, and which TensorFlow.js does not have.
+_LACKING = (
+    *("amsgrad", "clipnorm", "clipvalue", "global_clipnorm"),
+    *("gradient_accumulation_steps", "use_ema", "weight_decay"),
+)
 
 
 def training_config_of(model: Model) -> Config:
     """Return the arguments of ``compile`` as TensorFlow.js reads them.
 
     Raises:
-        ValueError: TensorFlow.js has no such optimizer or loss.
+        ValueError: TensorFlow.js has no such optimizer, loss or metric.
     """
     config = training_config(model)
     optimizer = config["optimizer_config"]
@@ -73,6 +98,12 @@ def training_config_of(model: Model) -> Config:
             f"TensorFlow.js has no optimizer {class_name} with learning_rate="
             f"{arguments.get('learning_rate')}; save the model without include_optimizer"
         )
+    for name in _LACKING:
+        if arguments.get(name):
+            raise ValueError(
+                f"TensorFlow.js has no {name}={arguments[name]} of {class_name}; save the model "
+                "without include_optimizer"
+            )
     if config.get("loss_weights") or config.get("weighted_metrics"):
         raise ValueError("TensorFlow.js has neither loss_weights nor weighted_metrics")
     return {
@@ -103,6 +134,10 @@ def _function_name(config: object) -> object:
 
 def _loss_name(config: object) -> str:
     name = _function_name(config)
+    if isinstance(config, Mapping) and config.get("module") == "keras.losses":
+        arguments = config["config"]
+        default = getattr(keras.losses, config["class_name"])()
+        name = arguments["name"] if arguments == default.get_config() else None
     name = _LOSSES.get(name, name) if isinstance(name, str) else None
     if name not in _TFJS_LOSSES:
         raise ValueError(
@@ -120,9 +155,12 @@ def _metric_name(config: object) -> str:
             "dtype": arguments.get("dtype"),
         }
         name = arguments["name"] if is_default else None
-    if not isinstance(name, str):
-        raise ValueError(f"TensorFlow.js knows metrics by name only, but there is {config!r:.200}")
-    return name
+    name = _METRICS.get(name, name) if isinstance(name, str) else None
+    if name not in _TFJS_METRICS:
+        raise ValueError(
+            f"TensorFlow.js has no metric {config!r:.200}; save the model without include_optimizer"
+        )
+    return str(name)
 
 
 def _optimizer_name(class_name: str, arguments: Config) -> str:
