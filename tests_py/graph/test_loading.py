@@ -24,6 +24,7 @@ from tests_py.graph.graphs import (
 )
 from web.serve import serve
 from webtensor.errors import ModelFormatError
+from webtensor.graph import GraphNode
 from webtensor.io import routers
 
 WEIGHTS = np.arange(6, dtype="float32").reshape(2, 3)
@@ -218,6 +219,24 @@ def test_registered_operations():
         model_of(graph)
     with pytest.raises(KeyError, match="Power"):
         wt.deregister_graph_op("Power")
+
+
+def test_registered_coroutine_functions():
+    async def power(given: GraphNode) -> wt.Tensor:
+        (base,) = given.inputs
+        await base.data()
+        return base ** given.attributes["exponent"]
+
+    graph = topology(
+        [placeholder("x"), node("y", "Power", "x", exponent=3.0), node("out", "Neg", "y")]
+    )
+    wt.register_graph_op("Power", power)
+    model = model_of(graph)
+    wt.deregister_graph_op("Power")
+    for base in (2.0, 3.0, 4.0):
+        (result,) = arrays_of(asyncio.run(model.execute_async(wt.tensor([base]))))
+        assert result.tolist() == [-(base**3)]
+        assert arrays_of(model.execute(wt.tensor([base])))[0].tolist() == [-(base**3)]
 
 
 @pytest.mark.parametrize(

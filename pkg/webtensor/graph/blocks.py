@@ -1,23 +1,24 @@
 """Blocks: steps that compute tensors from others, in an order in which they can run.
 
 A graph, the body of a function and that of a loop are a block each. ``run`` is a generator: it
-yields the tensors whose elements the host must know before it can go on, so that a synchronous
-caller reads them, and an asynchronous one awaits them.
+yields the tensors whose elements the host must know before it can go on, and coroutines, so that a
+synchronous caller reads or runs them, and an asynchronous one awaits them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.graph.nodes import Node, Reference
 from webtensor.graph.operations import Row
+from webtensor.io.handlers import without_awaiting
 
 __all__ = ["DEAD", "Block", "Reads", "Step", "compute", "finish", "finish_async", "run"]
 
-Reads = Generator[Tensor, None, Any]
+Reads = Generator[Tensor | Awaitable[Any], Any, Any]
 
 #: What functions raise when the graph gives them something else than they take.
 _MISFITS = (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError)
@@ -133,11 +134,16 @@ def compute(step: Step, values: list[Any], where: str) -> Reads:
 
 def finish(reads: Reads) -> Any:
     """Return what a generator such as ``run`` computes; read the tensors that it yields."""
+
+    def read(value: Tensor | Awaitable[Any]) -> Any:
+        if isinstance(value, Tensor):
+            return value.data_sync()
+        return without_awaiting(lambda: _awaited(value), "execute", "execute_async")
+
     try:
         value = next(reads)
         while True:
-            value.data_sync()
-            value = next(reads)
+            value = reads.send(read(value))
     except StopIteration as stop:
         return stop.value
 
@@ -147,10 +153,13 @@ async def finish_async(reads: Reads) -> Any:
     try:
         value = next(reads)
         while True:
-            await value.data()
-            value = next(reads)
+            value = reads.send(await _awaited(value))
     except StopIteration as stop:
         return stop.value
+
+
+async def _awaited(value: Any) -> Any:
+    return await (value.data() if isinstance(value, Tensor) else value)
 
 
 def _place(step: Step, where: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from inspect import isawaitable
+from typing import Any, NamedTuple, TypeAlias
 
 from webtensor.engine import Tensor
+from webtensor.graph.blocks import Reads
 from webtensor.graph.nodes import Node
 from webtensor.graph.operations.rows import Attribute, Row, Tensors
 
@@ -26,18 +28,21 @@ class GraphNode(NamedTuple):
     attributes: Mapping[str, Any]
 
 
+_Results: TypeAlias = Tensor | Sequence[Tensor]
+
 #: What users registered, by the name of the operation.
 CUSTOM_OPERATIONS: dict[str, Row] = {}
 
 
 def register_graph_op(
-    name: str, function: Callable[[GraphNode], Tensor | Sequence[Tensor]]
+    name: str, function: Callable[[GraphNode], _Results | Awaitable[_Results]]
 ) -> None:
     """Say how nodes of an operation are computed in graph models that are loaded from now on.
 
     Args:
         name: the name of the operation in the graph; the library's own may be replaced.
-        function: it takes a ``GraphNode``, and returns a tensor, or several.
+        function: it takes a ``GraphNode``, and returns a tensor, or several. It may be a coroutine
+            function, which ``execute_async`` and ``predict_async`` await.
 
     Raises:
         TypeError: ``function`` cannot be called.
@@ -50,11 +55,12 @@ def register_graph_op(
     if not callable(function):
         raise TypeError(f"register_graph_op: function must be callable, but got {function!r}")
 
-    def compute(inputs: list[Tensor], node: Node) -> Tensor | Sequence[Tensor]:
-        return function(GraphNode(node.name, inputs, node.attributes))
+    def compute(inputs: list[Tensor], node: Node) -> Reads:
+        result = function(GraphNode(node.name, inputs, node.attributes))
+        return (yield result) if isawaitable(result) else result
 
     row = Row(compute, Tensors(), Attribute(lambda node: node))
-    CUSTOM_OPERATIONS[name] = row.impure().dynamic()
+    CUSTOM_OPERATIONS[name] = row.impure().dynamic().running_blocks()
 
 
 def deregister_graph_op(name: str) -> None:

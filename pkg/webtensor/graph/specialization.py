@@ -8,12 +8,12 @@ are fused (``fusing``) and compiled again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from webtensor.engine import Tensor
 from webtensor.engine.placement import on_host
-from webtensor.graph.blocks import Block, Step, compute
+from webtensor.graph.blocks import Block, Reads, Step, compute
 from webtensor.graph.compilation import Compiler
 from webtensor.graph.fusing import Program
 from webtensor.graph.nodes import Node, Reference
@@ -27,7 +27,7 @@ _GROWTH = 4
 
 def specialize(
     compiler: Compiler, block: Block, arguments: Sequence[Any], fuse: Callable[[Program], None]
-) -> Generator[Tensor, None, tuple[list[Any], Block]]:
+) -> Reads:
     """Compute the results of a block, and return them with a block for such arguments.
 
     The block has no branches. Tensors that must be read before are yielded, as by ``run``.
@@ -63,7 +63,7 @@ class _Recording:
         value = self._values[slot]
         return value.shape if isinstance(value, Tensor) else None
 
-    def run(self) -> Generator[Tensor, None, None]:
+    def run(self) -> Reads:
         """Run the block."""
         values, where = self._values, self._block.where
         for step, releases in zip(self._block.steps, self._block.releases, strict=True):

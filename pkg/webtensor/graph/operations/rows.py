@@ -94,6 +94,8 @@ class Row:
         self.has_static_shape = True
         #: Whether results follow from the shapes of the inputs alone.
         self.is_of_shapes = False
+        #: Whether the function returns a generator, as ``blocks.run`` does.
+        self.runs_blocks = False
 
     def reading(self, *indices: int) -> Row:
         """Return the row of a function that looks at the elements of these inputs on the host."""
@@ -110,6 +112,10 @@ class Row:
     def of_shapes(self) -> Row:
         """Return the row of a function that looks at shapes only."""
         return self._changed(is_of_shapes=True)
+
+    def running_blocks(self) -> Row:
+        """Return the row of a function that returns a generator, as ``blocks.run`` does."""
+        return self._changed(runs_blocks=True)
 
     def _changed(self, **attributes: Any) -> Row:
         row = copy(self)
@@ -151,7 +157,8 @@ class Row:
                 fixed[name] = part.value
         if not late and self._inputs is not None:
             inputs = tuple([_index(index, node) for index in self._inputs])
-            return Bound(partial(function, **fixed) if fixed else function, inputs, reads)
+            function = partial(function, **fixed) if fixed else function
+            return Bound(function, inputs, reads, self.runs_blocks)
         positional = [_located(argument, node, constants) for argument in self.arguments]
         parts = (*positional, *late.values())
         inputs = tuple(dict.fromkeys(index for part in parts for index in part.indices))
@@ -165,7 +172,7 @@ class Row:
                 **{name: part.of(at) for name, part in late.items()},
             )
 
-        return Bound(call, inputs, tuple(dict.fromkeys((*reads, *host))))
+        return Bound(call, inputs, tuple(dict.fromkeys((*reads, *host))), self.runs_blocks)
 
 
 class _Located(NamedTuple):
