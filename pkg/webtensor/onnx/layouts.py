@@ -26,8 +26,8 @@ from webtensor.onnx.operations.operators import Operator
 from webtensor.onnx.operations.pooling import (
     global_maximum_last,
     global_mean_last,
+    maxima_last,
     means_last,
-    single_maxima_last,
 )
 
 __all__ = ["LAST_ROWS", "with_channels_last"]
@@ -40,12 +40,14 @@ _AXES = (0, 3, 1, 2)
 #: What computes operators on images with channels last.
 LAST_ROWS: dict[str, Row] = {
     f"AveragePool{_LAST}": Operator(means_last),
-    f"BatchNormalization{_LAST}": Operator(batch_normalized_last),
-    f"Conv{_LAST}": Operator(convolved_last),
+    f"BatchNormalization{_LAST}": Operator(batch_normalized_last).ignoring(
+        "is_test", "momentum", "num_outputs", "spatial", "training_mode"
+    ),
+    f"Conv{_LAST}": Operator(convolved_last).ignoring("kernel_shape"),
     f"GlobalAveragePool{_LAST}": Operator(global_mean_last),
     f"GlobalMaxPool{_LAST}": Operator(global_maximum_last),
     f"LRN{_LAST}": Operator(locally_normalized_last),
-    f"MaxPool{_LAST}": Operator(single_maxima_last),
+    f"MaxPool{_LAST}": Operator(maxima_last).ignoring("num_outputs", "storage_order"),
 }
 
 _ELEMENTWISE = frozenset(elementwise.ROWS)

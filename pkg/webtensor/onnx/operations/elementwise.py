@@ -156,7 +156,7 @@ def is_infinite(x: Tensor, *, detect_negative: int = 1, detect_positive: int = 1
 # -- dtypes ------------------------------------------------------------------------------------
 
 
-def cast(x: Tensor, *, to: int | str, saturate: int = 1, round_mode: str = "up") -> Tensor:
+def cast(x: Tensor, *, to: int | str) -> Tensor:
     """Change the dtype; integers of few bits lose the others, as in C."""
     name = type_name(to)
     dtype = dtype_of(name)
@@ -172,14 +172,7 @@ def cast(x: Tensor, *, to: int | str, saturate: int = 1, round_mode: str = "up")
     return ops.where(ops.greater_equal(result, 1 << bits - 1), result - (1 << bits), result)
 
 
-def cast_like(
-    x: Tensor,
-    target: Tensor,
-    *,
-    saturate: int = 1,
-    round_mode: str = "up",
-    output_dtype: str | None = None,
-) -> Tensor:
+def cast_like(x: Tensor, target: Tensor, *, output_dtype: str | None = None) -> Tensor:
     """Change the dtype to that of another tensor."""
     return cast(x, to=output_dtype or str(target.dtype))
 
@@ -272,8 +265,8 @@ ROWS: dict[str, Row] = {
     **{f"{op}-7": Operator(function) for op, function in _ALIGNED.items()},
     "BitCast-1": Operator(bit_cast, x=lambda value: value),
     "BitShift-1": Operator(shifted),
-    "Cast-1": Operator(cast),
-    "CastLike-1": Operator(cast_like),
+    "Cast-1": Operator(cast).ignoring("round_mode", "saturate"),
+    "CastLike-1": Operator(cast_like).ignoring("round_mode", "saturate"),
     "Celu-1": Operator(celu),
     "Clip-1": Operator(clipped),
     "Elu-1": Operator(elu),

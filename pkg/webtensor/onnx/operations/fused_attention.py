@@ -22,7 +22,6 @@ def rotated_at(
     sin_cache: Tensor,
     *,
     interleaved: int = 0,
-    is_packed_batching: int = 0,
     num_heads: int = 0,
     rotary_embedding_dim: int = 0,
     scale: float = 1.0,
@@ -150,7 +149,6 @@ def attended_by_groups(
     causal: int = 1,
     do_rotary: int = 0,
     k_quant_type: str = "NONE",
-    kv_cache_bit_width: int = 0,
     kv_num_heads: int,
     local_window_size: int = -1,
     num_heads: int,
@@ -260,7 +258,7 @@ def _following(past: Tensor | None, new: Tensor, before: Tensor, columns: int) -
 ROWS: dict[str, Row] = {
     "com.microsoft.GroupQueryAttention-1": Operator(
         attended_by_groups, total_sequence_length=number
-    ),
+    ).ignoring("kv_cache_bit_width"),
     "com.microsoft.MultiHeadAttention-1": Operator(attended_by_heads),
-    "com.microsoft.RotaryEmbedding-1": Operator(rotated_at),
+    "com.microsoft.RotaryEmbedding-1": Operator(rotated_at).ignoring("is_packed_batching"),
 }

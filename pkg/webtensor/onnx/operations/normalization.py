@@ -48,9 +48,7 @@ def batch_normalized(
     variance: Tensor,
     *,
     epsilon: float = 1e-5,
-    is_test: int = 1,
     momentum: float = 0.9,
-    num_outputs: int = 1,
     spatial: int = 1,
     training_mode: int = 0,
 ) -> Any:
@@ -74,11 +72,6 @@ def batch_normalized_last(
     variance: Tensor,
     *,
     epsilon: float = 1e-5,
-    is_test: int = 1,
-    momentum: float = 0.9,
-    num_outputs: int = 1,
-    spatial: int = 1,
-    training_mode: int = 0,
 ) -> Tensor:
     """Normalize channels, which are last, by their means and variances."""
     return ops.batch_norm(x, mean, variance, offset, scale, epsilon)
@@ -99,7 +92,6 @@ def layer_normalized(
     *,
     axis: int = -1,
     epsilon: float = 1e-5,
-    stash_type: int = 1,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Normalize the axes from one on."""
     rank = len(x.shape)
@@ -109,14 +101,14 @@ def layer_normalized(
 
 
 def root_mean_square_normalized(
-    x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
+    x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5
 ) -> Tensor:
     """Divide the axes from one on by the root of their mean square."""
     return root_mean_squares(x, scale, axis=axis, epsilon=epsilon)[0]
 
 
 def root_mean_squares(
-    x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
+    x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5
 ) -> tuple[Tensor, Tensor]:
     """Divide as ``root_mean_square_normalized`` does; return what it multiplies with, too."""
     rank = len(x.shape)
@@ -132,7 +124,6 @@ def group_normalized(
     *,
     epsilon: float = 1e-5,
     num_groups: int,
-    stash_type: int = 1,
 ) -> Tensor:
     """Normalize groups of channels."""
     batch, channels = x.shape[:2]
@@ -191,8 +182,6 @@ def dropped(
     ratio: float = 0.5,
     training_mode: bool = False,
     *,
-    is_test: int = 1,
-    num_outputs: int = 1,
     seed: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Return the tensor, with random elements set to zero while training, and the mask."""
@@ -208,15 +197,17 @@ def swiglu(gate: Tensor, value: Tensor, *, alpha: float = 1.0) -> Tensor:
 
 
 ROWS: dict[str, Row] = {
-    "BatchNormalization-1": Operator(batch_normalized),
-    "Dropout-1": Operator(dropped, ratio=number, training_mode=truth).impure(),
-    "GroupNormalization-1": Operator(group_normalized),
+    "BatchNormalization-1": Operator(batch_normalized).ignoring("is_test", "num_outputs"),
+    "Dropout-1": Operator(dropped, ratio=number, training_mode=truth)
+    .ignoring("is_test", "num_outputs")
+    .impure(),
+    "GroupNormalization-1": Operator(group_normalized).ignoring("stash_type"),
     "InstanceNormalization-1": Operator(instance_normalized),
     "LRN-1": Operator(locally_normalized),
-    "LayerNormalization-1": Operator(layer_normalized),
+    "LayerNormalization-1": Operator(layer_normalized).ignoring("stash_type"),
     "LpNormalization-1": Operator(norm_divided),
     "MeanVarianceNormalization-1": Operator(mean_variance_normalized),
-    "RMSNormalization-1": Operator(root_mean_square_normalized),
-    "SimplifiedLayerNormalization-1": Operator(root_mean_squares),
+    "RMSNormalization-1": Operator(root_mean_square_normalized).ignoring("stash_type"),
+    "SimplifiedLayerNormalization-1": Operator(root_mean_squares).ignoring("stash_type"),
     "SwiGLU-1": Operator(swiglu),
 }

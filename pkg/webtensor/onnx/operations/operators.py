@@ -22,8 +22,8 @@ from webtensor.graph.operations.rows import Bound, Row, resolved
 __all__ = ["Operator", "integers", "number", "numbers", "truth"]
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-#: Attributes of the first version of operators, which say how memory may be reused.
-_IGNORED = frozenset({"consumed_inputs"})
+#: An attribute of the first version of operators, which says how memory may be reused.
+_MEMORY_REUSE = "consumed_inputs"
 
 
 class Operator(Row):
@@ -39,6 +39,14 @@ class Operator(Row):
     ) -> None:
         super().__init__(function)
         self._converted = converted
+        self._ignored = frozenset({_MEMORY_REUSE})
+
+    def ignoring(self, *attributes: str) -> Row:
+        """Return the row of an operator some of whose attributes change nothing here.
+
+        They choose between ways to compute the same, or repeat what the inputs say.
+        """
+        return self._changed(_ignored=self._ignored.union(attributes))
 
     @cached_property
     def _parameters(self) -> tuple[Parameter, ...]:
@@ -49,7 +57,7 @@ class Operator(Row):
         attributes = {
             _parameter_name(name): value
             for name, value in node.attributes.items()
-            if name not in _IGNORED
+            if name not in self._ignored
         }
         arguments: list[Any] = []
         inputs: list[int] = []

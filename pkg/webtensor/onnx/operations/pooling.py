@@ -26,8 +26,8 @@ __all__ = [
     "ROWS",
     "global_maximum_last",
     "global_mean_last",
+    "maxima_last",
     "means_last",
-    "single_maxima_last",
 ]
 
 
@@ -94,16 +94,14 @@ def _is_inside(windows: Windows) -> bool:
     )
 
 
-def single_maxima_last(
+def maxima_last(
     x: Tensor,
     *,
     auto_pad: str = "NOTSET",
     ceil_mode: int = 0,
     dilations: list[int] | None = None,
     kernel_shape: list[int],
-    num_outputs: int = 1,
     pads: list[int] | None = None,
-    storage_order: int = 0,
     strides: list[int] | None = None,
 ) -> Tensor:
     """Return the maxima of windows."""

@@ -40,8 +40,6 @@ def quantized(
     axis: int = 1,
     block_size: int = 0,
     output_dtype: int | str = "uint8",
-    precision: int = 0,
-    saturate: int = 1,
 ) -> Tensor:
     """Divide by a scale, round, and shift by the zero point."""
     low, high = bounds(type_name(output_dtype) if output_dtype else "uint8")
@@ -58,7 +56,6 @@ def dequantized(
     *,
     axis: int = 1,
     block_size: int = 0,
-    output_dtype: int = 0,
 ) -> Tensor:
     """Shift by the zero point, and multiply with a scale."""
     if x_zero_point is not None:
@@ -117,7 +114,6 @@ def quantized_convolution(
     auto_pad: str = "NOTSET",
     dilations: list[int] | None = None,
     group: int = 1,
-    kernel_shape: list[int] | None = None,
     output_dtype: int | str = "uint8",
     pads: list[int] | None = None,
     strides: list[int] | None = None,
@@ -139,9 +135,9 @@ def quantized_convolution(
 
 
 ROWS: dict[str, Row] = {
-    "DequantizeLinear-1": Operator(dequantized),
+    "DequantizeLinear-1": Operator(dequantized).ignoring("output_dtype"),
     "DynamicQuantizeLinear-1": Operator(dynamically_quantized),
-    "QLinearConv-1": Operator(quantized_convolution),
+    "QLinearConv-1": Operator(quantized_convolution).ignoring("kernel_shape"),
     "QLinearMatMul-1": Operator(quantized_product),
-    "QuantizeLinear-1": Operator(quantized),
+    "QuantizeLinear-1": Operator(quantized).ignoring("precision", "saturate"),
 }

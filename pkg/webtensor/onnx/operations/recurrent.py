@@ -262,7 +262,6 @@ def simple_network(
     activations: list[str] | None = None,
     clip: float | None = None,
     direction: str = "forward",
-    hidden_size: int = 0,
     layout: int = 0,
 ) -> tuple[Tensor, ...]:
     """Run a recurrent network of one gate."""
@@ -296,10 +295,8 @@ def gated_network(
     activations: list[str] | None = None,
     clip: float | None = None,
     direction: str = "forward",
-    hidden_size: int = 0,
     layout: int = 0,
     linear_before_reset: int = 0,
-    output_sequence: int = 1,
 ) -> tuple[Tensor, ...]:
     """Run a network of gated recurrent units."""
     return _directions(
@@ -334,10 +331,8 @@ def memory_network(
     activations: list[str] | None = None,
     clip: float | None = None,
     direction: str = "forward",
-    hidden_size: int = 0,
     input_forget: int = 0,
     layout: int = 0,
-    output_sequence: int = 1,
 ) -> tuple[Tensor, ...]:
     """Run a network of long short-term memory."""
     return _directions(
@@ -358,7 +353,11 @@ def memory_network(
 
 
 ROWS: dict[str, Row] = {
-    "GRU-1": Operator(gated_network, sequence_lens=integers),
-    "LSTM-1": Operator(memory_network, sequence_lens=integers),
-    "RNN-1": Operator(simple_network, sequence_lens=integers),
+    "GRU-1": Operator(gated_network, sequence_lens=integers).ignoring(
+        "hidden_size", "output_sequence"
+    ),
+    "LSTM-1": Operator(memory_network, sequence_lens=integers).ignoring(
+        "hidden_size", "output_sequence"
+    ),
+    "RNN-1": Operator(simple_network, sequence_lens=integers).ignoring("hidden_size"),
 }

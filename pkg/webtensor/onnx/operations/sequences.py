@@ -20,7 +20,7 @@ def constructed(*values: Tensor) -> _Single:
     return (list(values),)
 
 
-def empty(*, dtype: int = 1) -> _Single:
+def empty() -> _Single:
     """Return a sequence of no tensors."""
     return ([],)
 
@@ -76,7 +76,7 @@ def pieces(x: Tensor, split: Tensor | None = None, *, axis: int = 0, keepdims: i
     return (ops.split(x, sizes, axis),)
 
 
-def optional(value: Any = None, *, type: Any = None) -> tuple[Any]:
+def optional(value: Any = None) -> tuple[Any]:
     """Return an optional value."""
     return (value,)
 
@@ -97,12 +97,12 @@ _ON_HOST = {"split": lambda value: value}
 
 ROWS: dict[str, Row] = {
     "ConcatFromSequence-1": Operator(joined),
-    "Optional-1": Operator(optional),
+    "Optional-1": Operator(optional).ignoring("type"),
     "OptionalGetElement-1": Operator(get_element),
     "OptionalHasElement-1": Operator(has_element),
     "SequenceAt-1": Operator(element, position=number),
     "SequenceConstruct-1": Operator(constructed),
-    "SequenceEmpty-1": Operator(empty),
+    "SequenceEmpty-1": Operator(empty).ignoring("dtype"),
     "SequenceErase-1": Operator(erased, position=number),
     "SequenceInsert-1": Operator(inserted, position=number),
     "SequenceLength-1": Operator(length),

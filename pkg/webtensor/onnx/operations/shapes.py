@@ -197,9 +197,7 @@ def bernoulli(x: Tensor, *, dtype: int = 1, seed: float | None = None) -> Tensor
     return ops.astype(drawn, dtype_of(dtype))
 
 
-def multinomial(
-    x: Tensor, *, dtype: int = 6, sample_size: int = 1, seed: float | None = None
-) -> Tensor:
+def multinomial(x: Tensor, *, sample_size: int = 1, seed: float | None = None) -> Tensor:
     """Draw indices by the logarithms of their probabilities."""
     return ops.multinomial(x, sample_size, seed)
 
@@ -211,7 +209,7 @@ ROWS: dict[str, Row] = {
     "Expand-1": Operator(expanded, shape=integers),
     "EyeLike-1": Operator(eye_like),
     "Flatten-1": Operator(flattened),
-    "Multinomial-1": Operator(multinomial).impure(),
+    "Multinomial-1": Operator(multinomial).ignoring("dtype").impure(),
     "RandomNormal-1": Operator(normal).impure(),
     "RandomNormalLike-1": Operator(normal_like).impure(),
     "RandomUniform-1": Operator(uniform).impure(),
