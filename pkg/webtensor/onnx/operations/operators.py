@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from inspect import Parameter, signature
+from itertools import compress
 from typing import Any
 
 from webtensor import ops
@@ -59,47 +60,63 @@ class Operator(Row):
             for name, value in node.attributes.items()
             if name not in self._ignored
         }
-        arguments: list[Any] = []
-        inputs: list[int] = []
-        late: list[tuple[int, Callable[[Tensor], Any] | None]] = []
-        reads: list[int] = []
+        arguments = _Arguments()
         for index, parameter in enumerate(parameters):
             if parameter.kind == Parameter.VAR_POSITIONAL:
-                for more in range(index, len(node.inputs)):
-                    late.append((len(arguments), None))
-                    inputs.append(more)
-                    arguments.append(None)
+                for input_index in range(index, len(node.inputs)):
+                    arguments.add_input(input_index)
             if parameter.kind not in _POSITIONAL:
                 break
             convert = self._converted.get(parameter.name)
-            if index < len(node.inputs) and node.inputs[index] != MISSING:
-                if convert is not None and index in constants:
-                    arguments.append(convert(constants[index]))
-                    continue
-                if convert is not None:
-                    reads.append(index)
-                late.append((len(arguments), convert))
-                inputs.append(index)
-                arguments.append(None)
+            if index >= len(node.inputs) or node.inputs[index] == MISSING:
+                arguments.add(_argument(parameter, attributes, "input"))
+            elif convert is not None and index in constants:
+                arguments.add(convert(constants[index]))
             else:
-                arguments.append(_argument(parameter, attributes, "input"))
+                arguments.add_input(index, convert)
         keywords = {
             parameter.name: _argument(parameter, attributes, "attribute")
             for parameter in parameters
             if parameter.kind == Parameter.KEYWORD_ONLY
         }
         _check(node, parameters, attributes)
-        fixed = partial(function, **keywords) if keywords else function
-        if len(late) == len(arguments) and not reads:
-            return Bound(fixed, tuple(inputs))
+        return arguments.bound_to(partial(function, **keywords) if keywords else function)
 
-        def call(*values: Any) -> Any:
-            complete = arguments.copy()
-            for (position, convert), value in zip(late, values, strict=True):
-                complete[position] = value if convert is None else convert(value)
-            return fixed(*complete)
 
-        return Bound(call, tuple(inputs), tuple(reads))
+class _Arguments:
+    """The positional arguments of a function: values, and inputs that each call brings."""
+
+    def __init__(self) -> None:
+        #: The values; None for inputs.
+        self._values: list[Any] = []
+        self._inputs: list[int] = []
+        #: The position of each input's argument, and what makes the argument of the tensor.
+        self._positions: list[tuple[int, Callable[[Tensor], Any] | None]] = []
+
+    def add(self, value: Any) -> None:
+        """Add a value."""
+        self._values.append(value)
+
+    def add_input(self, index: int, convert: Callable[[Tensor], Any] | None = None) -> None:
+        """Add an input of the node, which is converted on the host if ``convert`` is given."""
+        self._positions.append((len(self._values), convert))
+        self._inputs.append(index)
+        self._values.append(None)
+
+    def bound_to(self, function: Callable[..., Any]) -> Bound:
+        """Return what calls the function with the arguments."""
+        values, positions = self._values, self._positions
+        converts = [convert is not None for _, convert in positions]
+        if len(positions) == len(values) and not any(converts):
+            return Bound(function, tuple(self._inputs))
+
+        def call(*inputs: Any) -> Any:
+            arguments = values.copy()
+            for (position, convert), value in zip(positions, inputs, strict=True):
+                arguments[position] = value if convert is None else convert(value)
+            return function(*arguments)
+
+        return Bound(call, tuple(self._inputs), tuple(compress(self._inputs, converts)))
 
 
 def _argument(parameter: Parameter, attributes: dict[str, Any], kind: str) -> Any:
