@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from math import inf, sqrt
 from typing import Any
 
@@ -21,7 +22,7 @@ def heads_of(x: Tensor, count: int) -> Tensor:
 
 
 def repeated_heads(x: Tensor, count: int) -> Tensor:
-    """Return keys or values for so many heads of queries, which share them."""
+    """Return keys or values repeated for ``count`` heads of queries, which share them."""
     share = count // x.shape[1]
     return x if share == 1 else ops.repeat(x, share, 1)
 
@@ -52,58 +53,78 @@ def attended(
     if past_key is not None and past_value is not None:
         past = past_key.shape[2]
         k, v = ops.concat([past_key, k], 2), ops.concat([past_value, v], 2)
-    present_key, present_value = k, v
     heads, rows, columns = q.shape[1], q.shape[2], k.shape[2]
+    bias = _bias(
+        rows,
+        columns,
+        past,
+        attn_mask,
+        nonpad_kv_seqlen,
+        left=left_window_size if left_window_size >= 0 else None,
+        right=0 if is_causal else right_window_size if right_window_size >= 0 else None,
+    )
     factor = sqrt(1 / sqrt(q.shape[3]) if scale is None else scale)
-    keys = repeated_heads(k, heads)
-    scores = ops.matmul(q * factor, keys * factor, False, True)
-    shown = {0: scores}
-    bias: Any = None
-    if attn_mask is not None:
-        bias = attn_mask
-        if str(bias.dtype) == "bool":
-            bias = ops.where(bias, 0.0, -inf)
-        missing = columns - bias.shape[-1]
-        if missing > 0:
-            bias = ops.pad(bias, [*[[0, 0]] * (len(bias.shape) - 1), [0, missing]], -inf)
-    if nonpad_kv_seqlen is not None:
-        lengths = ops.reshape(nonpad_kv_seqlen, (-1, 1, 1, 1))
-        is_inside = ops.less(ops.arange(columns), lengths)
-        bias = _added(bias, ops.where(is_inside, 0.0, -inf))
-    row: Any = ops.reshape(ops.arange(rows), (rows, 1)) + past
-    if nonpad_kv_seqlen is not None:
-        row = row + ops.reshape(nonpad_kv_seqlen, (-1, 1, 1, 1)) - rows
-    distance = ops.arange(columns) - row
-    if is_causal or right_window_size >= 0:
-        limit = 0 if is_causal else right_window_size
-        bias = _added(bias, ops.where(ops.less_equal(distance, limit), 0.0, -inf))
-    if left_window_size >= 0:
-        bias = _added(bias, ops.where(ops.greater_equal(distance, -left_window_size), 0.0, -inf))
-    if softcap:
-        scores = softcap * ops.tanh(scores / softcap)
-    shown[1] = scores
-    if bias is not None:
-        scores = scores + bias
-    shown[2] = scores
-    weights = _weights(scores) if bias is not None else ops.softmax(scores)
-    shown[3] = weights
+    products = ops.matmul(q * factor, repeated_heads(k, heads) * factor, False, True)
+    capped = softcap * ops.tanh(products / softcap) if softcap else products
+    scores = capped if bias is None else capped + bias
+    weights = ops.softmax(scores) if bias is None else _weights(scores)
     result = ops.matmul(weights, repeated_heads(v, heads))
     if is_flat:
         result = ops.reshape(ops.permute_dims(result, (0, 2, 1, 3)), (result.shape[0], rows, -1))
-    if qk_matmul_output_mode not in shown:
+    stages = (products, capped, scores, weights)
+    if not 0 <= qk_matmul_output_mode < len(stages):
         raise ValueError(f"qk_matmul_output_mode must be 0 to 3, not {qk_matmul_output_mode}")
-    return result, present_key, present_value, shown[qk_matmul_output_mode]
+    return result, k, v, stages[qk_matmul_output_mode]
 
 
-def _added(bias: Any, more: Tensor) -> Tensor:
-    return more if bias is None else bias + more
+def _bias(
+    rows: int,
+    columns: int,
+    past: int,
+    mask: Tensor | None,
+    lengths: Tensor | None,
+    *,
+    left: int | None,
+    right: int | None,
+) -> Any:
+    """Return what is added to scores, or None: -inf where a query must not attend to a key.
+
+    Args:
+        rows: the number of queries.
+        columns: the number of keys.
+        past: how many of the keys come before that of the first query.
+        mask: True for keys that may be attended to, or a bias; columns may be missing at its end.
+        lengths: the number of keys of each sequence; the others are padding.
+        left: the maximum distance of a key before a query.
+        right: the maximum distance of a key after a query.
+    """
+    biases = [] if mask is None else [_mask_bias(mask, columns)]
+    row: Any = ops.reshape(ops.arange(rows), (rows, 1)) + past
+    if lengths is not None:
+        ends = ops.reshape(lengths, (-1, 1, 1, 1))
+        biases.append(ops.where(ops.less(ops.arange(columns), ends), 0.0, -inf))
+        row = row + ends - rows
+    distance = ops.arange(columns) - row
+    if right is not None:
+        biases.append(ops.where(ops.less_equal(distance, right), 0.0, -inf))
+    if left is not None:
+        biases.append(ops.where(ops.greater_equal(distance, -left), 0.0, -inf))
+    return reduce(ops.add, biases) if biases else None
+
+
+def _mask_bias(mask: Tensor, columns: int) -> Tensor:
+    bias = ops.where(mask, 0.0, -inf) if str(mask.dtype) == "bool" else mask
+    missing = columns - bias.shape[-1]
+    if missing <= 0:
+        return bias
+    return ops.pad(bias, [*[[0, 0]] * (len(bias.shape) - 1), [0, missing]], -inf)
 
 
 def _weights(scores: Tensor) -> Tensor:
     """Return the softmax; rows without anything to attend to are zero."""
-    greatest = ops.max(scores, -1, True)
-    is_empty = ops.equal(greatest, -inf)
-    powers = ops.exp(scores - ops.where(is_empty, ops.zeros_like(greatest), greatest))
+    maximum = ops.max(scores, -1, True)
+    is_empty = ops.equal(maximum, -inf)
+    powers = ops.exp(scores - ops.where(is_empty, ops.zeros_like(maximum), maximum))
     return ops.divide_no_nan(powers, ops.sum(powers, -1, True))
 
 

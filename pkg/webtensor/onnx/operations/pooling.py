@@ -5,8 +5,8 @@ A function whose name ends in ``_last`` takes images with channels last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial, reduce
 from itertools import product
 from math import prod
 from typing import Any
@@ -78,10 +78,7 @@ def _maxima(x: Tensor, windows: Windows) -> Tensor:
             result: Tensor = pool(x, windows.shape, windows.strides, windows.padding())
             return result
     values = _elements(x, windows, _LOWEST[str(x.dtype)])
-    greatest = next(values)
-    for value in values:
-        greatest = ops.maximum(greatest, value)
-    return greatest
+    return reduce(ops.maximum, values)
 
 
 def _is_inside(windows: Windows) -> bool:
@@ -121,32 +118,41 @@ def maxima(
     storage_order: int = 0,
     strides: list[int] | None = None,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """Return the maxima of windows, and where they are in the flat tensor."""
+    """Return the maxima of windows and, for two outputs, their indices in the flat tensor."""
     last = channels_last(x)
     windows = windows_of(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
     if num_outputs == 1:
         return channels_first(_as_images(last, windows, _maxima))
-    sizes = x.shape[2:]
-    order = range(len(sizes)) if storage_order else reversed(range(len(sizes)))
-    steps = dict.fromkeys(range(len(sizes)), 0)
-    step = 1
-    for axis in order:
-        steps[axis] = step
-        step *= sizes[axis]
-    position: Any = ops.reshape(
-        ops.arange(x.shape[0] * x.shape[1]) * prod(sizes), (*x.shape[:2], *[1] * len(sizes))
-    )
-    for axis, size in enumerate(sizes):
-        shape = [size if at == axis else 1 for at in range(len(sizes))]
-        position = position + ops.reshape(ops.arange(size) * steps[axis], shape)
     values = _elements(last, windows, _LOWEST[str(x.dtype)])
-    positions = _elements(channels_last(position), windows, -1)
-    greatest, where = next(values), next(positions)
-    for value, at in zip(values, positions, strict=True):
-        is_greater = ops.greater(value, greatest)
-        greatest = ops.where(is_greater, value, greatest)
-        where = ops.where(is_greater, at, where)
-    return channels_first(greatest), channels_first(where)
+    flat_indices = channels_last(_flat_indices(x.shape, bool(storage_order)))
+    indices = _elements(flat_indices, windows, -1)
+    maximum, maximum_index = next(values), next(indices)
+    for value, index in zip(values, indices, strict=True):
+        is_greater = ops.greater(value, maximum)
+        maximum = ops.where(is_greater, value, maximum)
+        maximum_index = ops.where(is_greater, index, maximum_index)
+    return channels_first(maximum), channels_first(maximum_index)
+
+
+def _flat_indices(shape: Sequence[int], is_column_major: bool) -> Tensor:
+    """Return the indices of elements in the flat tensor, whose images may be column-major.
+
+    Args:
+        shape: (batch, channels, …), the shape of the tensor and of the result.
+        is_column_major: whether the first axis of an image, not the last, has the stride 1.
+    """
+    images, sizes = shape[:2], shape[2:]
+    rank = len(sizes)
+    strides, stride = [0] * rank, 1
+    for axis in range(rank) if is_column_major else reversed(range(rank)):
+        strides[axis] = stride
+        stride *= sizes[axis]
+    indices: Any = ops.reshape(ops.arange(prod(images)) * stride, (*images, *[1] * rank))
+    for axis, size in enumerate(sizes):
+        row = [size if other == axis else 1 for other in range(rank)]
+        indices = indices + ops.reshape(ops.arange(size) * strides[axis], row)
+    result: Tensor = indices
+    return result
 
 
 def unpooled(
