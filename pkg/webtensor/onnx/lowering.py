@@ -232,14 +232,7 @@ class _Lowering:
         label = f"node {definition.name or name!r:.200} of operator {definition.op}"
         inputs = tuple(self.resolve(scope, value, label) for value in definition.inputs)
         attributes = _completed(definition.attributes, context.attributes)
-        key = (definition.domain, definition.op, definition.overload)
-        function = self.functions.get(key)
-        if function is None and definition.domain:
-            from webtensor.onnx.expansion import expanded
-
-            dtypes = [scope.dtype(value) or "" for value in definition.inputs]
-            with reading(f"{self.where}: {label}"):
-                function = expanded(definition, attributes, dtypes)
+        function = self.function(definition, attributes, scope, label)
         if function is not None:
             self.call(function, name, definition, inputs, attributes, scope, context)
             return
@@ -266,14 +259,26 @@ class _Lowering:
                 values[attribute] = constant_of(value, where, self.files)
             else:
                 values[attribute] = value
-        typed = _TYPED.get(definition.op)
-        if typed is not None and typed < len(definition.inputs) and not values.get("output_dtype"):
-            dtype = scope.dtype(definition.inputs[typed])
-            if dtype:
-                values["output_dtype"] = dtype
-        if definition.op in _COUNTED and not definition.domain:
-            values.setdefault("num_outputs", len(definition.outputs))
+        _add_facts(values, definition, scope)
         scope.nodes[name] = Node(name, op, inputs, (), values)
+
+    def function(
+        self,
+        definition: format_.Node,
+        attributes: Mapping[str, format_.AttributeValue],
+        scope: _Scope,
+        label: str,
+    ) -> format_.Function | None:
+        """Return the function that a node calls: of the model, or one that its operator is."""
+        key = (definition.domain, definition.op, definition.overload)
+        function = self.functions.get(key)
+        if function is not None or not definition.domain:
+            return function
+        from webtensor.onnx.expansion import expanded
+
+        dtypes = [scope.dtype(value) or "" for value in definition.inputs]
+        with reading(f"{self.where}: {label}"):
+            return expanded(definition, attributes, dtypes)
 
     def subgraph(
         self, graph: format_.Graph, prefix: str, parent: _Scope, context: _Context
@@ -324,6 +329,17 @@ class _Lowering:
             results.append(self.resolve(inner, output, f"function {function.name!r:.200}"))
         op = "Identity" if len(results) == 1 else "IdentityN"
         scope.nodes[name] = Node(name, op, tuple(results), (), {})
+
+
+def _add_facts(values: dict[str, Any], definition: format_.Node, scope: _Scope) -> None:
+    """Add attributes that tell an operator the dtype and the number of its outputs."""
+    index = _TYPED.get(definition.op)
+    if index is not None and index < len(definition.inputs) and not values.get("output_dtype"):
+        dtype = scope.dtype(definition.inputs[index])
+        if dtype:
+            values["output_dtype"] = dtype
+    if definition.op in _COUNTED and not definition.domain:
+        values.setdefault("num_outputs", len(definition.outputs))
 
 
 def _deeper(context: _Context) -> _Context:

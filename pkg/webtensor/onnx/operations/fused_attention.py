@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import inf, sqrt
 from typing import Any
@@ -179,25 +180,15 @@ def attended_by_groups(
         before = ops.zeros_like(before)
     positions = before + ops.arange(rows)
     if do_rotary:
-        if cos_cache is None or sin_cache is None:
-            raise ValueError("do_rotary needs the inputs cos_cache and sin_cache")
-        at = ops.clip(
-            positions if position_ids is None else position_ids, 0, cos_cache.shape[0] - 1
-        )
-        turn = partial(
-            rotated,
-            cos_cache=cos_cache,
-            sin_cache=sin_cache,
-            position_ids=at,
-            interleaved=rotary_interleaved,
-            rotary_embedding_dim=2 * cos_cache.shape[1],
-        )
-        queries, keys = turn(queries), turn(keys)
+        row_positions = positions if position_ids is None else position_ids
+        rotate = _rotation(row_positions, cos_cache, sin_cache, rotary_interleaved)
+        queries, keys = rotate(queries), rotate(keys)
     columns = max(0 if past_key is None else past_key.shape[2], total_sequence_length)
     keys = _following(past_key, keys, before, columns)
     values = _following(past_value, values, before, columns)
-    shown = keys[:, :, :total_sequence_length], values[:, :, :total_sequence_length]
-    all_keys, all_values = (repeated_heads(x, num_heads) for x in shown)
+    all_keys, all_values = (
+        repeated_heads(x[:, :, :total_sequence_length], num_heads) for x in (keys, values)
+    )
     scores: Any = ops.matmul(queries * (scale or 1 / sqrt(features)), all_keys, False, True)
     if softcap:
         scores = softcap * ops.tanh(scores / softcap)
@@ -208,6 +199,22 @@ def attended_by_groups(
     sink = ops.zeros((num_heads,)) if head_sink is None and smooth_softmax else head_sink
     weights = _weights(ops.where(is_admitted, scores, -inf), sink)
     return _joined(ops.matmul(weights, all_values)), keys, values
+
+
+def _rotation(
+    positions: Tensor, cos_cache: Tensor | None, sin_cache: Tensor | None, interleaved: int
+) -> Callable[[Tensor], Tensor]:
+    """Return what rotates the features of heads at positions, of shape (batch, rows)."""
+    if cos_cache is None or sin_cache is None:
+        raise ValueError("do_rotary needs the inputs cos_cache and sin_cache")
+    return partial(
+        rotated,
+        cos_cache=cos_cache,
+        sin_cache=sin_cache,
+        position_ids=ops.clip(positions, 0, cos_cache.shape[0] - 1),
+        interleaved=interleaved,
+        rotary_embedding_dim=2 * cos_cache.shape[1],
+    )
 
 
 def _admitted(positions: Tensor, columns: int, is_causal: bool, window: int | None) -> Tensor:
@@ -240,17 +247,17 @@ def _following(past: Tensor | None, new: Tensor, before: Tensor, columns: int) -
     """Return keys or values: those of the past that count, then the new ones.
 
     Args:
-        past: of shape (batch, heads, kept, features).
+        past: of shape (batch, heads, past rows, features).
         new: of shape (batch, heads, rows, features).
         before: of shape (batch, 1).
         columns: how many to return; those after the new ones are zero.
     """
-    rows, kept = new.shape[2], 0 if past is None else past.shape[2]
-    everything = new if past is None or not kept else ops.concat([past, new], 2)
+    rows, past_rows = new.shape[2], 0 if past is None else past.shape[2]
+    joined = new if past is None or not past_rows else ops.concat([past, new], 2)
     column = ops.arange(columns)
     offset = column - before
-    source = ops.where(ops.less(offset, 0), column, ops.minimum(offset, rows - 1) + kept)
-    result = ops.gather(everything, source, axis=2, batch_dims=1)
+    source = ops.where(ops.less(offset, 0), column, ops.minimum(offset, rows - 1) + past_rows)
+    result = ops.gather(joined, source, axis=2, batch_dims=1)
     is_empty = ops.reshape(ops.greater_equal(offset, rows), (-1, 1, columns, 1))
     return ops.where(is_empty, 0.0, result)
 
