@@ -144,9 +144,9 @@ class CSVDataset(Dataset):
                     "columns"
                 )
         names = names or first or []
-        double = sorted({name for name in names if names.count(name) > 1})
-        if double:
-            raise ValueError(f"{NAME}: {label} has several columns of the names {double}")
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise ValueError(f"{NAME}: {label} has several columns of the names {repeated}")
         unknown = [name for name in self._configs if name not in names]
         if unknown:
             raise ValueError(
@@ -159,13 +159,12 @@ class CSVDataset(Dataset):
             first = await anext(blocks, []) if self._has_header else []
             names = self._checked_names(first[0] if first else None)
             table = Table(names, self._configs, self._configured_only, self._source.label)
-            for elements in table.blocks(first[1:]):
-                for element in elements:
-                    yield element
-            async for rows in blocks:
+            rows: Sequence[list[str]] | None = first[1:]
+            while rows is not None:
                 for elements in table.blocks(rows):
                     for element in elements:
                         yield element
+                rows = await anext(blocks, None)
 
     async def _row_blocks(self) -> AsyncGenerator[Sequence[list[str]], None]:
         """Give rows, which are lists of fields, many at a time."""
