@@ -281,57 +281,84 @@ def _is_history(value: object) -> bool:
 
 def _functional(arguments: Mapping[str, object]) -> Config:
     layers = _layers(arguments)
-    class_names: dict[object, str] = {
-        layer.get("name"): _current_class_name(layer) for layer in layers
+    connections = _Connections(layers)
+    config: Config = {
+        "layers": [
+            {
+                **modernized(layer),
+                "name": _name(layer.get("name")),
+                "inbound_nodes": connections.calls(layer),
+            }
+            for layer in layers
+        ],
+        "input_layers": connections.end_or_ends(arguments.get("input_layers")),
+        "output_layers": connections.end_or_ends(arguments.get("output_layers")),
     }
+    return {**config, "name": _name(arguments["name"])} if arguments.get("name") else config
 
-    def input_history(history: object) -> object:
-        """Return the history of a layer's input: layer, index of the call, index of the output.
 
-        Keras 2 counted the making of a nested model as its first call.
-        """
-        if not isinstance(history, list) or len(history) < 3:
-            return history
-        name, node_index, *rest = history
-        if class_names.get(name) in CONTAINERS:
-            node_index = max(int(node_index) - 1, 0)
-        return [_name(name), node_index, *rest]
+class _Connections:
+    """The connections of a functional model's layers, turned into those of Keras 3.
 
-    def end_history(history: Sequence[Any]) -> object:
+    A history is a list: the name of a layer, the index of one of its calls, and the index of an
+    output of that. Keras 2 counted the making of a nested model as its first call.
+
+    Args:
+        layers: the configurations of the layers.
+    """
+
+    def __init__(self, layers: Sequence[Mapping[str, Any]]) -> None:
+        self._class_names: dict[object, str] = {
+            layer.get("name"): _current_class_name(layer) for layer in layers
+        }
+
+    # -- ends of the model --------------------------------------------------------------------
+
+    def end_or_ends(self, structure: object) -> object:
+        """Return a single input or output, which Keras 2 wrote as a list of one, without a list."""
+        if isinstance(structure, list) and len(structure) == 1:
+            structure = structure[0]
+        return self._ends(structure)
+
+    def _ends(self, structure: object) -> object:
+        """Return the histories in the structure of the model's inputs or outputs."""
+        if isinstance(structure, Mapping):
+            return {key: self._ends(item) for key, item in structure.items()}
+        if isinstance(structure, list) and _is_history(structure):
+            return self._end_history(structure)
+        if not isinstance(structure, list):
+            raise ValueError(f"malformed inputs or outputs of a model: {structure!r:.200}")
+        return [self._ends(item) for item in structure]
+
+    def _end_history(self, history: Sequence[Any]) -> object:
         """Return the history of the model's input or output, where Keras 3 counts as Keras 2."""
-        if class_names.get(history[0]) == "Functional":
+        if self._class_names.get(history[0]) == "Functional":
             return [_name(history[0]), max(int(history[1]), 1), *history[2:]]
-        return input_history(history)
+        return self._input_history(history)
 
-    def symbol(history: Sequence[Any]) -> Config:
-        """Return the configuration of an argument that is a symbolic tensor."""
-        keras_history = input_history(list(history[:3]))
-        return {"class_name": "__keras_tensor__", "config": {"keras_history": keras_history}}
+    # -- calls of layers ----------------------------------------------------------------------
 
-    def argument(value: object) -> object:
-        """Return a keyword argument, where Keras 2 wrote symbolic tensors as histories."""
-        if isinstance(value, Mapping):
-            return {key: argument(item) for key, item in value.items()}
-        if not isinstance(value, list):
-            return value
-        if _is_history(value) and len(value) == 3 and value[0] in class_names:
-            return symbol(value)
-        return [argument(item) for item in value]
+    def calls(self, layer: Mapping[str, Any]) -> list[object]:
+        """Return the calls of a layer."""
+        nodes = layer.get("inbound_nodes") or []
+        if not isinstance(nodes, list):
+            raise ValueError(f"a malformed list of a layer's calls: {nodes!r:.200}")
+        return [self._call(node, layer) for node in nodes]
 
-    def call(node: object, layer: Mapping[str, Any]) -> object:
+    def _call(self, node: object, layer: Mapping[str, Any]) -> object:
         """Return a call in the format of Keras 3 if arguments besides the first are tensors."""
         if not isinstance(node, list):
             raise ValueError(f"a malformed call of a layer: {node!r:.200}")
         histories = [node] if _is_history(node) else node
-        converted = [input_history(history) for history in histories]
+        converted = [self._input_history(history) for history in histories]
         if not all(map(_is_history, histories)):
             return converted
         kwargs = histories[0][3] if histories and len(histories[0]) > 3 else {}
-        new_kwargs = argument(kwargs)
+        new_kwargs = self._argument(kwargs)
         has_state = len(histories) > 1 and _current_class_name(layer) in _WITH_INITIAL_STATE
         if not isinstance(new_kwargs, dict) or (new_kwargs == kwargs and not has_state):
             return converted
-        inputs = [symbol(history) for history in histories]
+        inputs = [self._symbol(history) for history in histories]
         if has_state:
             if "cells" in layer.get("config", {}):
                 raise ValueError(
@@ -342,38 +369,26 @@ def _functional(arguments: Mapping[str, object]) -> Config:
             del inputs[1:]
         return {"args": [inputs[0] if len(inputs) == 1 else inputs], "kwargs": new_kwargs}
 
-    def calls(layer: Mapping[str, Any]) -> list[object]:
-        nodes = layer.get("inbound_nodes") or []
-        if not isinstance(nodes, list):
-            raise ValueError(f"a malformed list of a layer's calls: {nodes!r:.200}")
-        return [call(node, layer) for node in nodes]
+    def _argument(self, value: object) -> object:
+        """Return a keyword argument, where Keras 2 wrote symbolic tensors as histories."""
+        if isinstance(value, Mapping):
+            return {key: self._argument(item) for key, item in value.items()}
+        if not isinstance(value, list):
+            return value
+        if _is_history(value) and len(value) == 3 and value[0] in self._class_names:
+            return self._symbol(value)
+        return [self._argument(item) for item in value]
 
-    def ends(structure: object) -> object:
-        """Return the histories in the structure of the model's inputs or outputs."""
-        if isinstance(structure, Mapping):
-            return {key: ends(item) for key, item in structure.items()}
-        if isinstance(structure, list) and _is_history(structure):
-            return end_history(structure)
-        if not isinstance(structure, list):
-            raise ValueError(f"malformed inputs or outputs of a model: {structure!r:.200}")
-        return [ends(item) for item in structure]
+    def _symbol(self, history: Sequence[Any]) -> Config:
+        """Return the configuration of an argument that is a symbolic tensor."""
+        keras_history = self._input_history(list(history[:3]))
+        return {"class_name": "__keras_tensor__", "config": {"keras_history": keras_history}}
 
-    def end_or_ends(structure: object) -> object:
-        """Return a single input or output, which Keras 2 wrote as a list of one, without a list."""
-        if isinstance(structure, list) and len(structure) == 1:
-            structure = structure[0]
-        return ends(structure)
-
-    config: Config = {
-        "layers": [
-            {
-                **modernized(layer),
-                "name": _name(layer.get("name")),
-                "inbound_nodes": calls(layer),
-            }
-            for layer in layers
-        ],
-        "input_layers": end_or_ends(arguments.get("input_layers")),
-        "output_layers": end_or_ends(arguments.get("output_layers")),
-    }
-    return {**config, "name": _name(arguments["name"])} if arguments.get("name") else config
+    def _input_history(self, history: object) -> object:
+        """Return the history of a layer's input; ``connected`` refuses a malformed one."""
+        if not isinstance(history, list) or len(history) < 3:
+            return history
+        name, node_index, *rest = history
+        if self._class_names.get(name) in CONTAINERS:
+            node_index = max(int(node_index) - 1, 0)
+        return [_name(name), node_index, *rest]
