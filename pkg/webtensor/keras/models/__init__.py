@@ -3,8 +3,9 @@
 ``function`` has the graph of operations that a functional model runs, and ``inference`` optimizes
 it for ``predict``. ``training`` has ``compile``, ``fit`` and the like: ``compiling`` makes their
 losses and metrics, ``capturing`` replays steps, ``batches`` reads data, ``train_steps`` and
-``awaitables`` are parts of their loops. ``subgraphs`` connects the layers of a configuration,
-``cloning`` copies models, and ``summary``, ``dot`` and ``svg`` describe them.
+``awaitables`` are parts of their loops. ``graph_configs`` writes the configurations of connected
+layers, and ``subgraphs`` reads them; ``cloning`` copies models, and ``summary``, ``dot`` and
+``svg`` describe them.
 """
 
 from typing import TYPE_CHECKING

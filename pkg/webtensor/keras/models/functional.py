@@ -15,7 +15,7 @@ from webtensor.keras.models.function import Graph, OperationCall, call_symbolica
 from webtensor.keras.models.model import Model
 from webtensor.keras.nest import flatten, is_nested, map_structure, pack
 from webtensor.keras.nodes import Operation
-from webtensor.keras.registry import custom_object_scope, serialize_keras_object
+from webtensor.keras.registry import custom_object_scope
 from webtensor.keras.symbols import KerasTensor, map_shapes
 from webtensor.keras.types import Config, CustomObjects, Shapes, Tensors
 from webtensor.ops import expand_dims, squeeze
@@ -232,74 +232,15 @@ class Functional(Model):
     def get_config(self) -> Config:
         """Return the configurations of the layers, and their connections."""
         # Most pages write no configuration at first.
-        from webtensor.keras.models.carried_masks import (
-            kwargs_without_carried_masks,
-            leaves_carried_masks_out,
-        )
+        from webtensor.keras.models.graph_configs import GraphConfigs
 
-        #: The keyword arguments of each call to write, by the identity of its node.
-        kwargs_by_node = {id(node): node.kwargs for node in self._graph.nodes}
-        if leaves_carried_masks_out():
-            kwargs_by_node = kwargs_without_carried_masks(self._graph)
-        nodes = {
-            id(operation): [node for node in operation._inbound_nodes if id(node) in kwargs_by_node]
-            for operation in self._graph.operations
-        }
-        node_indices = {
-            id(node): index
-            for operation_nodes in nodes.values()
-            for index, node in enumerate(operation_nodes)
-        }
-
-        def history_config(symbol: KerasTensor) -> list[str | int]:
-            history = symbol._keras_history
-            assert history is not None
-            node = history.operation._inbound_nodes[history.node_index]
-            return [history.operation.name, node_indices[id(node)], history.tensor_index]
-
-        def end_config(symbol: KerasTensor) -> list[str | int]:
-            # Keras counts the first call of a nested model from 1 here.
-            name, node_index, tensor_index = history_config(symbol)
-            is_nested_model = isinstance(operation_of(symbol), Functional)
-            return [name, int(node_index) + is_nested_model, tensor_index]
-
-        def argument_config(value: object) -> Any:
-            if isinstance(value, KerasTensor):
-                return {
-                    "class_name": "__keras_tensor__",
-                    "config": {
-                        "shape": list(value.shape),
-                        "dtype": str(value.dtype),
-                        "keras_history": history_config(value),
-                    },
-                }
-            if isinstance(value, (list, tuple)):
-                return [argument_config(item) for item in value]
-            if isinstance(value, dict):
-                return {key: argument_config(item) for key, item in value.items()}
-            return serialize_keras_object(value)
-
-        layers = []
-        for operation in self._graph.operations:
-            if not nodes[id(operation)]:
-                continue
-            config = serialize_keras_object(operation)
-            config["name"] = operation.name
-            config["inbound_nodes"] = [
-                {
-                    "args": argument_config(node.args),
-                    "kwargs": argument_config(kwargs_by_node[id(node)]),
-                }
-                for node in nodes[id(operation)]
-                if not isinstance(operation, InputLayer)
-            ]
-            layers.append(config)
+        configs = GraphConfigs(self._graph)
         return {
             "name": self.name,
             "trainable": self.trainable,
-            "layers": layers,
-            "input_layers": _map_to_lists(end_config, self._inputs_struct),
-            "output_layers": _map_to_lists(end_config, self._outputs_struct),
+            "layers": configs.layers(),
+            "input_layers": configs.ends(self._inputs_struct),
+            "output_layers": configs.ends(self._outputs_struct),
         }
 
     @classmethod
@@ -321,11 +262,6 @@ def functional_from_config(cls: Callable[..., Any], config: Config) -> Any:
     inputs, outputs = models.subgraphs.connected(config)
     others = {key: value for key, value in config.items() if key not in _GRAPH_KEYS}
     return cls(inputs, outputs, **others)
-
-
-def _map_to_lists(function: Callable[[KerasTensor], list[str | int]], structure: Tensors) -> Any:
-    """``map_structure`` for a function that returns lists."""
-    return pack(structure, [function(symbol) for symbol in flatten(structure)])
 
 
 def _call_in_mode(training: bool | None) -> OperationCall:
