@@ -58,120 +58,155 @@ def record_differentiable_loop(
     if len(tapes) > 1:
         recorder.refuse(FIRST_DERIVATIVES)
     (tape,) = tapes
-    surroundings = _Surroundings(tape)
-    # New tensors: the body may take the first values from around it, too.
-    first = [alias(IDENTITY, x, x.shape) for x in first]
-    indices = [index for index, x in enumerate(first) if is_differentiable(x)]
-    variables = [first[index] for index in indices]
-    # The first call has its gradients from a tape of its own, as any other function.
-    own_tape = Tape(watches_variables=False)
-    lasts: Sequence[Tensor] = ()
-
-    def observed_body(*values: Tensor) -> Sequence[Tensor]:
-        with surroundings.observed():
-            results = body(*values)
-        surroundings.note(results)
-        return results
-
-    def recorded_run(values: Sequence[Tensor]) -> Sequence[Tensor]:
-        nonlocal lasts
-        for source in (*variables, *surroundings.watched()):
-            own_tape.watch(source)
-        with own_tape:
-            lasts = run(values)
-        return lasts
-
+    loop = _DifferentiableLoop(recorder, tape, body, first)
     with paused(), outside_scopes():
-        results, history = record_loop(
-            recorder, condition, observed_body, first, recorded_run, limit
-        )
-        assert history is not None  # the recorder is strict
-        outer = surroundings.watched()
-        sources = [*variables, *outer]
-        step = record_part(
-            recorder,
-            _step(body, indices, len(first), outer),
-            [*first, *(results[index] for index in indices), *outer],
-        )
-
-    def way_back(adjoints: dict[int, Tensor]) -> list[Tensor]:
-        tapes = recording_tapes()
-        if any(tape.follows(source) for tape in tapes for source in sources):
-            recorder.refuse(FIRST_DERIVATIVES)
-        gradients = [
-            adjoints[index] if index in adjoints else zeros_like(results[index])
-            for index in indices
-        ]
-
-        def run_back() -> list[Tensor]:
-            outputs = [lasts[index] for index in indices]
-            return _gradients(own_tape, outputs, sources, gradients)
-
-        with paused():
-            totals = [zeros_like(tensor) for tensor in outer]
-            parts = record_way_back(recorder, history, step, [*gradients, *totals], run_back)
-        for tape in tapes:
-            _put_on_tape(tape, partial(way_forth, parts), gradients, dict(enumerate(parts)))
-        return parts
-
-    def way_forth(parts: list[Tensor], adjoints: dict[int, Tensor]) -> list[Tensor]:
-        if is_recording():
-            recorder.refuse(FIRST_DERIVATIVES)
-        tangents = [
-            adjoints[index] if index in adjoints else zeros_like(part)
-            for index, part in enumerate(parts)
-        ]
-
-        def run_forth() -> list[Tensor]:
-            outputs = [lasts[index] for index in indices]
-            moved = _tangents(own_tape, outputs, sources, tangents)
-            return [*moved, *tangents[len(indices) :]]
-
-        step_forth = _step(body, indices, len(first), outer, is_reverse=False)
-        with outside_scopes():
-            part = record_part(recorder, step_forth, [*first, *tangents])
-        moved = record_way_back(recorder, history, part, tangents, run_forth, is_reverse=False)
-        return moved[: len(indices)]
-
+        loop.record(condition, run, limit)
     with paused():
         # New tensors, in the scopes of the caller.
-        results = [alias(IDENTITY, result, result.shape) for result in results]
-    _put_on_tape(tape, way_back, sources, {index: results[index] for index in indices})
+        results = [alias(IDENTITY, result, result.shape) for result in loop.results]
+    differentiable = {index: results[index] for index in loop.indices}
+    _put_on_tape(tape, loop.way_back, loop.sources, differentiable)
     return results
 
 
-def _step(
-    body: Callable[..., Sequence[Tensor]],
-    indices: list[int],
-    count: int,
-    outer: list[Tensor],
-    is_reverse: bool = True,
-) -> Callable[..., list[Tensor]]:
-    """Return a step of the way back, or of the way forth.
+class _DifferentiableLoop:
+    """A loop that a tape records as one operation.
 
-    Its arguments are the ``count`` loop variables before an iteration, the gradients of the
-    differentiable ones (at ``indices``) after it, and the sums of the gradients of ``outer`` so
-    far. It returns the gradients before the iteration, and the next sums. On the way forth it takes
-    tangents before the iteration and those of ``outer``, and returns those after it.
+    Args:
+        recorder: what records the function around it.
+        tape: the tape.
+        body: returns the next loop variables.
+        first: the first values of the loop variables.
     """
 
-    def step(*arguments: Tensor) -> list[Tensor]:
-        values, directions = arguments[:count], arguments[count:]
-        totals = directions[len(indices) :]
-        sources = [*(values[index] for index in indices), *outer]
-        tape = Tape(watches_variables=False)
-        for source in sources:
-            tape.watch(source)
-        with tape:
-            results = body(*values)
-        outputs = [results[index] for index in indices]
-        if not is_reverse:
-            return [*_tangents(tape, outputs, sources, directions), *totals]
-        parts = _gradients(tape, outputs, sources, directions[: len(indices)])
-        sums = (total + part for total, part in zip(totals, parts[len(indices) :], strict=True))
-        return [*parts[: len(indices)], *sums]
+    def __init__(
+        self,
+        recorder: Recorder,
+        tape: Tape,
+        body: Callable[..., Sequence[Tensor]],
+        first: Sequence[Tensor],
+    ) -> None:
+        self._recorder, self._body = recorder, body
+        self._surroundings = _Surroundings(tape)
+        # New tensors: the body may take the first values from around it, too.
+        self._first = [alias(IDENTITY, x, x.shape) for x in first]
+        #: The indices of the differentiable loop variables.
+        self.indices = [index for index, x in enumerate(self._first) if is_differentiable(x)]
+        self._variables = [self._first[index] for index in self.indices]
+        #: The tape of the first call, whose gradients are those of any other function.
+        self._tape = Tape(watches_variables=False)
+        self._outputs: list[Tensor] = []
 
-    return step
+    def record(
+        self,
+        condition: Callable[..., Tensor],
+        run: Callable[[Sequence[Tensor]], Sequence[Tensor]],
+        limit: int | None,
+    ) -> None:
+        """Record the loop, and a step of its way back."""
+
+        def observed_body(*values: Tensor) -> Sequence[Tensor]:
+            with self._surroundings.observed():
+                results = self._body(*values)
+            self._surroundings.note(results)
+            return results
+
+        def taped_run(values: Sequence[Tensor]) -> Sequence[Tensor]:
+            for source in (*self._variables, *self._surroundings.watched()):
+                self._tape.watch(source)
+            with self._tape:
+                results = run(values)
+            self._outputs = [results[index] for index in self.indices]
+            return results
+
+        self.results, history = record_loop(
+            self._recorder, condition, observed_body, self._first, taped_run, limit
+        )
+        assert history is not None  # the recorder is strict
+        self._history = history
+        self._outer = self._surroundings.watched()
+        #: The first values of the differentiable loop variables, and what the body takes besides.
+        self.sources = [*self._variables, *self._outer]
+        adjoints = [self.results[index] for index in self.indices]
+        self._step_back = record_part(
+            self._recorder, self._step(), [*self._first, *adjoints, *self._outer]
+        )
+
+    def way_back(self, adjoints: dict[int, Tensor]) -> list[Tensor]:
+        """Return the gradients of the sources, by those of the results at their indices."""
+        tapes = recording_tapes()
+        if any(tape.follows(source) for tape in tapes for source in self.sources):
+            self._recorder.refuse(FIRST_DERIVATIVES)
+        outputs = {index: self.results[index] for index in self.indices}
+        gradients = _with_zeros(adjoints, outputs)
+
+        def run_back() -> list[Tensor]:
+            return _gradients(self._tape, self._outputs, self.sources, gradients)
+
+        with paused():
+            totals = [zeros_like(tensor) for tensor in self._outer]
+            parts = record_way_back(
+                self._recorder, self._history, self._step_back, [*gradients, *totals], run_back
+            )
+        by_index = dict(enumerate(parts))
+        for tape in tapes:
+            _put_on_tape(tape, partial(self._way_forth, by_index), gradients, by_index)
+        return parts
+
+    def _way_forth(self, parts: dict[int, Tensor], adjoints: dict[int, Tensor]) -> list[Tensor]:
+        """Return the tangents of the results, by those of the sources at their indices."""
+        if is_recording():
+            self._recorder.refuse(FIRST_DERIVATIVES)
+        tangents = _with_zeros(adjoints, parts)
+        count = len(self.indices)
+
+        def run_forth() -> list[Tensor]:
+            moved = _tangents(self._tape, self._outputs, self.sources, tangents)
+            return [*moved, *tangents[count:]]
+
+        with outside_scopes():
+            step = record_part(
+                self._recorder, self._step(is_reverse=False), [*self._first, *tangents]
+            )
+        moved = record_way_back(
+            self._recorder, self._history, step, tangents, run_forth, is_reverse=False
+        )
+        return moved[:count]
+
+    def _step(self, is_reverse: bool = True) -> Callable[..., list[Tensor]]:
+        """Return a step of the way back, or of the way forth.
+
+        Its arguments are the loop variables before an iteration, the gradients of the
+        differentiable ones after it, and the sums of the gradients of ``_outer`` so far. It returns
+        the gradients before the iteration, and the next sums. On the way forth it takes tangents
+        before the iteration and those of ``_outer``, and returns those after it.
+        """
+        body, indices, outer = self._body, self.indices, self._outer
+
+        def step(*arguments: Tensor) -> list[Tensor]:
+            values, directions = arguments[: len(self._first)], arguments[len(self._first) :]
+            totals = directions[len(indices) :]
+            sources = [*(values[index] for index in indices), *outer]
+            tape = Tape(watches_variables=False)
+            for source in sources:
+                tape.watch(source)
+            with tape:
+                results = body(*values)
+            outputs = [results[index] for index in indices]
+            if not is_reverse:
+                return [*_tangents(tape, outputs, sources, directions), *totals]
+            parts = _gradients(tape, outputs, sources, directions[: len(indices)])
+            sums = (total + part for total, part in zip(totals, parts[len(indices) :], strict=True))
+            return [*parts[: len(indices)], *sums]
+
+        return step
+
+
+def _with_zeros(parts: dict[int, Tensor], tensors: dict[int, Tensor]) -> list[Tensor]:
+    """Return gradients or tangents of tensors, zeros for those that have none."""
+    return [
+        parts[index] if index in parts else zeros_like(tensor) for index, tensor in tensors.items()
+    ]
 
 
 def _tangents(
