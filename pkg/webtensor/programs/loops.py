@@ -88,9 +88,9 @@ class RecordedLoop(NamedTuple):
         """What it makes."""
         return (*self.results, self.history)
 
-    def stage(self, backend: Backend, places: dict[int, int], needed: set[int]) -> Stage:
+    def stage(self, backend: Backend, indices: dict[int, int], needed: set[int]) -> Stage:
         """Return what runs it in a program."""
-        return _Loop(backend, self, places, self.history.value in needed)
+        return _Loop(backend, self, indices, self.history.value in needed)
 
 
 class RecordedWayBack(NamedTuple):
@@ -114,9 +114,9 @@ class RecordedWayBack(NamedTuple):
         """The name of what it computes."""
         return "gradients of while_loop"
 
-    def stage(self, backend: Backend, places: dict[int, int], needed: set[int]) -> Stage:
+    def stage(self, backend: Backend, indices: dict[int, int], needed: set[int]) -> Stage:
         """Return what runs it in a program."""
-        return _WayBack(backend, self, places)
+        return _WayBack(backend, self, indices)
 
 
 # -- recording ------------------------------------------------------------------------------------
@@ -238,15 +238,15 @@ class _Loop:
     Args:
         backend: the backend.
         loop: the loop.
-        places: where the storages of values before it are.
+        indices: those of the storages of values before it, by value.
         keeps_history: whether its history is a result, too.
     """
 
     def __init__(
-        self, backend: Backend, loop: RecordedLoop, places: dict[int, int], keeps_history: bool
+        self, backend: Backend, loop: RecordedLoop, indices: dict[int, int], keeps_history: bool
     ) -> None:
         self._limit = loop.limit
-        self._inputs = _located(loop.inputs, places)
+        self._inputs = _located(loop.inputs, indices)
         self._count = len(loop.results)
         #: Where the inputs of the body are, besides the loop variables.
         self._middle = self._count + len(loop.condition.outer)
@@ -285,13 +285,15 @@ class _WayBack:
     Args:
         backend: the backend.
         way_back: the way back.
-        places: where the storages of values before it are, and the history.
+        indices: those of the storages of values before it, and of the history, by value.
     """
 
-    def __init__(self, backend: Backend, way_back: RecordedWayBack, places: dict[int, int]) -> None:
+    def __init__(
+        self, backend: Backend, way_back: RecordedWayBack, indices: dict[int, int]
+    ) -> None:
         history, *inputs = way_back.inputs
-        self._history = places[history.value]
-        self._inputs = _located(inputs, places)
+        self._history = indices[history.value]
+        self._inputs = _located(inputs, indices)
         self._count = len(way_back.outputs)
         self._step = way_back.step.program(backend)
         self._order = -1 if way_back.is_reverse else 1
@@ -310,12 +312,12 @@ class _WayBack:
         self._step.close()
 
 
-def _located(views: Sequence[View], places: dict[int, int]) -> list[Located]:
-    return [Located(places[view.value], view.shape, view.dtype) for view in views]
+def _located(views: Sequence[View], indices: dict[int, int]) -> list[Located]:
+    return [Located(indices[view.value], view.shape, view.dtype) for view in views]
 
 
 def _tensors(located: Sequence[Located], storages: Sequence[Any]) -> list[Tensor]:
-    return [Tensor(storages[place], shape, dtype) for place, shape, dtype in located]
+    return [Tensor(storages[index], shape, dtype) for index, shape, dtype in located]
 
 
 def _storages(tensors: Sequence[Tensor]) -> list[Storage]:

@@ -20,36 +20,37 @@ class Numbers:
     def __init__(self, drawn: Iterable[LateNumber] = ()) -> None:
         #: All numbers; those that are computed have no meaning here.
         self._numbers: list[Any] = []
-        #: The place of what is computed, what computes it, and the places of its operands.
+        #: The index of what is computed, what computes it, and the indices of its operands.
         self._steps: list[tuple[int, Callable[..., Any], tuple[int, ...]]] = []
-        self._places: dict[Any, int] = {}
+        self._indices: dict[Any, int] = {}
         for number in drawn:
-            self.place(number)
+            self.index(number)
 
-    def place(self, number: Any) -> int:
-        """Return where a number will be in the list; it is added if it is not there."""
+    def index(self, number: Any) -> int:
+        """Return the index of a number in the list; it is added if it is not there."""
         if type(number) is not LateNumber:
-            return self._placed((id(number),), number)
-        operands = tuple(map(self.place, number.operands))
+            return self._add((id(number),), number)
+        operands = tuple(map(self.index, number.operands))
         # What has no operands is a source, and differs at each call if it is drawn.
         key = (number.function, operands) if operands else (id(number),)
-        known = len(self._numbers)
-        place = self._placed(key, number)
-        if place == known:
-            self._steps.append((place, number.function, operands))
-        return place
+        count = len(self._numbers)
+        index = self._add(key, number)
+        if index == count:
+            self._steps.append((index, number.function, operands))
+        return index
 
-    def _placed(self, key: Any, number: Any) -> int:
-        place = self._places.setdefault(key, len(self._numbers))
-        if place == len(self._numbers):
+    def _add(self, key: Any, number: Any) -> int:
+        """Return the index of a number, which is added if none has its key."""
+        index = self._indices.setdefault(key, len(self._numbers))
+        if index == len(self._numbers):
             self._numbers.append(number)  # which keeps its identity
-        return place
+        return index
 
     def __call__(self) -> list[Any]:
         """Compute the numbers."""
         numbers = self._numbers.copy()
-        for place, function, operands in self._steps:
-            numbers[place] = function(*[numbers[operand] for operand in operands])
+        for index, function, operands in self._steps:
+            numbers[index] = function(*[numbers[operand] for operand in operands])
         return numbers
 
 
@@ -62,11 +63,11 @@ class Choices:
 
     def __init__(self, choices: Sequence[tuple[LateNumber, bool]]) -> None:
         self._numbers = Numbers()
-        self._outcomes = [(self._numbers.place(number), outcome) for number, outcome in choices]
+        self._outcomes = [(self._numbers.index(number), outcome) for number, outcome in choices]
 
     def hold(self) -> bool:
         """Whether the numbers decide the same now."""
         if not self._outcomes:
             return True
         numbers = self._numbers()
-        return all(numbers[place] is outcome for place, outcome in self._outcomes)
+        return all(numbers[index] is outcome for index, outcome in self._outcomes)

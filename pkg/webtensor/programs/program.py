@@ -73,18 +73,18 @@ class CapturedProgram:
         self._arguments = [argument.number for argument in arguments.values()]
         self._variables = [*variables.values()]
         self._scalars = [
-            (self._numbers.place(scalar.number), scalar.dtype) for scalar in scalars.values()
+            (self._numbers.index(scalar.number), scalar.dtype) for scalar in scalars.values()
         ]
-        #: Where the storages of values are in a replay.
-        places = {
-            value: place
-            for place, value in enumerate([*constants, *arguments, *variables, *scalars])
+        #: The index of each value's storage among those of a replay.
+        indices = {
+            value: index
+            for index, value in enumerate([*constants, *arguments, *variables, *scalars])
         }
-        self._stages = self._staged(calls, places, {view.value for view in wanted})
+        self._stages = self._staged(calls, indices, {view.value for view in wanted})
         self._assigned_numbers = [
-            (holder, self._numbers.place(number)) for holder, number in recording.assigned_numbers
+            (holder, self._numbers.index(number)) for holder, number in recording.assigned_numbers
         ]
-        located = [Located(places[view.value], view.shape, view.dtype) for view in wanted]
+        located = [Located(indices[view.value], view.shape, view.dtype) for view in wanted]
         self._results = located[: len(views)]
         self._assigned = [
             (variable, result)
@@ -99,16 +99,16 @@ class CapturedProgram:
         storages += [arguments[number].storage for number in self._arguments]
         # No tape watches a replay.
         storages += [variable._value.storage for variable in self._variables]
-        storages += [scalar_storage(numbers[place], dtype) for place, dtype in self._scalars]
+        storages += [scalar_storage(numbers[index], dtype) for index, dtype in self._scalars]
         _move(storages, backend)
         for stage in self._stages:
             storages += stage.results(storages, numbers)
         with outside_scopes():
             for variable, result in self._assigned:
-                variable.assign(Tensor(storages[result.place], result.shape, result.dtype))
-        for holder, place in self._assigned_numbers:
-            holder.number = numbers[place]
-        return [Tensor(storages[result.place], *result[1:]) for result in self._results]
+                variable.assign(Tensor(storages[result.storage_index], result.shape, result.dtype))
+        for holder, index in self._assigned_numbers:
+            holder.number = numbers[index]
+        return [Tensor(storages[result.storage_index], *result[1:]) for result in self._results]
 
     def close(self) -> None:
         """Free what the backend keeps for the program."""
@@ -118,10 +118,10 @@ class CapturedProgram:
     def _staged(
         self,
         calls: Sequence[RecordedCall | RecordedLoop | RecordedWayBack],
-        places: dict[int, int],
+        indices: dict[int, int],
         wanted: set[int],
     ) -> list[Stage]:
-        """Return the stages, and add the places of their results to ``places``."""
+        """Return the stages; the storages of their results are added to ``indices``, by value."""
         groups: list[list[RecordedCall] | RecordedLoop | RecordedWayBack] = []
         for call in calls:
             if not isinstance(call, RecordedCall):
@@ -141,11 +141,11 @@ class CapturedProgram:
         for group, needed in zip(groups, reversed(needed_after), strict=True):
             stage: Stage
             if isinstance(group, list):
-                stage = _Kernels(self._backend, group, places, needed, self._numbers)
+                stage = _Kernels(self._backend, group, indices, needed, self._numbers)
             else:
-                stage = group.stage(self._backend, places, needed)
+                stage = group.stage(self._backend, indices, needed)
             for value in stage.values:
-                places[value] = len(places)
+                indices[value] = len(indices)
             stages.append(stage)
         return stages
 
@@ -156,7 +156,7 @@ class _Kernels:
     Args:
         backend: the backend.
         calls: what they compute.
-        places: where the storages of values before them are.
+        indices: those of the storages of values before them, by value.
         needed: the values that are needed after them.
         numbers: the numbers of the whole program.
     """
@@ -165,39 +165,41 @@ class _Kernels:
         self,
         backend: Backend,
         calls: Sequence[RecordedCall],
-        places: dict[int, int],
+        indices: dict[int, int],
         needed: set[int],
         numbers: Numbers,
     ) -> None:
         self._backend = backend
-        own = {call.output.value: call.output for call in calls}
-        taken = dict.fromkeys(
-            view.value for call in calls for view in call.inputs if view.value not in own
+        outputs = {call.output.value: call.output for call in calls}
+        inputs = dict.fromkeys(
+            view.value for call in calls for view in call.inputs if view.value not in outputs
         )
-        self._inputs = [places[value] for value in taken]
-        positions = {value: position for position, value in enumerate([*taken, *own])}
+        self._inputs = [indices[value] for value in inputs]
+        positions = {value: position for position, value in enumerate([*inputs, *outputs])}
         #: The values that it makes.
-        self.values = [value for value in own if value in needed]
-        self._made = [_Made(own[value].dtype, prod(own[value].shape)) for value in self.values]
-        #: Where the late attributes of calls are among the numbers.
+        self.values = [value for value in outputs if value in needed]
+        self._result_specs = [
+            _ResultSpec(outputs[value].dtype, prod(outputs[value].shape)) for value in self.values
+        ]
+        #: The indices of each call's late attributes among the numbers.
         self._late: list[tuple[int, ...]] = []
         kernel_calls = tuple(self._kernel_call(call, positions, numbers) for call in calls)
         results = tuple(positions[value] for value in self.values)
         self._compiled: CompiledProgram = backend.compiled(
-            Program(len(taken), kernel_calls, results)
+            Program(len(inputs), kernel_calls, results)
         )
 
     def results(self, storages: Sequence[Storage], numbers: Sequence[Any]) -> list[Storage]:
         """Return the storages of the values that it makes."""
-        late = [tuple([numbers[place] for place in places]) for places in self._late]
+        late = [tuple([numbers[index] for index in indices]) for indices in self._late]
         try:
-            handles = self._compiled([storages[place] for place in self._inputs], late)
+            handles = self._compiled([storages[index] for index in self._inputs], late)
         except MemoryError as error:
-            largest = max(self._made, key=lambda made: made.size)
+            largest = max(self._result_specs, key=lambda spec: spec.size)
             raise no_room(error, "function", (largest.size,), largest.dtype) from None
         return [
-            Storage(made.dtype, made.size, None, self._backend, handle)
-            for made, handle in zip(self._made, handles, strict=True)
+            Storage(spec.dtype, spec.size, None, self._backend, handle)
+            for spec, handle in zip(self._result_specs, handles, strict=True)
         ]
 
     def close(self) -> None:
@@ -211,7 +213,7 @@ class _Kernels:
         late = None
         if call.late is not None:
             late = len(self._late)
-            self._late.append(tuple(map(numbers.place, call.late)))
+            self._late.append(tuple(map(numbers.index, call.late)))
         return KernelCall(
             call.primitive.kernel,
             tuple(positions[view.value] for view in call.inputs),
@@ -237,8 +239,8 @@ def _computed(
         if isinstance(source := sources.get(view.value), Storage)
     }
     _move(storages.values(), backend)
-    places = {value: place for place, value in enumerate(storages)}
-    kernels = _Kernels(backend, calls, places, needed, Numbers([]))
+    indices = {value: index for index, value in enumerate(storages)}
+    kernels = _Kernels(backend, calls, indices, needed, Numbers([]))
     try:
         return dict(zip(kernels.values, kernels.results([*storages.values()], ()), strict=True))
     finally:
@@ -252,15 +254,15 @@ def _move(storages: Iterable[Storage], backend: Backend) -> None:
             storage.move_to(backend, "function")
 
 
-class _Made(NamedTuple):
+class _ResultSpec(NamedTuple):
     dtype: DType
     size: int
 
 
 class Located(NamedTuple):
-    """A tensor: the place of its storage, its shape and its dtype."""
+    """A tensor: the index of its storage, its shape and its dtype."""
 
-    place: int
+    storage_index: int
     shape: Shape
     dtype: DType
 

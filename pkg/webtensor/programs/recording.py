@@ -155,10 +155,10 @@ class Recorder:
         #: Tensors with those of which only they depend, by the number of calls before.
         self.constant_views: dict[int, list[tuple[View, View]]] = {}
         self._values = 0
-        #: What is known of tensors, by their identity.
+        #: The views of recorded tensors, by the tensors' identities.
         self._views: dict[int, tuple[ReferenceType[Tensor], View]] = {}
-        #: What is known of storages that the function made.
-        self._made: WeakKeyDictionary[Storage, View] = WeakKeyDictionary()
+        #: The views of storages that the function made.
+        self._storage_views: WeakKeyDictionary[Storage, View] = WeakKeyDictionary()
         self._unread = UnreadStorages()
         self._assigned: dict[int, tuple[Variable, Tensor]] = {}
         #: Variables, with their values before and during the recording.
@@ -167,8 +167,8 @@ class Recorder:
         self._own_variables: dict[int, Variable] = {}
         #: The tensors of Python numbers.
         self._scalars: dict[tuple[str, DType], Tensor] = {}
-        #: What holds numbers, with the number that it holds by now.
-        self._held: dict[int, tuple[NumberHolder, Any]] = {}
+        #: The number that each holder has by now, by the identity of the holder.
+        self._numbers: dict[int, tuple[NumberHolder, Any]] = {}
         self._is_drawing = False
         #: What was drawn, as the recording around this one knows it, by the identities of numbers.
         self.draws: dict[int, Any] = {}
@@ -199,7 +199,7 @@ class Recorder:
 
     def view(self, tensor: Tensor) -> View:
         """Return what is recorded of a tensor; one that nothing recorded made is a constant."""
-        recorded = self._known(tensor) or self._made.get(tensor.storage)
+        recorded = self._recorded(tensor) or self._storage_views.get(tensor.storage)
         if recorded is not None:
             return View(recorded.value, tensor.shape, tensor.dtype)
         if tensor.dtype is string_:
@@ -257,7 +257,9 @@ class Recorder:
     def note_custom_call(self, inputs: tuple[Tensor, ...], value: Tensor, compute: Custom) -> None:
         """Note that a tensor comes from a function with a gradient of its own."""
         views = tuple(map(self.view, inputs))
-        is_old = value.storage in self._made or any(x.storage is value.storage for x in inputs)
+        is_old = value.storage in self._storage_views or any(
+            x.storage is value.storage for x in inputs
+        )
         note = partial(self._note, value=self.next_value()) if is_old else self.begin_result
         self.recording.calls.append(RecordedCall(CUSTOM, views, note(value), (compute,)))
 
@@ -297,7 +299,7 @@ class Recorder:
             if operand.storage is output.storage:
                 self._note(output, view.value)
                 return
-        if self._known(output):
+        if self._recorded(output):
             return
         if output.storage.size == 0:  # no kernel runs for nothing
             self._begin(output, output.storage)
@@ -330,7 +332,7 @@ class Recorder:
 
     def _begin_variable(self, variable: Variable) -> None:
         """Note a variable's value as the variable's, unless the function has computed it."""
-        view = self._known(variable._value)
+        view = self._recorded(variable._value)
         if id(variable) in self._own_variables or (
             view is not None and not self._is_constant(variable._value, view)
         ):
@@ -352,7 +354,7 @@ class Recorder:
 
     def note_alias(self, tensor: Tensor, alias: Tensor) -> None:
         """Note that an alias of a recorded tensor has the same value."""
-        view = self._known(tensor)
+        view = self._recorded(tensor)
         if view is not None:
             self._note(alias, view.value)
         if self._around is not None:
@@ -391,14 +393,14 @@ class Recorder:
             return self.unrecorded(lambda: holder.number)
         if self._around is not None:
             return self._around.read_number(holder)
-        if id(holder) not in self._held:
+        if id(holder) not in self._numbers:
             read = partial(getattr, holder, "number")
-            self._held[id(holder)] = holder, LateNumber(self.unrecorded(read), read)
-        return self._held[id(holder)][1]
+            self._numbers[id(holder)] = holder, LateNumber(self.unrecorded(read), read)
+        return self._numbers[id(holder)][1]
 
     def write_number(self, holder: NumberHolder, number: Any) -> None:
         """Note a number that is assigned to what holds it."""
-        self._held[id(holder)] = holder, number
+        self._numbers[id(holder)] = holder, number
         assigned = self.recording.assigned_numbers
         assigned[:] = [pair for pair in assigned if pair[0] is not holder]
         assigned.append((holder, number))
@@ -444,18 +446,19 @@ class Recorder:
 
     # -- values -------------------------------------------------------------------------------
 
-    def _known(self, tensor: Tensor) -> View | None:
+    def _recorded(self, tensor: Tensor) -> View | None:
+        """Return the view of a tensor that is recorded."""
         entry = self._views.get(id(tensor))
         return entry[1] if entry is not None and entry[0]() is tensor else None
 
     def _is_constant(self, tensor: Tensor, view: View) -> bool:
-        """Whether a known tensor is a constant itself, and not made of one."""
+        """Whether a recorded tensor is a constant itself, and not made of one."""
         source = self.recording.sources.get(view.value)
         return isinstance(source, Storage) and self.constants[view.value] is tensor
 
     def begin_result(self, tensor: Tensor) -> View:
         """Note a tensor that something recorded makes."""
-        view = self._made[tensor.storage] = self._note(tensor, self.next_value())
+        view = self._storage_views[tensor.storage] = self._note(tensor, self.next_value())
         self._unread.add(tensor.storage)
         return view
 

@@ -63,8 +63,10 @@ def cond(
     before = recorder.assignments
     pairs = (operands, operands)
     if is_recording() or recorder.is_differentiated:
-        choices = condition, logical_not(condition)
-        pairs = tuple(map_structure(partial(_where_taken, taken), operands) for taken in choices)
+        conditions = condition, logical_not(condition)
+        pairs = tuple(
+            map_structure(partial(_where_taken, is_taken), operands) for is_taken in conditions
+        )
     results = true_fn(*pairs[0]), false_fn(*pairs[1])
     if recorder.assignments != before:
         raise CaptureError(
@@ -195,11 +197,11 @@ def _captured_loop(
 
     def tensors_of(result: Any) -> list[Tensor]:
         tensors = [as_operand("while_loop", leaf) for leaf in leaves(_as_tuple(result))]
-        wanted, given = ([(x.dtype, x.shape) for x in group] for group in (first, tensors))
-        if wanted != given:
+        expected, received = ([(x.dtype, x.shape) for x in group] for group in (first, tensors))
+        if expected != received:
             raise ValueError(
                 "while_loop: in a captured function, body must return tensors of the shapes and "
-                f"dtypes of the loop variables, {wanted}, but returned {given}"
+                f"dtypes of the loop variables, {expected}, but returned {received}"
             )
         return tensors
 

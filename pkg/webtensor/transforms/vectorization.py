@@ -81,17 +81,20 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
                 f"axes and {len(args)} arguments"
             )
         operands: list[Operand] = []
-        places = [_placed(value, axis, operands) for value, axis in zip(args, axes, strict=True)]
-        named = {name: _placed(value, 0, operands) for name, value in kwargs.items()}
+        positional = [
+            _with_placeholders(value, axis, operands)
+            for value, axis in zip(args, axes, strict=True)
+        ]
+        named = {name: _with_placeholders(value, 0, operands) for name, value in kwargs.items()}
         count = _count_of(operands)
-        recorder, form, views = _recorded(function, places, named, operands)
+        recorder, form, views = _recorded(function, positional, named, operands)
         batch = _Batch(recorder, operands, count)
 
         def result(part: Any, axes: Axes) -> Any:
             if is_nested(axes) or is_nested(part):
                 parts = _with_axes(part, axes, "out_axes")
                 return alike(part, [result(item, own) for item, own in parts])
-            if type(part) is not _Place:
+            if type(part) is not _Placeholder:
                 return part
             view = views[part.number]
             return batch.shared(view) if axes is None else moveaxis(batch.whole(view), 0, axes)
@@ -102,21 +105,21 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
 
 
 @dataclass(frozen=True)
-class _Place:
-    """The place of a tensor among those of the arguments, or among those of the results."""
+class _Placeholder:
+    """The number of a tensor among those of the arguments, or among those of the results."""
 
     number: int
 
 
-def _placed(value: Any, axes: Axes, operands: list[Operand]) -> Any:
-    """Return an argument with places of tensors, which are added to ``operands``."""
+def _with_placeholders(value: Any, axes: Axes, operands: list[Operand]) -> Any:
+    """Return an argument with placeholders for tensors, which are added to ``operands``."""
     if value is None or (axes is None and is_host_data(value)):
         return value
     if is_nested(axes) or (is_nested(value) and not is_host_data(value)):
         parts = _with_axes(value, axes, "in_axes")
-        return alike(value, [_placed(part, own, operands) for part, own in parts])
+        return alike(value, [_with_placeholders(part, own, operands) for part, own in parts])
     operands.append(_operand(own_tensor("vmap", value), axes))
-    return _Place(len(operands) - 1)
+    return _Placeholder(len(operands) - 1)
 
 
 def _with_axes(structure: Any, axes: Axes, argument: str) -> list[tuple[Any, Axes]]:
@@ -157,13 +160,13 @@ def _count_of(operands: Sequence[Operand]) -> int:
 
 def _recorded(
     function: Callable[..., Any],
-    places: list[Any],
+    positional: list[Any],
     named: dict[str, Any],
     operands: Sequence[Operand],
 ) -> tuple[Recorder, Any, list[View]]:
     """Record what a function does with the first example.
 
-    Returns the recording, what the function returned, with places of tensors, and these.
+    Returns the recording, what the function returned, with placeholders for tensors, and these.
     """
     around = state.captures[-1] if state.captures else None
     is_differentiated = is_recording() or (around is not None and around.is_differentiated)
@@ -174,26 +177,26 @@ def _recorded(
         ]
 
         def example(leaf: Any) -> Any:
-            if type(leaf) is not _Place:
+            if type(leaf) is not _Placeholder:
                 return leaf
             tensor = on_device(examples[leaf.number])
             recorder.argument(leaf.number, tensor)
             return tensor
 
         with recorder.active():
-            args, kwargs = map_structure(example, (places, named))
+            args, kwargs = map_structure(example, (positional, named))
             result = function(*args, **kwargs)
             views: list[View] = []
 
-            def place(leaf: Any) -> Any:
+            def as_placeholder(leaf: Any) -> Any:
                 if isinstance(leaf, (bool, int, float, Variable)):
                     leaf = as_operand("vmap", leaf)
                 if not isinstance(leaf, Tensor):
                     return leaf
                 views.append(recorder.view(leaf))
-                return _Place(len(views) - 1)
+                return _Placeholder(len(views) - 1)
 
-            form = map_structure(place, result)
+            form = map_structure(as_placeholder, result)
             recording = recorder.finish()
     if recording.assigned or recording.assigned_numbers:
         raise CaptureError(
