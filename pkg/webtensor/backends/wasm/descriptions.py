@@ -24,11 +24,11 @@ __all__ = [
     "Call",
     "Describing",
     "Description",
-    "Found",
     "Geometry",
+    "Lookup",
     "Packed",
     "Record",
-    "is_found",
+    "is_lookup",
     "one_call",
     "operands",
     "scratch",
@@ -57,15 +57,15 @@ class Record(NamedTuple):
     words: tuple[int | ChainFunction, ...]
 
 
-class Found(Protocol):
-    """A number that is found when the call happens, as it depends on the operands' storages."""
+class Lookup(Protocol):
+    """A number that is looked up when the call happens, as it depends on the operands' storages."""
 
     def find(self, backend: WasmBackend, inputs: Sequence[Operand]) -> float:
         """Return the number."""
 
 
-def is_found(argument: Any) -> TypeGuard[Found]:
-    """Whether an argument is a ``Found``; ``isinstance`` is slow for protocols."""
+def is_lookup(argument: Any) -> TypeGuard[Lookup]:
+    """Whether an argument is a ``Lookup``; ``isinstance`` is slow for protocols."""
     return hasattr(argument, "find")
 
 
@@ -92,7 +92,7 @@ class Call(NamedTuple):
     Attributes:
         export: the parts of its name.
         arguments: numbers, and what stands for them: ``Address``, ``Geometry``, ``Record``,
-            ``Found``.
+            ``Lookup``.
         work: about how many instructions it takes; little work may be queued. 0 if that is unknown.
         is_shared: whether threads can share the work; then the export takes two more arguments, a
             part and the number of parts (see ``wasm_build/source/vector.h``).

@@ -18,7 +18,7 @@ from webtensor.backends.wasm.descriptions import (
     Call,
     Description,
     Geometry,
-    is_found,
+    is_lookup,
     operands,
 )
 from webtensor.backends.wasm.host import MOST_WORDS
@@ -36,7 +36,7 @@ _Step = Callable[[Sequence[Operand], list[int]], object]
 def dispatched(backend: WasmBackend, of: Signature, description: Description) -> PreparedKernel:
     """Return what computes a kernel for operands of its signature."""
     first, *others = description.calls
-    finds = any(is_found(part) for call in description.calls for part in call.arguments)
+    finds = any(is_lookup(part) for call in description.calls for part in call.arguments)
     if finds or description.scratch or not all(_waits(backend, call) for call in description.calls):
         if others or description.scratch:
             return _several(backend, description)
@@ -208,7 +208,7 @@ def _filling(
     """Return what puts addresses into the arguments of a call."""
     order = sorted(range(len(arguments)), key=lambda index: _kind(arguments[index]))
     addresses = [argument for argument in arguments if isinstance(argument, Address)]
-    late = [argument for argument in arguments if is_found(argument)]
+    late = [argument for argument in arguments if is_lookup(argument)]
     numbers = [_number(backend, arguments[index]) for index in order[len(addresses) + len(late) :]]
 
     def fill_in_order(inputs: Sequence[Operand], blocks: list[int]) -> Sequence[float]:
@@ -228,7 +228,7 @@ def _filling(
 
 def _kind(argument: Any) -> int:
     """Return the place of an argument among those that are filled in, by what it is."""
-    return 0 if isinstance(argument, Address) else 1 if is_found(argument) else 2
+    return 0 if isinstance(argument, Address) else 1 if is_lookup(argument) else 2
 
 
 def _number(backend: WasmBackend, argument: Any) -> float:

@@ -2,7 +2,7 @@
 
 Everything that a replay does not change is written down once: numbers, the addresses of geometries,
 and those of temporary values, which share one block of memory. A replay fills in the addresses of
-sources and results, what is found when the call happens, and what follows from late attributes.
+sources and results, what is looked up when the call happens, and what follows from late attributes.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from webtensor.backends.wasm.descriptions import (
     Address,
     Call,
     Description,
-    Found,
     Geometry,
+    Lookup,
     Packed,
     Record,
-    is_found,
+    is_lookup,
 )
 from webtensor.backends.wasm.links import is_end, is_link
 from webtensor.backends.wasm.places import placed_together
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Life", "TemporaryBlock", "WasmProgram", "arranged"]
 
-#: Blocks of memory have so many bytes, or a multiple.
+#: The sizes of blocks are multiples of this number of bytes.
 _GRANULE = 64
 #: The numbers of arguments with which exports are called quickly (``calls.js``). Calls are filled
 #: with zeros: exports take them for missing arguments, and ignore what is too much.
@@ -45,8 +45,8 @@ _FORMS = (3, 4, 5, 12)
 
 #: The numbers of a call, or of several that cross together.
 _Words: TypeAlias = MutableSequence[float]
-#: Places among the arguments of a call, with what is found for them.
-_Late: TypeAlias = list[tuple[int, Found]]
+#: Positions among the words of a call, with what is looked up for them.
+_Late: TypeAlias = list[tuple[int, Lookup]]
 
 
 def _rounded(count: int) -> int:
@@ -57,7 +57,7 @@ class _Gap(NamedTuple):
     """A word that each replay fills in with the address of a source or of a result."""
 
     words: _Words
-    place: int
+    position: int
     number: int
     offset: int
 
@@ -66,14 +66,14 @@ class _PackedWord(NamedTuple):
     """A word for the address of a source that is packed, if it is."""
 
     words: _Words
-    place: int
+    position: int
     argument: Packed
     operand: ProgramOperand
     source: int
 
 
 class _Attribute(float):
-    """A float among the attributes of a call, which is found again among its arguments."""
+    """A float among the attributes of a call, which is recognized among its arguments."""
 
     __slots__ = ()
 
@@ -82,7 +82,7 @@ class _LateWord(NamedTuple):
     """A word that is a late attribute, as it is."""
 
     words: _Words
-    place: int
+    position: int
     late: int
     attribute: int
 
@@ -97,7 +97,7 @@ class _LateWords(NamedTuple):
 
 
 class _SingleCall:
-    """A call of its own: some arguments are found when it happens."""
+    """A call of its own: some arguments are looked up when it happens."""
 
     def __init__(
         self, backend: WasmBackend, run: Callable[..., object], words: list[float]
@@ -108,14 +108,14 @@ class _SingleCall:
         self.late: _Late = []
 
     def __call__(self) -> None:
-        for place, argument in self.late:
-            self.words[place] = argument.find(self._backend, ())
+        for position, argument in self.late:
+            self.words[position] = argument.find(self._backend, ())
         self._run(*self.words)
 
 
 def _is_late(argument: Any) -> bool:
-    """Whether an argument must be found right before its call."""
-    return is_found(argument) and not isinstance(argument, Packed)
+    """Whether an argument must be looked up right before its call."""
+    return is_lookup(argument) and not isinstance(argument, Packed)
 
 
 class Life(NamedTuple):
@@ -151,7 +151,7 @@ def arranged(lives: Sequence[Life]) -> tuple[list[int], int]:
     return offsets, size
 
 
-def _findable(call: KernelCall) -> tuple[Any, ...]:
+def _distinguishable(call: KernelCall) -> tuple[Any, ...]:
     """Return the attributes of a call; late floats are objects of their own."""
     if call.late is None:
         return call.attributes
@@ -172,7 +172,7 @@ class TemporaryBlock:
         self.generation = 0
 
     def reserve(self, user: int, count: int) -> int:
-        """Return the address of so many bytes, of which ``user`` makes use.
+        """Return the address of ``count`` bytes for a user.
 
         Raises:
             OutOfMemoryError: there is no room.
@@ -232,16 +232,16 @@ class WasmProgram:
             for count in self._result_bytes:
                 results.append(backend.allocate(count))  # noqa: PERF401  (released on failure)
             addresses = [source.handle for source in sources]
-            for words, place, number, offset in self._source_gaps:
-                words[place] = addresses[number] + offset
-            for words, place, number, offset in self._result_gaps:
-                words[place] = results[number] + offset
-            for words, place, argument, operand, source in self._packed:
+            for words, position, number, offset in self._source_gaps:
+                words[position] = addresses[number] + offset
+            for words, position, number, offset in self._result_gaps:
+                words[position] = results[number] + offset
+            for words, position, argument, operand, source in self._packed:
                 operand.storage = sources[source]
-                words[place] = argument.find_for(backend, operand)
+                words[position] = argument.find_for(backend, operand)
                 operand.storage = None
-            for words, place, number, attribute in self._late_words:
-                words[place] = late[number][attribute]
+            for words, position, number, attribute in self._late_words:
+                words[position] = late[number][attribute]
             for call in self._late_calls:
                 self._fill_late(call, late)
             for run in self._runs:
@@ -270,14 +270,14 @@ class WasmProgram:
         backend, program = self._backend, self._program
         self._epoch = backend.epoch
         describes = [self._described(call) for call in program.calls]
-        attributes = [_findable(call) for call in program.calls]
+        attributes = [_distinguishable(call) for call in program.calls]
         descriptions = self._numbered(
             [
                 describe(call.signature, *own)
                 for describe, call, own in zip(describes, program.calls, attributes, strict=True)
             ]
         )
-        self._place(descriptions)
+        self._assign_addresses(descriptions)
         self._source_gaps: list[_Gap] = []
         self._result_gaps: list[_Gap] = []
         self._packed: list[_PackedWord] = []
@@ -293,19 +293,19 @@ class WasmProgram:
             for index, step in enumerate(description.calls):
                 if (number, index) in self._places.unneeded:
                     continue
-                words, first, found_late = self._begin(step)
-                for place, argument in enumerate(step.arguments, first):
+                words, first, lookups = self._begin(step)
+                for position, argument in enumerate(step.arguments, first):
                     if _is_late(argument):
-                        found_late.append((place, argument))
+                        lookups.append((position, argument))
                     else:
-                        self._fill(words, place, argument, number)
+                        self._fill(words, position, argument, number)
                 if call.late is not None:
                     late = _LateWords(words, first, call, describes[number])
                     self._note_late(late, attributes[number], step)
         self._end_queue()
 
     def _begin(self, call: Call) -> tuple[_Words, int, _Late]:
-        """Return where the arguments of a call are, from which place on, and those found late."""
+        """Return the words of a call, the position of its first argument, and its lookups."""
         backend, count = self._backend, len(call.arguments)
         run: Callable[..., object]
         is_shared = call.is_shared and call.work >= backend.threads.least_work
@@ -336,51 +336,51 @@ class WasmProgram:
             self._runs.append(partial(self._backend.host.run_words, self._queue))
             self._queue = array("d")
 
-    def _fill(self, words: _Words, place: int, argument: Any, number: int) -> None:
+    def _fill(self, words: _Words, position: int, argument: Any, number: int) -> None:
         """Write an argument of call ``number``, or note that replays do."""
         if isinstance(argument, Geometry):
-            words[place] = self._geometries[argument.integers]
+            words[position] = self._geometries[argument.integers]
         elif isinstance(argument, Address):
-            self._fill_address(words, place, argument, number)
+            self._fill_address(words, position, argument, number)
         elif isinstance(argument, Packed):
             call = self._program.calls[number]
             source = call.inputs[argument.operand]
-            words[place] = 0
+            words[position] = 0
             if source < self._program.sources:  # temporary values are used but once
                 operand = ProgramOperand(call.signature.inputs[argument.operand])
-                self._packed.append(_PackedWord(words, place, argument, operand, source))
+                self._packed.append(_PackedWord(words, position, argument, operand, source))
         else:
-            words[place] = argument
+            words[position] = argument
 
-    def _fill_address(self, words: _Words, place: int, address: Address, number: int) -> None:
+    def _fill_address(self, words: _Words, position: int, address: Address, number: int) -> None:
         block, offset = address
         sources, calls = self._program.sources, self._program.calls
         if block < RESULT.block:
-            words[place] = self._scratch[number][RESULT.block - 1 - block] + offset
+            words[position] = self._scratch[number][RESULT.block - 1 - block] + offset
             return
         value = sources + number if block == RESULT.block else calls[number].inputs[block]
         value, before = self._places.whole(value)
         offset += before
         if value < sources:
-            self._source_gaps.append(_Gap(words, place, value, offset))
+            self._source_gaps.append(_Gap(words, position, value, offset))
         elif value in self._results:
-            self._result_gaps.append(_Gap(words, place, self._results[value], offset))
+            self._result_gaps.append(_Gap(words, position, self._results[value], offset))
         else:
-            words[place] = self._addresses[value] + offset
+            words[position] = self._addresses[value] + offset
 
     def _note_late(self, late: _LateWords, attributes: tuple[Any, ...], step: Call) -> None:
         """Note which words of a call replays fill in from its late attributes."""
         call = late.call
         assert call.late is not None
-        found = [
-            _LateWord(late.words, place, call.late, number)
+        late_words = [
+            _LateWord(late.words, position, call.late, number)
             for number, attribute in enumerate(attributes)
-            for place, argument in enumerate(step.arguments, late.first)
+            for position, argument in enumerate(step.arguments, late.first)
             if isinstance(attribute, _Attribute) and argument is attribute
         ]
         numbers = [part for part in attributes if isinstance(part, (int, float))]
-        if len(found) == len(numbers):
-            self._late_words += found
+        if len(late_words) == len(numbers):
+            self._late_words += late_words
         else:
             self._late_calls.append(late)
 
@@ -389,9 +389,9 @@ class WasmProgram:
         call = words.call
         assert call.late is not None
         (step,) = words.describe(call.signature, *late[call.late]).calls
-        for place, argument in enumerate(step.arguments, words.first):
+        for position, argument in enumerate(step.arguments, words.first):
             if isinstance(argument, (int, float)):
-                words.words[place] = argument
+                words.words[position] = argument
 
     def _described(self, call: KernelCall) -> Callable[..., Description]:
         kernel = self._backend.kernel(call.kernel)
@@ -432,8 +432,8 @@ class WasmProgram:
             for description in descriptions
         ]
 
-    def _place(self, descriptions: Sequence[Description]) -> None:
-        """Give temporary values, scratch memory and geometries their places."""
+    def _assign_addresses(self, descriptions: Sequence[Description]) -> None:
+        """Assign addresses to temporary values, scratch memory and geometries."""
         program = self._program
         sources, results = program.sources, {*program.results}
         self._places = placed_together(program)
@@ -460,9 +460,9 @@ class WasmProgram:
         addresses = iter([base + offset for offset in offsets])
         self._addresses = dict(zip(temporary, addresses, strict=False))
         self._scratch = [[next(addresses) for _ in part.scratch] for part in descriptions]
-        self._place_geometries(descriptions)
+        self._write_geometries(descriptions)
 
-    def _place_geometries(self, descriptions: Sequence[Description]) -> None:
+    def _write_geometries(self, descriptions: Sequence[Description]) -> None:
         """Write geometries into a block of their own."""
         backend = self._backend
         geometries = dict.fromkeys(

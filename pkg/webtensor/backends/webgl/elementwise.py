@@ -103,7 +103,7 @@ class Reads(NamedTuple):
         are_vectors: whether these variables are of four elements, rather than of one.
         lanes: how many elements the shader computes at once.
         walk: the code that finds offsets for index ``t``.
-        places: what follows the name of each operand's getter; None where that is index ``t``.
+        arguments: what each operand's getter is called with; None where that is index ``t``.
     """
 
     inputs: list[Input]
@@ -111,7 +111,7 @@ class Reads(NamedTuple):
     are_vectors: list[bool]
     lanes: int
     walk: list[str]
-    places: list[str | None]
+    arguments: list[str | None]
 
     def lines(self, here: str) -> list[str]:
         """Return code that sets ``a0``, ``a1`` and so on to what they have at index ``t``.
@@ -120,8 +120,10 @@ class Reads(NamedTuple):
         """
         reads = [
             f"  {vector_type(source.dtype, source.lanes)} a{index} = "
-            f"{getter_name(source.name)}{place or here};"
-            for index, (source, place) in enumerate(zip(self.inputs, self.places, strict=True))
+            f"{getter_name(source.name)}{argument or here};"
+            for index, (source, argument) in enumerate(
+                zip(self.inputs, self.arguments, strict=True)
+            )
         ]
         return self.walk + reads
 
@@ -139,12 +141,12 @@ def operand_reads(
     uniforms = array_uniform("lengths", rank) if walkers else []
     for index in walkers:
         uniforms += array_uniform(f"strides{index}", rank)
-    places = [
+    arguments = [
         None if mode == _SAME else "(0)" if mode == _SCALAR else f"(p{index})"
         for index, mode in enumerate(modes)
     ]
     walk = [_walk(rank, walkers)] if walkers else []
-    return Reads(inputs, uniforms, are_vectors, 1 if _ELEMENT in modes else 4, walk, places)
+    return Reads(inputs, uniforms, are_vectors, 1 if _ELEMENT in modes else 4, walk, arguments)
 
 
 def row_shader(

@@ -82,23 +82,23 @@ class PreparedDraws:
             self._prepare()
         if not self._fill_in_late(late):
             return self._one_by_one(sources, late)
-        taken: list[Texture] = []
+        targets: list[Texture] = []
         try:
             for layout in self._layouts:
-                taken.append(textures.take(layout))  # noqa: PERF401  (an error releases them)
+                targets.append(textures.take(layout))  # noqa: PERF401  (an error releases them)
             numbers = [source.handle.id for source in sources]
-            numbers += [texture.id for texture in taken]
+            numbers += [texture.id for texture in targets]
             self._fill_in(numbers)
             for part in self._parts:
                 backend.push_words(part)
         except BaseException:
-            for texture in taken:
+            for texture in targets:
                 textures.release(texture)
             raise
         results = len(self._program.results)
-        for texture in taken[results:]:
+        for texture in targets[results:]:
             textures.release(texture)
-        return taken[:results]
+        return targets[:results]
 
     def close(self) -> None:
         """Free what is kept for replays: nothing."""
@@ -110,15 +110,15 @@ class PreparedDraws:
         size = sum(len(record.words) for record in recorder.records)
         self._words = words = array("i", bytes(_WORD * (size + 1)))
         count = self._program.sources + len(self._layouts)
-        #: Where each texture's number is among the words, and what it was in the last replay.
-        self._places: list[list[int]] = [[] for _ in range(count)]
+        #: For each texture, the positions of its number among the words, and its last number.
+        self._positions: list[list[int]] = [[] for _ in range(count)]
         self._numbers = [0] * count
         begins = [0]
         for record in recorder.records:
             begin = begins[-1]
             record.record.pack_into(words, _WORD * begin, *record.words, -1)
             for index, value in record.textures:
-                self._places[slots[value]].append(begin + index)
+                self._positions[slots[value]].append(begin + index)
             begins.append(begin + len(record.words))
         self._parts = _parts(memoryview(words), begins)
         self._late = [
@@ -130,10 +130,10 @@ class PreparedDraws:
     def _fill_in(self, numbers: list[int]) -> None:
         """Pack the numbers of textures; most are those of the last replay."""
         words = self._words
-        for places, number, last in zip(self._places, numbers, self._numbers, strict=True):
+        for positions, number, last in zip(self._positions, numbers, self._numbers, strict=True):
             if number != last:
-                for place in places:
-                    words[place] = number
+                for position in positions:
+                    words[position] = number
         self._numbers = numbers
 
     def _fill_in_late(self, late: Sequence[tuple[Any, ...]]) -> bool:
@@ -182,7 +182,7 @@ class _Recorder:
             for index, record in enumerate(self.records)
             for _, value in record.textures
         }
-        kept = set(slots)
+        reserved = set(slots)
         free: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
         for index, record in enumerate(self.records):
             values = {value for _, value in record.textures}
@@ -194,7 +194,7 @@ class _Recorder:
                 else:
                     slots[value] = self._sources + len(layouts)
                     layouts.append(layout)
-            for value in values - kept:
+            for value in values - reserved:
                 if last_use[value] == index:
                     free[self._layout(value)[1:]].append(slots[value])
         return slots, layouts
