@@ -317,13 +317,13 @@ def _checked(name: str, image: TensorLike) -> Tensor:
     return operand
 
 
-def _bounds(name: str, image: Tensor, least: float, greatest: float) -> None:
+def _check_range(name: str, image: Tensor, minimum: float, maximum: float) -> None:
     """Raise if values are no colours; NaN is none."""
     limit = 1 if image.dtype is float32 else 255
-    if not (least >= 0 and greatest <= limit):
+    if not (minimum >= 0 and maximum <= limit):
         raise ValueError(
             f"{name}: values of {image.dtype} images must lie in [0, {limit}], but they range from "
-            f"{least:g} to {greatest:g}"
+            f"{minimum:g} to {maximum:g}"
         )
 
 
@@ -365,9 +365,9 @@ async def to_pixels(img: TensorLike, canvas: Any = None) -> bytes:
     name = "to_pixels"
     operand = _checked(name, img)
     if operand.size:
-        least, greatest = _min(operand), _max(operand)
+        minimum, maximum = _min(operand), _max(operand)
         levels = _levels(operand)
-        _bounds(name, operand, (await least.data())[0], (await greatest.data())[0])
+        _check_range(name, operand, (await minimum.data())[0], (await maximum.data())[0])
         rgba = _rgba(await levels.data(), operand.shape, 1)
     else:
         rgba = b""
@@ -410,7 +410,7 @@ def draw(image: TensorLike, canvas: Any, options: Mapping[str, Any] | None = Non
     if context_type != "2d":
         raise ValueError(f"{name}: context_type must be '2d', but got {context_type!r}")
     if operand.size:
-        _bounds(name, operand, _min(operand).item(), _max(operand).item())
+        _check_range(name, operand, _min(operand).item(), _max(operand).item())
     context = _sized(
         name, canvas, operand.shape, checked_options["context_options"].get("context_attributes")
     )

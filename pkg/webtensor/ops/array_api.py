@@ -173,9 +173,9 @@ def finfo(type: Any, /) -> FloatInfo:
         bits, fraction, exponent = 32, 23, 127
     else:
         bits, fraction, exponent = 64, 52, 1023
-    greatest = (2 - 2.0**-fraction) * 2.0**exponent
+    maximum = (2 - 2.0**-fraction) * 2.0**exponent
     return FloatInfo(
-        bits, 2.0**-fraction, greatest, -greatest, 2.0 ** (1 - exponent), InfoDType(dtype.stored)
+        bits, 2.0**-fraction, maximum, -maximum, 2.0 ** (1 - exponent), InfoDType(dtype.stored)
     )
 
 

@@ -99,7 +99,7 @@ def dilation2d(
 
     ``x`` is (batch, height, width, channels), or without batch; ``filter`` is (height, width,
     channels). Options are as in ``conv2d``; padding is never picked. The gradient of each result
-    goes to the first greatest sum of its window.
+    goes to the first maximal sum of its window.
 
     Raises:
         ValueError: shapes or options that do not fit.

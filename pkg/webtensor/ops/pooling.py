@@ -227,7 +227,7 @@ def max_pool_with_argmax(
     pad: Padding,
     include_batch_in_index: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Return the greatest element of each window, and where it is, as int32.
+    """Return the maximum of each window, and its index, as int32.
 
     The index of element (row, column, channel) is ``(row * width + column) * channels + channel``,
     with those of the batch counted on if ``include_batch_in_index``. The rest is as in
@@ -247,7 +247,7 @@ def max_pool_with_argmax(
     size = pair(name, "filter_size", filter_size)
     strides = size if strides is None else strides
     window = make_window(name, images.shape, images.shape[3], size, strides, pad, 1)
-    greatest = _over_windows(_MAX_POOL, images, window)
+    maxima = _over_windows(_MAX_POOL, images, window)
     flat_indices = _cell_indices(images, window)
     batch, height, width, channels = images.shape
     flat_indices = add(multiply(flat_indices, channels), arange(channels))
@@ -255,8 +255,8 @@ def max_pool_with_argmax(
         starts = multiply(arange(batch), height * width * channels)
         flat_indices = add(flat_indices, reshape(starts, (batch, 1, 1, 1)))
     if single:
-        return reshape(greatest, greatest.shape[1:]), reshape(flat_indices, flat_indices.shape[1:])
-    return greatest, flat_indices
+        return reshape(maxima, maxima.shape[1:]), reshape(flat_indices, flat_indices.shape[1:])
+    return maxima, flat_indices
 
 
 #: Integers up to this are exact in float32.

@@ -239,7 +239,7 @@ def mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
 def max(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Greatest element along ``axis`` (all axes by default); NaN where there is one.
 
-    The gradient is shared evenly among equal greatest elements.
+    The gradient is shared evenly among equal maxima.
 
     The result is float32 or int32, as ``x`` is. It lacks the axes, or has them of size 1 with
     ``keepdims``.
@@ -260,7 +260,7 @@ def max(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
 def min(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Least element along ``axis`` (all axes by default); NaN where there is one.
 
-    The gradient is shared evenly among equal least elements.
+    The gradient is shared evenly among equal minima.
 
     The result is float32 or int32, as ``x`` is. It lacks the axes, or has them of size 1 with
     ``keepdims``.
@@ -330,7 +330,7 @@ def _arg_reduce(primitive: Primitive, x: TensorLike, axis: int | None, keepdims:
 
 
 def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Index of the first greatest element along ``axis`` (of the flat tensor by default), int32.
+    """Index of the first maximum along ``axis`` (of the flat tensor by default), int32.
 
     Raises:
         TypeError: ``x`` has dtype string.
@@ -345,7 +345,7 @@ def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Te
 
 
 def argmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Index of the first least element along ``axis`` (of the flat tensor by default), int32.
+    """Index of the first minimum along ``axis`` (of the flat tensor by default), int32.
 
     Raises:
         TypeError: ``x`` has dtype string.

@@ -471,7 +471,7 @@ def bincount(
 
     ``weights``, of the shape of ``x`` or empty, is what each occurrence counts for; it gives the
     result's dtype, which is int32 without it. Numbers from ``size`` on are left out. Without
-    ``size``, it is one more than the greatest number, which must be read from the device for that,
+    ``size``, it is one more than the largest number, which must be read from the device for that,
     but ``minlength`` at least.
 
     Raises:

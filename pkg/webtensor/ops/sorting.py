@@ -45,7 +45,7 @@ _SEARCH_SORTED = Primitive("search_sorted")
 
 
 class TopK(NamedTuple):
-    """The greatest elements, and their places along the last axis."""
+    """The largest elements, and their indices along the last axis."""
 
     values: Tensor
     indices: Tensor
@@ -129,7 +129,7 @@ def sort(x: TensorLike, axis: int = -1, descending: bool = False, stable: bool =
 
 @near_its_operands
 def topk(x: TensorLike, k: int = 1, sorted: bool = True) -> TopK:
-    """The ``k`` greatest elements along the last axis, greatest first, and their indices.
+    """The ``k`` largest elements along the last axis, the largest first, and their indices.
 
     Of equal elements, the one with the lower index comes first. They are sorted whether ``sorted``
     asks for it or not. NaN is taken only where nothing else is left.
@@ -284,7 +284,7 @@ def isin(x1: TensorLike, x2: TensorLike, invert: bool = False) -> Tensor:
 
 
 def in_top_k(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor:
-    """Whether each target class is among the ``k`` with the greatest predictions, as bool.
+    """Whether each target class is among the ``k`` with the largest predictions, as bool.
 
     ``predictions`` is (…, classes) and ``targets`` has its shape without the last axis. Of
     equal predictions, the one with the lower index counts as greater. A target that is no class,

@@ -198,9 +198,9 @@ def norm(
     """Norm of vectors along one axis, of matrices along two, or of all elements as one vector.
 
     For vectors, ``ord`` is "euclidean" or 2, any other positive number ``p`` for the p-norm, or
-    ``inf`` or ``-inf`` for the greatest or least absolute value. For matrices it is "euclidean" or
-    "fro" for the root of the sum of squares, 1 for the greatest sum of a column, or ``inf`` or
-    ``-inf`` for the greatest or least sum of a row. ``wt.linalg`` has the norms of the array API
+    ``inf`` or ``-inf`` for the largest or smallest absolute value. For matrices it is "euclidean"
+    or "fro" for the root of the sum of squares, 1 for the largest sum of a column, or ``inf`` or
+    ``-inf`` for the largest or smallest sum of a row. ``wt.linalg`` has the norms of the array API
     standard.
 
     Raises:
@@ -302,8 +302,8 @@ def log_sum_exp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Ten
         return log(_sum(exp(operand), axes, keepdims))
     # The maximum is only a shift, which cancels: no gradient flows through it.
     with paused():
-        greatest = _max(operand, axes, keepdims=True)
-        shift = where(isfinite(greatest), greatest, 0.0)
+        maximum = _max(operand, axes, keepdims=True)
+        shift = where(isfinite(maximum), maximum, 0.0)
     total = _sum(exp(subtract(operand, shift)), axes, keepdims)
     return add(log(total), reshape(shift, total.shape))
 

@@ -58,9 +58,9 @@ class SentenceModel(ReadyMadeModel):
         rows = [self.tokenizer.encode(text) for text in texts]
         if [] in rows:
             raise ValueError(f"{function}: sentence {rows.index([])} is empty")
-        places = [[number, place] for number, row in enumerate(rows) for place in range(len(row))]
-        values = [index for row in rows for index in row]
+        indices = [[number, index] for number, row in enumerate(rows) for index in range(len(row))]
+        values = [piece for row in rows for piece in row]
         return {
-            self._indices_name: tensor(places, dtype=int32),
+            self._indices_name: tensor(indices, dtype=int32),
             self._values_name: tensor(values, dtype=int32),
         }

@@ -232,10 +232,6 @@ class Call:
             raise self.broken(f"it has no option {name!r}")
         return self.operator.options[name]
 
-    def constant_input(self, index: int) -> Tensor | None:
-        """Return the value of an input that is constant."""
-        return self.graph.library.constants.get(self.input(index))
-
     def size(self, index: int, axis: int) -> int:
         """Return a size of an input, as the file says it."""
         shape = self.tensor(index).shape

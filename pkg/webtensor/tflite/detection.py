@@ -90,7 +90,7 @@ def _decoded(encodings: Tensor, anchors: Tensor, settings: _Settings) -> Tensor:
 _Detection = tuple[float, int, int]
 
 
-def _kept(boxes: Tensor, scores: Tensor, limit: int, settings: _Settings) -> list[int]:
+def _selected(boxes: Tensor, scores: Tensor, limit: int, settings: _Settings) -> list[int]:
     """Return the boxes that no better one overlaps, the best first."""
     usable = ops.where(ops.greater_equal(scores, settings.score), scores, 2 * _NEVER)
     indices = ops.image.non_max_suppression(boxes, usable, limit, settings.overlap, _NEVER)
@@ -101,10 +101,10 @@ def _chosen(boxes: Tensor, scores: Tensor, settings: _Settings) -> list[_Detecti
     """Return the best classes of boxes that no other box of any class overlaps."""
     count = min(settings.classes_per_box, settings.classes)
     best, labels = ops.topk(scores, count)
-    kept = _kept(boxes, ops.max(scores, -1), settings.limit, settings)
+    selected = _selected(boxes, ops.max(scores, -1), settings.limit, settings)
     values, classes = best.tolist(), labels.tolist()
     return [
-        (values[box][place], box, classes[box][place]) for box in kept for place in range(count)
+        (values[box][rank], box, classes[box][rank]) for box in selected for rank in range(count)
     ]
 
 
@@ -114,8 +114,8 @@ def _chosen_by_class(boxes: Tensor, scores: Tensor, settings: _Settings) -> list
     for label, column in enumerate(ops.unstack(scores, 1)):
         values = column.tolist()
         limit = min(settings.per_class, boxes.shape[0])
-        kept = _kept(boxes, column, limit, settings)
-        chosen += [(values[box], box, label) for box in kept]
+        selected = _selected(boxes, column, limit, settings)
+        chosen += [(values[box], box, label) for box in selected]
         chosen = sorted(chosen, key=lambda detection: -detection[0])[: settings.limit]
     return chosen
 

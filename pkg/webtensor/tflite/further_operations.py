@@ -120,10 +120,10 @@ def selected(
     boxes: Tensor, scores: Tensor, limit: int, **options: Any
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Select boxes with Soft-NMS; return indices and scores up to a limit, and their number."""
-    indices, kept = ops.image.non_max_suppression_with_score(boxes, scores, limit, **options)
+    indices, scores = ops.image.non_max_suppression_with_score(boxes, scores, limit, **options)
     missing = [[0, limit - indices.size]]
     count = ops.tensor(indices.size, dtype="int32")
-    return ops.pad(indices, missing, 0), ops.pad(kept, missing, 0.0), count
+    return ops.pad(indices, missing, 0), ops.pad(scores, missing, 0.0), count
 
 
 # -- computing ---------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def crop_matrix(landmarks: Tensor, crop: _Crop) -> Tensor:
     if max(crop.landmarks) >= count:
         raise ValueError(f"no landmark {max(crop.landmarks)} in a tensor of {landmarks.shape}")
     x, y = ops.split(ops.slice(landmarks, (0, 0, 0), (1, count, 2)), 2, 2)
-    x, y = (ops.gather(ops.flatten(places), crop.landmarks) for places in (x, y))
+    x, y = (ops.gather(ops.flatten(column), crop.landmarks) for column in (x, y))
     rotation = crop.rotation - ops.atan2(y[1] - y[0], x[1] - x[0])
     sine, cosine = ops.sin(rotation), ops.cos(rotation)
     x, y = x[2:], y[2:]
@@ -74,14 +74,14 @@ def crop_matrix(landmarks: Tensor, crop: _Crop) -> Tensor:
     return ops.reshape(ops.stack(elements), (1, 4, 4))
 
 
-def _middle_and_size(places: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the middle of places along an axis, and how far apart they are at most."""
-    least, greatest = ops.min(places), ops.max(places)
-    return (least + greatest) * 0.5, greatest - least
+def _middle_and_size(coordinates: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the middle and the size of the interval of coordinates along an axis."""
+    minimum, maximum = ops.min(coordinates), ops.max(coordinates)
+    return (minimum + maximum) * 0.5, maximum - minimum
 
 
 def cropped(features: Tensor, matrix: Tensor, size: _Size) -> Tensor:
-    """Return the image that a matrix takes to places of features; zeros where that is outside."""
+    """Return the image that a matrix takes to positions of features; zeros outside of them."""
     if features.shape[0] != 1 or matrix.shape != (1, 4, 4):
         raise ValueError(
             "features must be one image and the matrix (1, 4, 4), but their shapes are "
@@ -99,9 +99,9 @@ def cropped(features: Tensor, matrix: Tensor, size: _Size) -> Tensor:
     xs = ops.reshape(ops.arange(size.width, dtype="float32"), (1, -1, 1))
     ys = ops.reshape(ops.arange(size.height, dtype="float32"), (-1, 1, 1))
     of_x, of_y, shift = (ops.flatten(column) for column in (of_x, of_y, shift))
-    places = xs * of_x + ys * of_y + shift
+    positions = xs * of_x + ys * of_y + shift
     last = ops.tensor([features.shape[2] - 1.0, features.shape[1] - 1.0])
-    inside = ops.all(ops.logical_and(places >= 0.0, places <= last), 2, keepdims=True)
+    inside = ops.all(ops.logical_and(positions >= 0.0, positions <= last), 2, keepdims=True)
     return ops.where(ops.expand_dims(inside, 0), image, 0.0)
 
 

@@ -139,8 +139,8 @@ def signature_of(model: format_.Model, key: str | None, where: str) -> format_.S
     signatures = {signature.key: signature for signature in model.signatures}
     if key is not None:
         if key not in signatures:
-            there = ", ".join(map(repr, signatures))
-            raise ValueError(f"signature: {where} has no signature {key!r}, but {there}")
+            keys = ", ".join(map(repr, signatures))
+            raise ValueError(f"signature: {where} has no signature {key!r}, but {keys}")
         return signatures[key]
     return next((signature for signature in model.signatures if not signature.subgraph), None)
 
@@ -196,7 +196,8 @@ class _Lowering:
             graph.define(at, arguments[-1].name)
         self.operators(graph)
         results = {
-            f"output {place}": self.ordered(graph, at) for place, at in enumerate(subgraph.outputs)
+            f"output {number}": self.ordered(graph, at)
+            for number, at in enumerate(subgraph.outputs)
         }
         outputs = tuple(Argument(result, "") for result in results)
         nodes = tuple(graph.nodes)

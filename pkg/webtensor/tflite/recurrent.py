@@ -206,8 +206,8 @@ def _filters(named: dict[str, Tensor], settings: _Settings, states: States, rank
     if rank < 1 or filters % rank:
         raise ValueError(f"{filters} filters cannot have rank {rank}")
     (name,) = settings.states
-    kept = ops.slice(states.value(name, (batch, filters, memory)), (0, 0, 1), (-1, -1, -1))
-    state = ops.concat([kept, ops.expand_dims(features, -1)], -1)
+    previous = ops.slice(states.value(name, (batch, filters, memory)), (0, 0, 1), (-1, -1, -1))
+    state = ops.concat([previous, ops.expand_dims(features, -1)], -1)
     states.keep(name, _on_grid(state, settings.grids["output"]))
     weighted = ops.sum(ops.multiply(state, time), -1)
     total = ops.sum(ops.reshape(weighted, (batch, filters // rank, rank)), -1)

@@ -131,9 +131,9 @@ def _lstm(call: Call, at: _LstmInputs, inputs: Sequence[str], **attributes: Any)
             named[f"{_GATES[gate]}_bias"] = call.input(at.biases + gate)
     elif call.has(at.biases + 1):
         named["bias"] = _joined(call, [at.biases + gate for gate in present])
-    for place, name in enumerate(("input", "forget", "output")):
-        if call.has(at.peepholes + place):
-            named[f"{name}_peephole"] = call.input(at.peepholes + place)
+    for index, name in enumerate(("input", "forget", "output"), at.peepholes):
+        if call.has(index):
+            named[f"{name}_peephole"] = call.input(index)
     if call.has(at.projection):
         named["projection"] = call.transposed(call.input(at.projection), (1, 0))
         if call.has(at.projection + 1):

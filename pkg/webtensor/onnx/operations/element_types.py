@@ -35,7 +35,7 @@ def dtype_of(kind: int | str) -> str:
 
 
 def bounds(name: str) -> tuple[int, int]:
-    """Return the least and the greatest integer of a dtype.
+    """Return the smallest and the largest integer of a dtype.
 
     Raises:
         ValueError: it has no integers of few bits.

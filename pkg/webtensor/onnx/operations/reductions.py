@@ -94,13 +94,15 @@ def reduction(reduce: _Reduction) -> _Reduction:
 def extreme_index(find: _Reduction) -> Callable[..., Tensor]:
     """Return an operator that finds the index of an extreme element along an axis."""
 
-    def found(x: Tensor, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Tensor:
+    def indexed(
+        x: Tensor, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0
+    ) -> Tensor:
         if not select_last_index:
             return find(x, axis, bool(keepdims))
         last = x.shape[axis] - 1
         return last - find(ops.flip(x, axis), axis, bool(keepdims))
 
-    return found
+    return indexed
 
 
 def along(function: _Reduction) -> Callable[..., Tensor]:
@@ -126,7 +128,7 @@ def along_rest(function: _Reduction) -> Callable[..., Tensor]:
 
 
 def hardmax(x: Tensor, axis: int) -> Tensor:
-    """Return 1 where the first of the greatest elements along an axis is, else 0."""
+    """Return 1 where the first maximum along an axis is, else 0."""
     rows = ops.one_hot(ops.argmax(x, axis), x.shape[axis], dtype="float32")
     return ops.moveaxis(rows, -1, axis)
 

@@ -56,29 +56,28 @@ def grid_sampled(
     points = ops.reshape(grid, (batch, -1, rank))
     positions = []
     for axis, size in enumerate(sizes):
-        place: Any = (points[..., rank - 1 - axis] + 1.0) / 2.0
-        place = place * (size - 1.0) if align_corners else place * float(size) - 0.5
-        positions.append(place)
+        share: Any = (points[..., rank - 1 - axis] + 1.0) / 2.0
+        positions.append(share * (size - 1.0) if align_corners else share * float(size) - 0.5)
     if mode == "nearest":
-        taps = [[(ops.round(place), ops.ones_like(place))] for place in positions]
+        taps = [[(ops.round(position), ops.ones_like(position))] for position in positions]
     else:
         if mode == "linear":
             positions = [
-                _padded(place, size, padding_mode, align_corners)
-                for place, size in zip(positions, sizes, strict=True)
+                _padded(position, size, padding_mode, align_corners)
+                for position, size in zip(positions, sizes, strict=True)
             ]
-        taps = [_taps(place, mode) for place in positions]
+        taps = [_taps(position, mode) for position in positions]
     result: Any = None
     for choice in product(*taps):
         index: Any = None
         weight: Any = None
         is_inside: Any = None
-        for (place, factor), size in zip(choice, sizes, strict=True):
-            padded = _padded(place, size, padding_mode, align_corners)
+        for (position, factor), size in zip(choice, sizes, strict=True):
+            padded = _padded(position, size, padding_mode, align_corners)
             inside = ops.logical_and(ops.greater_equal(padded, 0), ops.less_equal(padded, size - 1))
             is_inside = inside if is_inside is None else ops.logical_and(is_inside, inside)
-            at = ops.astype(ops.clip(padded, 0, size - 1), "int32")
-            index = at if index is None else index * size + at
+            axis_index = ops.astype(ops.clip(padded, 0, size - 1), "int32")
+            index = axis_index if index is None else index * size + axis_index
             weight = factor if weight is None else weight * factor
         part: Any = ops.gather(values, index, 1, 1)
         factors = ops.astype(is_inside, "float32") * weight

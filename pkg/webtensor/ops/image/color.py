@@ -97,7 +97,7 @@ def threshold(
     The result is int32 of (height, width, 1): 255 where the grey is greater than the threshold,
     else 0; ``inverted`` swaps them. The threshold is ``thresh_value * 255`` for the method
     "binary"; for "otsu" it is the grey that parts the image's greys best: so that the variance
-    between the two classes is greatest (Otsu, 1979).
+    between the two classes is maximal (Otsu, 1979).
 
     Raises:
         TypeError: the image is neither float32 nor int32, or ``thresh_value`` no number.

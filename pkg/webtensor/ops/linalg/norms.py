@@ -30,7 +30,7 @@ def vector_norm(
     """Norm of vectors along ``axis`` (all axes by default, as one vector), float32.
 
     ``ord`` is the p of the p-norm, the root of the sum of p-th powers of sizes; ``inf`` and
-    ``-inf`` give the greatest and least size, 0 the number of elements that are not zero.
+    ``-inf`` give the largest and smallest size, 0 the number of elements that are not zero.
 
     Raises:
         TypeError: ``ord`` is not a number.
@@ -65,7 +65,7 @@ def matrix_norm(
     """Norm of matrices, (..., m, n), float32.
 
     ``ord`` is "fro" for the root of the sum of squares; "nuc" for the sum, 2 and -2 for the
-    greatest and the least of the singular values; 1 and -1 for the greatest and least sum of sizes
+    largest and the smallest singular value; 1 and -1 for the largest and smallest sum of sizes
     of a column, ``inf`` and ``-inf`` of a row.
 
     Raises:

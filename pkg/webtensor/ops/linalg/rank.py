@@ -30,7 +30,7 @@ def _threshold(name: str, values: Tensor, x: Tensor, rtol: TensorLike | None) ->
 
 
 def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
-    """Rank of matrices, (..., m, n): how many singular values exceed ``rtol`` times the greatest.
+    """Rank of matrices, (..., m, n): how many singular values exceed ``rtol`` times the largest.
 
     ``rtol`` is max(m, n) * 2**-23 by default, and may be a tensor that broadcasts with the stack.
 
@@ -52,7 +52,7 @@ def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
 def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     """Pseudo-inverse (Moore–Penrose) of matrices: (..., m, n) becomes (..., n, m).
 
-    Singular values up to ``rtol`` times the greatest, max(m, n) * 2**-23 by default, count as zero.
+    Singular values up to ``rtol`` times the largest, max(m, n) * 2**-23 by default, count as zero.
     The gradient is that at constant rank (Golub and Pereyra, 1973).
 
     Raises:
