@@ -221,7 +221,7 @@ def test_an_unknown_name_from_outside_is_reported() -> None:
 def test_a_flag_that_is_registered_late_has_its_value_from_outside() -> None:
     env = environment_with("LATE:3,BAD:-1")
     with pytest.warns(RuntimeWarning, match="there is no flag"):
-        env.read_given()
+        env.read_overrides()
     env.register_flag("LATE", lambda: 1, type=integer())
     with pytest.warns(RuntimeWarning, match="flag BAD must be an integer of at least 0"):
         env.register_flag("BAD", lambda: 1, type=integer(0))
@@ -234,8 +234,8 @@ def test_a_flag_that_is_registered_late_has_its_value_from_outside() -> None:
 def test_floods_are_reported_in_few_words(text: str, count: int) -> None:
     env = environment_with(text)
     with pytest.warns(RuntimeWarning) as caught:
-        env.read_given()
-    env.read_given()
+        env.read_overrides()
+    env.read_overrides()
     assert len(caught) == count
     assert sum(len(str(warning.message)) for warning in caught) < 2000
 
@@ -255,7 +255,7 @@ def test_flags_from_outside_are_read_when_the_first_is_used() -> None:
 
 
 def test_the_library_does_not_read_flags_on_import() -> None:
-    source = "import webtensor as wt, webtensor.keras.layers; print(wt.env()._given)"
+    source = "import webtensor as wt, webtensor.keras.layers; print(wt.env()._overrides)"
     assert run_python(source, "DEBUG:true") == "None"
 
 
@@ -274,7 +274,7 @@ def test_setting_from_outside_calls_back() -> None:
     env = environment_with("SIZE:5")
     env.register_flag("SIZE", lambda: 1)
     env.on_set("SIZE", told.append)
-    env.read_given()
+    env.read_overrides()
     assert told == [5]
 
 

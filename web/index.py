@@ -54,7 +54,7 @@ def backend_rows() -> str:
 
 Example()
 element("capabilities").innerHTML = "".join(
-    row(fact.name, fact.there, "yes" if fact.there else "no", fact.detail)
+    row(fact.name, fact.is_available, "yes" if fact.is_available else "no", fact.detail)
     for fact in capabilities()
 )
 element("backends").innerHTML = backend_rows()

@@ -138,14 +138,14 @@ def _given_text() -> str:
 class Environment:
     """The table of flags. Reached as ``wt.env()``."""
 
-    def __init__(self, read_given: Callable[[], str]) -> None:
+    def __init__(self, read_text: Callable[[], str]) -> None:
         self._types: dict[str, FlagType] = {}
         self._evaluators: dict[str, Callable[[], FlagValue]] = {}
         self._setters: dict[str, Callable[[Any], None]] = {}
         self._values: dict[str, FlagValue] = {}
-        self._read_given = read_given
-        #: The values from outside, after they were read.
-        self._given: dict[str, FlagValue] | None = None
+        self._read_text = read_text
+        #: The values from outside; None until they are read.
+        self._overrides: dict[str, FlagValue] | None = None
         self._warnings = 0
 
     def register_flag(
@@ -160,8 +160,8 @@ class Environment:
         self._types[name] = type
         if on_set is not None:
             self._setters[name] = on_set
-        if self._given and name in self._given:
-            self._take_given(name)
+        if self._overrides and name in self._overrides:
+            self._apply_override(name)
 
     def on_set(self, name: str, hook: Callable[[Any], None]) -> None:
         """Register a function that is called with the values that a flag is set to."""
@@ -177,7 +177,7 @@ class Environment:
         value = self._values.get(name)
         if value is None:
             self._require(name)
-            self.read_given()
+            self.read_overrides()
             value = self._values.get(name)
         if value is None:
             value = self._values[name] = self._evaluators[name]()
@@ -208,44 +208,44 @@ class Environment:
         """
         self._require(name)
         self._types[name].check(name, value)
-        self.read_given()
+        self.read_overrides()
         self._set(name, value)
 
     def reset(self) -> None:
         """Forget every value that was set or evaluated, except those from outside."""
-        overrides = self._given or {}
+        overrides = self._overrides or {}
         self._values = {name: overrides[name] for name in overrides if name in self._evaluators}
 
     @property
     def flags(self) -> dict[str, Any]:
         """Every registered flag with its value, or None if it has not been evaluated yet."""
-        self.read_given()
+        self.read_overrides()
         return {name: self._values.get(name) for name in sorted(self._evaluators)}
 
-    def read_given(self) -> None:
+    def read_overrides(self) -> None:
         """Read the values from outside, once, with warnings for invalid ones."""
-        if self._given is not None:
+        if self._overrides is not None:
             return
-        text = self._read_given()
+        text = self._read_text()
         if len(text) > _LONGEST_TEXT:
             self._warn(f"{len(text):,} characters are too many")
             text = ""
-        self._given = _parse_flags(text)
-        for name in list(self._given):
+        self._overrides = _parse_flags(text)
+        for name in list(self._overrides):
             if name in self._evaluators:
-                self._take_given(name)
+                self._apply_override(name)
             else:
                 self._warn(f"there is no flag {_shown(name)}{self._suggestion(name)}")
 
-    def _take_given(self, name: str) -> None:
-        assert self._given is not None
+    def _apply_override(self, name: str) -> None:
+        assert self._overrides is not None
         try:
-            self._types[name].check(name, self._given[name])
+            self._types[name].check(name, self._overrides[name])
         except (TypeError, ValueError) as error:
-            del self._given[name]
+            del self._overrides[name]
             self._warn(str(error))
         else:
-            self._set(name, self._given[name])
+            self._set(name, self._overrides[name])
 
     def _set(self, name: str, value: FlagValue) -> None:
         self._values[name] = value

@@ -22,7 +22,7 @@ from tests_browser.bench.workloads import FAMILIES
 
 
 class Place(NamedTuple):
-    """Where both sides compute: on one of our backends, and on so many threads."""
+    """Where both sides compute: on one of our backends, with a number of threads."""
 
     title: str
     backend: str
@@ -121,8 +121,8 @@ class Measurements:
         self.rows: list[Row] = []
         self.failures: list[Failure] = []
         self._peak = float(measurePeak())
-        self._found = {**json.loads(describe()), "renderer": renderer}
-        self._found["peers"] |= peer.versions.to_py()
+        self._environment = {**json.loads(describe()), "renderer": renderer}
+        self._environment["peers"] |= peer.versions.to_py()
 
     async def measure(self, job: Job) -> Row:
         """Measure a row."""
@@ -132,7 +132,7 @@ class Measurements:
                 job.workload.key, names.backend, names.threads, names.peer_backend, effort
             )
         )
-        row: Row = measured(job.workload, names, self._found["peers"], times, self._peak)
+        row: Row = measured(job.workload, names, self._environment["peers"], times, self._peak)
         self.rows.append(row)
         return row
 
@@ -151,7 +151,7 @@ class Measurements:
 
     def report(self) -> Report:
         """Return what `make bench` writes; pages are not told the processor's name."""
-        header = make_header(self._found, self._peak, str(navigator.userAgent), "", False)
+        header = make_header(self._environment, self._peak, str(navigator.userAgent), "", False)
         header["cpu"] = "not told to pages"
         header["cores"] = int(navigator.hardwareConcurrency)
         header["system"] = str(navigator.platform)

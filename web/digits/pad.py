@@ -111,7 +111,7 @@ class Pad:
         self._hide_cursor()
         self._canvas.setPointerCapture(event.pointerId)
         self._pointer = event.pointerId
-        x, y = self._place(event)
+        x, y = self._position(event)
         self._path.moveTo(x, y)
         self._extend(x, y)
         self._show()
@@ -121,7 +121,7 @@ class Pad:
             return
         # A browser may gather several movements of a fast pen into one event.
         for movement in event.getCoalescedEvents() or [event]:
-            self._extend(*self._place(movement))
+            self._extend(*self._position(movement))
         self._show()
 
     def _on_up(self, event: Any) -> None:
@@ -177,7 +177,7 @@ class Pad:
         else:
             self._paint()
 
-    def _place(self, event: Any) -> tuple[float, float]:
+    def _position(self, event: Any) -> tuple[float, float]:
         """Return where an event lies on the canvas, in its own pixels."""
         scale = self._canvas.width / self._canvas.clientWidth
         return event.offsetX * scale, event.offsetY * scale

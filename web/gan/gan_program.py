@@ -21,7 +21,7 @@ def noise() -> wt.Tensor:
 
 
 def cross_entropy(logits: wt.Tensor, label: float) -> wt.Tensor:
-    """How wrong the discriminator is about points, which are real (1) or made (0)."""
+    """How wrong the discriminator is about points, which are real (1) or generated (0)."""
     return wt.losses.sigmoid_cross_entropy(wt.full(logits.shape, label), logits)
 
 
@@ -41,8 +41,8 @@ def improve(model: keras.Sequential, tape: wt.GradientTape, loss: wt.Tensor) -> 
 @wt.function
 def train() -> tuple[wt.Tensor, wt.Tensor]:
     with wt.GradientTape() as tape:
-        real, made = stage.real_points(BATCH), generator(noise())
-        losses = cross_entropy(discriminator(real), 1), cross_entropy(discriminator(made), 0)
+        real, generated = stage.real_points(BATCH), generator(noise())
+        losses = cross_entropy(discriminator(real), 1), cross_entropy(discriminator(generated), 0)
         error = (losses[0] + losses[1]) / 2
     improve(discriminator, tape, error)
     with wt.GradientTape() as tape:
@@ -54,12 +54,12 @@ def train() -> tuple[wt.Tensor, wt.Tensor]:
 @wt.function
 def look(noise: wt.Tensor, error: wt.Tensor, failure: wt.Tensor) -> wt.Tensor:
     with wt.GradientTape() as tape:
-        made = generator(noise)
-        tape.watch(made)
-        loss = cross_entropy(discriminator(made), 1)
-    pulls = -tape.gradient(loss, made)
-    field = wt.tanh(discriminator(stage.grid))  # from made (-1) to real (1)
-    return flat(error, failure, field, made, pulls)
+        generated = generator(noise)
+        tape.watch(generated)
+        loss = cross_entropy(discriminator(generated), 1)
+    pulls = -tape.gradient(loss, generated)
+    field = wt.tanh(discriminator(stage.grid))  # from generated (-1) to real (1)
+    return flat(error, failure, field, generated, pulls)
 
 
 shown_noise = noise()

@@ -1,4 +1,4 @@
-"""What the page of the GAN shows: real and made points, the discriminator's field, the losses."""
+"""What the page of the GAN shows: real and generated points, the discriminator's field, losses."""
 
 from math import pi
 from typing import Any
@@ -85,13 +85,13 @@ class Stage:
         return float(element("discriminator-rate").value)
 
     async def draw(self, numbers: wt.Tensor) -> None:
-        """Draw both losses, the field on the grid, the points made, and where these are pulled."""
+        """Draw both losses, the field on the grid, the generated points, and their pulls."""
         if self._shown_real is None:
             self._shown_real = to_js(await self._points[:SHOWN_REAL_POINTS].data())
         values = await numbers.data()
         fields = SIDE * SIDE + 2
         points = (len(values) - fields) // 2
-        field, made = to_js(values[2:fields]), to_js(values[fields : fields + points])
+        field, generated = to_js(values[2:fields]), to_js(values[fields : fields + points])
         error, failure = values[:2]
         colours = coloursOf(self._swatches)
         drawField(self._canvas, field, colours)
@@ -99,8 +99,8 @@ class Stage:
             self._canvas, self._shown_real, _group(0, SHOWN_REAL_POINTS), colours, REACH, RADIUS
         )
         pulls = to_js(values[fields + points :])
-        drawVectors(self._canvas, made, pulls, colours[2], REACH, LONGEST_PULL)
-        drawDots(self._canvas, made, _group(1, points // 2), colours, REACH, RADIUS)
+        drawVectors(self._canvas, generated, pulls, colours[2], REACH, LONGEST_PULL)
+        drawDots(self._canvas, generated, _group(1, points // 2), colours, REACH, RADIUS)
         self._curves.add(self.step, error, failure)
         losses = f"discriminator's loss {error:.2f}, generator's {failure:.2f}"
         write("step", f"Step {self.step}, {losses}")

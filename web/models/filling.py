@@ -101,7 +101,9 @@ def shape_of(text: str, spec: Specification) -> Shape:
     wanted = spec.shape
     if wanted is not None and (
         len(wanted) != len(shape)
-        or any(size not in (None, given) for size, given in zip(wanted, shape, strict=True))
+        or any(
+            wanted_size not in (None, size) for wanted_size, size in zip(wanted, shape, strict=True)
+        )
     ):
         raise ValueError(f"{spec.name}: the shape must be {written_shape(wanted)}")
     if prod(shape) > MOST_ELEMENTS:

@@ -155,8 +155,8 @@ def _keras_model(model: Any, format: str) -> OpenModel:
     inputs = _symbols(model, "input")
 
     async def run(tensors: Tensors) -> Tensors:
-        given = keras.tree.pack_sequence_as(models[0].input, tensors) if inputs else tensors[0]
-        return list(keras.tree.flatten(models[0].predict_on_batch(given)))
+        batch = keras.tree.pack_sequence_as(models[0].input, tensors) if inputs else tensors[0]
+        return list(keras.tree.flatten(models[0].predict_on_batch(batch)))
 
     def close() -> None:
         models.clear()

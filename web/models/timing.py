@@ -96,7 +96,7 @@ async def _peer(backend: str, model: OpenModel, inputs: Tensors) -> Any:
     """Return TensorFlow.js's side of a model."""
     assert model.artifacts is not None
     parts = await _parts(model.artifacts)
-    given = [
+    descriptions = [
         {
             "name": spec.name,
             "shape": list(tensor.shape),
@@ -105,7 +105,7 @@ async def _peer(backend: str, model: OpenModel, inputs: Tensors) -> Any:
         }
         for spec, tensor in zip(model.inputs, inputs, strict=True)
     ]
-    return await peer.open(backend, _object(parts), _object(given))
+    return await peer.open(backend, _object(parts), _object(descriptions))
 
 
 async def _parts(artifacts: Artifacts) -> dict[str, Any]:

@@ -12,7 +12,7 @@ class Capability(NamedTuple):
     """One line of the table of capabilities."""
 
     name: str
-    there: bool
+    is_available: bool
     detail: str
 
 

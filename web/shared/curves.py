@@ -12,7 +12,7 @@ class Curves:
 
     def __init__(self, identifier: str, label: str, unit: str = "step") -> None:
         """Begin without points; `label` says in words what the curves are."""
-        self._place = element(identifier)
+        self._element = element(identifier)
         self._label, self._unit = label, unit
         self._points: list[tuple[float, float, float]] = []
         self._calls = 0
@@ -39,4 +39,4 @@ class Curves:
         marks, y = axes(series)
         whole = [mark for mark in marks.marks if first <= mark <= last and mark == int(mark)]
         x = Axis(first, last, whole, name=self._unit)
-        self._place.innerHTML = chart(self._label, series, x, y)
+        self._element.innerHTML = chart(self._label, series, x, y)

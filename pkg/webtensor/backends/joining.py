@@ -247,10 +247,10 @@ def _permutation(
     remaining = list(enumerate(zip(original, contiguous_strides(tuple(original)), strict=True)))
     axes: list[int] = []
     for size, stride in zip(shape, strides, strict=True):
-        for place, (axis, (length, own)) in enumerate(remaining):
-            if size == length and (size == 1 or stride == own):
+        for index, (axis, dimension) in enumerate(remaining):
+            if dimension == (size, stride) or size == dimension[0] == 1:
                 axes.append(axis)
-                del remaining[place]
+                del remaining[index]
                 break
         else:
             return None

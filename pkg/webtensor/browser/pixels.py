@@ -89,8 +89,8 @@ def read_levels(pixels: Any) -> Tensor:
         TypeError, ValueError: as of ``from_pixels``.
     """
     name = "from_pixels"
-    taken = _taken_by_gpu(name, pixels, 3, as_float=False)
-    return _through_host(name, pixels, 3, float32) if taken is None else astype(taken, float32)
+    levels = _taken_by_gpu(name, pixels, 3, as_float=False)
+    return _through_host(name, pixels, 3, float32) if levels is None else astype(levels, float32)
 
 
 def _from_pixels(name: str, pixels: Any, num_channels: int, as_float: bool) -> Tensor:
@@ -98,9 +98,9 @@ def _from_pixels(name: str, pixels: Any, num_channels: int, as_float: bool) -> T
         raise TypeError(f"{name}: num_channels must be an integer, but got {num_channels!r}")
     if not 1 <= num_channels <= 4:
         raise ValueError(f"{name}: num_channels must lie between 1 and 4, but got {num_channels}")
-    taken = _taken_by_gpu(name, pixels, num_channels, as_float)
-    if taken is not None:
-        return taken
+    tensor = _taken_by_gpu(name, pixels, num_channels, as_float)
+    if tensor is not None:
+        return tensor
     levels = _through_host(name, pixels, num_channels, float32 if as_float else int32)
     return divide(levels, 255.0) if as_float else levels
 

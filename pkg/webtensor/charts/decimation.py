@@ -28,18 +28,18 @@ def decimated(
     if len(points) <= most:
         return list(points)
     group_count = most // 2
-    kept: list[Point] = []
+    peaks: list[Point] = []
     for group in range(group_count):
         start = group * len(points) // group_count
         stop = (group + 1) * len(points) // group_count
         shown = [index for index in range(start, stop) if is_shown(points[index])]
         if not shown:
-            kept.append(points[start])
+            peaks.append(points[start])
             continue
         lowest = min(shown, key=lambda index: points[index][1])
         highest = max(shown, key=lambda index: points[index][1])
-        kept += [points[index] for index in sorted({lowest, highest})]
-    return kept
+        peaks += [points[index] for index in sorted({lowest, highest})]
+    return peaks
 
 
 def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> list[Point]:
@@ -52,11 +52,11 @@ def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> list[Point]:
     if len(points) <= most:
         return list(points)
     indices = range(len(points))
-    kept = {
+    chosen = {
         choose(indices, key=lambda index: points[index][axis])
         for choose in (min, max)
         for axis in (0, 1)
     }
-    count = most - len(kept)
-    kept.update(index * len(points) // count for index in range(count))
-    return [points[index] for index in sorted(kept)]
+    count = most - len(chosen)
+    chosen.update(index * len(points) // count for index in range(count))
+    return [points[index] for index in sorted(chosen)]

@@ -16,7 +16,7 @@ from webtensor.data.signatures import TensorSpec, conforming
 from webtensor.nest import alike, is_nested, keys, map_structure
 from webtensor.ops import tensor
 
-__all__ = ["Constructors", "Rows", "Size", "generator_of", "least", "structure_of_datasets"]
+__all__ = ["Constructors", "Rows", "Size", "generator_of", "minimum_size", "structure_of_datasets"]
 
 #: The number of elements: ``inf`` for those without an end, None if it is unknown.
 Size = int | float | None
@@ -207,7 +207,7 @@ class Constructors:
         begins = [part._begin for part in parts]
         return cls(
             lambda tasks: sources.zipped(structure, begins, tasks),
-            least(part.size for part in parts),
+            minimum_size(part.size for part in parts),
             any(part.is_async for part in parts),
         )
 
@@ -342,7 +342,7 @@ def structure_of_datasets(name: str, structure: Any) -> list[Constructors]:
     return parts
 
 
-def least(sizes: Iterable[Size]) -> Size:
-    """Return the smallest of sizes; None if one of them is unknown."""
-    known = list(sizes)
-    return None if None in known else min(size for size in known if size is not None)
+def minimum_size(sizes: Iterable[Size]) -> Size:
+    """Return the minimum of sizes; None if one of them is unknown."""
+    all_sizes = list(sizes)
+    return None if None in all_sizes else min(size for size in all_sizes if size is not None)

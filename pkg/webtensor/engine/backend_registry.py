@@ -315,7 +315,7 @@ def _start(name: str) -> Backend:
     if name in _started:
         return _started[name]
     entry = _require(name)
-    env().read_given()
+    env().read_overrides()
     try:
         started = entry.factory()
     except BackendUnavailableError as error:

@@ -120,17 +120,17 @@ def late_number(source: Callable[[], float]) -> Any:
     return state.captures[-1].draw(source) if state.captures else source()
 
 
-def again(number: Any, known: dict[int, Any]) -> Any:
-    """Compute a number anew; ``known`` has those that are computed already, by their identity."""
+def again(number: Any, computed: dict[int, Any]) -> Any:
+    """Compute a number anew; ``computed`` has the results so far, by the numbers' identity."""
     if type(number) is not LateNumber:
         return number
-    if id(number) not in known:
+    if id(number) not in computed:
         if number.is_drawn:
-            known[id(number)] = late_number(number.function)
+            computed[id(number)] = late_number(number.function)
         else:
-            operands = [again(operand, known) for operand in number.operands]
-            known[id(number)] = applied(number.function, *operands)
-    return known[id(number)]
+            operands = [again(operand, computed) for operand in number.operands]
+            computed[id(number)] = applied(number.function, *operands)
+    return computed[id(number)]
 
 
 def _operator(name: str) -> Callable[..., Any]:

@@ -138,16 +138,16 @@ def _omissions(cls: type) -> Mapping[str, object]:
     return ChainMap(*(dict(vars(base).get("_config_omits", {})) for base in cls.__mro__))
 
 
-def declared_config(thing: Configurable) -> Config:
-    """Return the configuration of the arguments that the class of ``thing`` declares."""
-    cls: type = type(thing)
+def declared_config(instance: Configurable) -> Config:
+    """Return the configuration of the arguments that the class of an object declares."""
+    cls: type = type(instance)
     omissions = _omissions(cls)
     config: Config = {}
     for name in accepted_arguments(cls, library_only=True):
         omitted = omissions.get(name, NEVER)
         if omitted is ALWAYS:
             continue
-        value = thing._config_value(name)
+        value = instance._config_value(name)
         if omitted is NEVER or value != omitted:
             config[name] = value
     return config

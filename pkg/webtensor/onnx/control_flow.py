@@ -61,9 +61,9 @@ class _Subgraphs(Row):
             index for index, reference in enumerate(node.inputs) if reference != MISSING
         )
 
-        def call(*given: Any) -> Reads:
-            at = dict(zip(present, given, strict=True))
-            values = [at.get(index) for index in range(len(node.inputs))]
+        def call(*inputs: Any) -> Reads:
+            by_index = dict(zip(present, inputs, strict=True))
+            values = [by_index.get(index) for index in range(len(node.inputs))]
 
             def runner(name: str) -> Callable[..., Reads]:
                 captured = values[ranges[name]]

@@ -423,8 +423,8 @@ def conv1d(
     # A row is an image of height 1.
     images = reshape(rows, (rows.shape[0], 1, *rows.shape[1:]))
     weights = reshape(filters, (1, *filters.shape))
-    strides = (1, _one(name, "stride", stride))
-    dilations = (1, _one(name, "dilation", dilation))
+    strides = (1, _positive(name, "stride", stride))
+    dilations = (1, _positive(name, "dilation", dilation))
     window = make_window(
         name, images.shape, filters.shape[2], (1, filters.shape[0]), strides, padding, dilations,
         dim_rounding_mode,
@@ -458,7 +458,7 @@ def _row_padding(name: str, pad: Padding, data_format: str) -> Padding:
     return pairs
 
 
-def _one(name: str, argument: str, value: Any) -> int:
+def _positive(name: str, argument: str, value: Any) -> int:
     if not isinstance(value, int) or value <= 0:
         raise ValueError(f"{name}: {argument} must be a positive integer, but got {value!r}")
     return value

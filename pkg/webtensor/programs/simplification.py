@@ -38,12 +38,12 @@ def simplified(recording: Recording, wanted: Iterable[View]) -> tuple[list[_Call
         else:
             same[value] = earlier
     needed = {replaced(view, same).value for view in wanted}
-    kept: list[_Call] = []
+    needed_calls: list[_Call] = []
     for call in reversed(calls):
         if not needed.isdisjoint(view.value for view in _outputs(call)):
             needed.update(view.value for view in call.inputs)
-            kept.append(call)
-    return kept[::-1], same
+            needed_calls.append(call)
+    return needed_calls[::-1], same
 
 
 def _key(call: RecordedCall, inputs: tuple[View, ...]) -> tuple[Any, ...]:

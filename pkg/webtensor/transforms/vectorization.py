@@ -248,7 +248,7 @@ class _Batch:
 
     def whole(self, view: View) -> Tensor:
         """Return a result for the whole batch."""
-        operand = self._seen(view)
+        operand = self._viewed(view)
         x = operand.tensor
         return x if operand.is_batched else broadcast_to(x, (self._count, *x.shape))
 
@@ -258,7 +258,7 @@ class _Batch:
         Raises:
             ValueError: it may differ.
         """
-        operand = self._seen(view)
+        operand = self._viewed(view)
         if operand.is_batched:
             raise ValueError(
                 "vmap: out_axes is None for a result that may differ from example to example"
@@ -279,8 +279,8 @@ class _Batch:
         ]
         return Operand(scalars[0], False) if len(scalars) == 1 else Operand(stack(scalars), True)
 
-    def _seen(self, view: View) -> Operand:
-        """Return a value in the shape and the dtype in which it is seen."""
+    def _viewed(self, view: View) -> Operand:
+        """Return a value in the shape and the dtype of a view."""
         tensor, is_batched = self._values[view.value]
         shape = (self._count, *view.shape) if is_batched else view.shape
         if tensor.dtype is not view.dtype:
@@ -297,7 +297,7 @@ class _Batch:
     def _custom(self, call: RecordedCall) -> Operand:
         """Return the value of a function that has a gradient of its own, and keeps it."""
         (compute,) = call.attributes
-        operands = [self._seen(view) for view in call.inputs]
+        operands = [self._viewed(view) for view in call.inputs]
         is_batched = any(operand.is_batched for operand in operands)
         tensors = [operand.tensor for operand in operands]
         function = _batched_custom(compute, operands) if is_batched else compute
@@ -305,7 +305,7 @@ class _Batch:
 
     def _computed(self, call: RecordedCall) -> Operand:
         """Return the result of an operation."""
-        operands = [self._seen(view) for view in call.inputs]
+        operands = [self._viewed(view) for view in call.inputs]
         if call.late is None or len(self._numbers) == 1:
             attributes = tuple(
                 again(part, self._numbers[0]) for part in call.late or call.attributes

@@ -177,4 +177,4 @@ class MobileNet(Classifier):
                 zip(self.class_names, probabilities, strict=True)
             )
         ]
-        return sorted(classes, key=lambda found: -found.probability)[:top]
+        return sorted(classes, key=lambda classification: -classification.probability)[:top]

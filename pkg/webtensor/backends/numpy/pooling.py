@@ -20,8 +20,8 @@ def _cells(x: Array, window: Window, value: float) -> Array:
     return cells
 
 
-def _greatest(x: Array, window: Window) -> Array:
-    """Return the cell of the first maximum of each window, never one of the padding."""
+def _maximum_cells(x: Array, window: Window) -> Array:
+    """Return the index of the first maximum of each window, never one of the padding."""
     inside = _cells(np.ones_like(x), window, 0.0) > 0
     cells = np.where(inside, _cells(x, window, 0.0), -np.inf)
     indices: Array = np.where(inside & (cells == -np.inf), np.finfo(np.float32).min, cells).argmax(
@@ -41,7 +41,7 @@ def max_pool_pick(of: Signature, arrays: Arrays, window: Window) -> Handle:
     """Pick from the first operand at the maximum of each window of the second."""
     values, x = arrays
     cells = _cells(values, window, 0.0)
-    return np.take_along_axis(cells, _greatest(x, window)[:, :, :, None], axis=3)[:, :, :, 0]
+    return np.take_along_axis(cells, _maximum_cells(x, window)[:, :, :, None], axis=3)[:, :, :, 0]
 
 
 @kernel("max_pool_scatter")
@@ -50,7 +50,7 @@ def max_pool_scatter(of: Signature, arrays: Arrays, window: Window) -> Handle:
     dy, x = arrays
     count = window.filter_height * window.filter_width
     cells = np.zeros((*dy.shape[:3], count, dy.shape[3]), dtype=dy.dtype)
-    np.put_along_axis(cells, _greatest(x, window)[:, :, :, None], dy[:, :, :, None], axis=3)
+    np.put_along_axis(cells, _maximum_cells(x, window)[:, :, :, None], dy[:, :, :, None], axis=3)
     split = (*dy.shape[:3], window.filter_height, window.filter_width, dy.shape[3])
     return fold(cells.reshape(split), window)
 

@@ -40,7 +40,7 @@ def dispatched(backend: WasmBackend, of: Signature, description: Description) ->
     if finds or description.scratch or not all(_waits(backend, call) for call in description.calls):
         if others or description.scratch:
             return _several(backend, description)
-        return _one(backend, first, description.bytes)
+        return _single(backend, first, description.bytes)
     addresses = tuple(part for part in first.arguments if isinstance(part, Address))
     is_plain = first.arguments[: len(addresses)] == addresses == (*operands(of), RESULT)
     if is_plain and not others and len(of.inputs) in _OF_FEW:
@@ -57,7 +57,7 @@ def _waits(backend: WasmBackend, call: Call) -> bool:
 # -- single calls --------------------------------------------------------------------------------
 
 
-def _one(backend: WasmBackend, call: Call, count: int) -> PreparedKernel:
+def _single(backend: WasmBackend, call: Call, count: int) -> PreparedKernel:
     allocate, step = backend.allocate, _step(backend, call)
 
     def run(inputs: Sequence[Operand]) -> Handle:

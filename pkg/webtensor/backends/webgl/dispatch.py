@@ -20,14 +20,14 @@ _Textures = list[Texture | None]
 
 
 def dispatched(backend: WebGLBackend, operands: int, description: Description) -> PreparedKernel:
-    """Return what draws a kernel for so many operands."""
+    """Return what draws a kernel for a number of operands."""
     first, *others = description.steps
     if others or first.joined_size or len(first.outputs) > 1:
         return _several(backend, description)
-    return _one(backend, first, first.inputs == tuple(range(operands)))
+    return _single(backend, first, first.inputs == tuple(range(operands)))
 
 
-def _one(backend: WebGLBackend, step: Step, reads_all: bool) -> PreparedKernel:
+def _single(backend: WebGLBackend, step: Step, reads_all: bool) -> PreparedKernel:
     """Return what does one draw; ``reads_all`` operands in order, as most do."""
     program = backend.programs.get(*step.program)
     textures, uniforms = backend.textures, step.uniforms

@@ -21,11 +21,11 @@ _SHORT = 16
 _IN_ONE_DRAW = """
 float compute(int i) {
   int start = (i / length_) * length_;
-  float greatest = getX(start);
-  for (int k = 1; k < length_; k++) greatest = float_max(greatest, getX(start + k));
+  float maximum = getX(start);
+  for (int k = 1; k < length_; k++) maximum = float_max(maximum, getX(start + k));
   float total = 0.0;
-  for (int k = 0; k < length_; k++) total += exp_(getX(start + k) - greatest);
-  float shifted = getX(i) - greatest;
+  for (int k = 0; k < length_; k++) total += exp_(getX(start + k) - maximum);
+  float shifted = getX(i) - maximum;
   return RESULT;
 }
 """
@@ -33,11 +33,11 @@ float compute(int i) {
 # Rows of whole texels are computed by fours.
 _EXPONENTIALS = {
     1: """
-float compute(int i) { return exp_(getX(i) - getGreatest(i / length_)); }
+float compute(int i) { return exp_(getX(i) - getMaximum(i / length_)); }
 """,
     4: """
 vec4 compute(int t) {
-  vec4 x = getX(t) - getGreatest(t / length_);
+  vec4 x = getX(t) - getMaximum(t / length_);
   return vec4(exp_(x.x), exp_(x.y), exp_(x.z), exp_(x.w));
 }
 """,
@@ -50,7 +50,7 @@ V compute(int t) { return getExponentials(t) / getTotal(t / length_); }
     "log_softmax": """
 V compute(int t) {
   int row = t / length_;
-  return getX(t) - getGreatest(row) - log_(getTotal(row));
+  return getX(t) - getMaximum(row) - log_(getTotal(row));
 }
 """,
 }
@@ -65,7 +65,7 @@ def _normalize(draws: Draws, kind: str, outer: int, length: int) -> Value:
 
     def shader(names: Sequence[str], code: str) -> Shader:
         sources = [
-            Input(name, float32, 1 if name in ("greatest", "total") else lanes) for name in names
+            Input(name, float32, 1 if name in ("maximum", "total") else lanes) for name in names
         ]
         return Shader(kind, sources, float32, lanes, uniforms, code)
 
@@ -74,17 +74,17 @@ def _normalize(draws: Draws, kind: str, outer: int, length: int) -> Value:
         program = Program((kind, "short"), lambda: shader(["x"], code))
         return draws.draw(program, [x], size, float32, length)
     row = length // lanes
-    greatest = reduced_value(draws, x, float32, "max", (outer, length, 1))
+    maximum = reduced_value(draws, x, float32, "max", (outer, length, 1))
     program = Program(
-        ("exponentials", lanes), lambda: shader(["x", "greatest"], _EXPONENTIALS[lanes])
+        ("exponentials", lanes), lambda: shader(["x", "maximum"], _EXPONENTIALS[lanes])
     )
-    exponentials = draws.draw(program, [x, greatest], size, float32, row)
+    exponentials = draws.draw(program, [x, maximum], size, float32, row)
     total = reduced_value(draws, exponentials, float32, "sum", (outer, length, 1))
 
     if kind == "softmax":
         names, textures = ["exponentials", "total"], [exponentials, total]
     else:
-        names, textures = ["x", "greatest", "total"], [x, greatest, total]
+        names, textures = ["x", "maximum", "total"], [x, maximum, total]
     program = Program((kind, "long", lanes), lambda: shader(names, _LAST_DRAW[kind]))
     return draws.draw(program, textures, size, float32, row)
 

@@ -316,22 +316,22 @@ def _largest_by_blocks(
     chosen = _largest(draws, leaders, dtype, outer, blocks, k)
     ascending = argsort_texture(draws, chosen, int32, False, outer, k)
     row_order = [("x", chosen, int32), ("places", ascending, int32)]
-    kept = _draw(
+    block_order = _draw(
         draws, "ordered values", _VALUES, (int32, False), row_order, outer * k, int32, length_=k
     )
-    taken = _draw(
+    elements = _draw(
         draws,
         "elements of blocks",
         _ELEMENTS.replace("LAST", _LAST[dtype]),
         order,
-        [*sources, ("blocks", kept, int32)],
+        [*sources, ("blocks", block_order, int32)],
         outer * k * block,
         dtype,
         k=k,
         **sizes,
     )
-    best = _largest(draws, taken, dtype, outer, k * block, k)
-    indices = [("chosen", best, int32), ("blocks", kept, int32)]
+    best = _largest(draws, elements, dtype, outer, k * block, k)
+    indices = [("chosen", best, int32), ("blocks", block_order, int32)]
     return _draw(draws, "places", _PLACES, order, indices, outer * k, k=k, block=block)
 
 

@@ -187,22 +187,22 @@ def _quantized_attention(body: Body) -> Outputs:
 
 
 def _attended(body: Body, projections: str, mask: str, past: str, more: str) -> list[str]:
-    """Return attention for queries, keys and values in one tensor, and what is kept of them."""
+    """Return attention for queries, keys and values in one tensor, and all keys and values."""
     sizes = body.take("qkv_hidden_sizes", [])
     if body.take("do_rotary", 0) or body.take("past_present_share_buffer", 0):
         raise ValueError("do_rotary and past_present_share_buffer are not supported")
     parts = [projections, *([body.integers(*sizes)] if sizes else [])]
     queries, keys, values = body.nodes("Split", *parts, outputs=3, axis=-1, num_outputs=3)
     first = body.integers(0)
-    old = ["", ""]
+    past_parts = ["", ""]
     if past:
         halves = body.nodes("Split", past, outputs=2, axis=0, num_outputs=2)
-        old = [body("Squeeze", half, first) for half in halves]
-    inputs = (queries, keys, values, "", mask, more, *old)
-    result, *kept = body.nodes(
+        past_parts = [body("Squeeze", half, first) for half in halves]
+    inputs = (queries, keys, values, "", mask, more, *past_parts)
+    result, *present = body.nodes(
         "MultiHeadAttention", *inputs, outputs=3, domain=DOMAIN, **body.rest()
     )
-    return [result, body("Concat", *[body("Unsqueeze", part, first) for part in kept], axis=0)]
+    return [result, body("Concat", *[body("Unsqueeze", part, first) for part in present], axis=0)]
 
 
 # -- quantized numbers -------------------------------------------------------------------------

@@ -187,8 +187,8 @@ def dropped(
     """Return the tensor, with random elements set to zero while training, and the mask."""
     if not training_mode or not ratio:
         return x, ops.ones(x.shape, "bool")
-    kept = ops.greater_equal(ops.random_uniform(x.shape, seed=seed), ratio)
-    return ops.where(kept, x / (1.0 - ratio), ops.zeros_like(x)), kept
+    mask = ops.greater_equal(ops.random_uniform(x.shape, seed=seed), ratio)
+    return ops.where(mask, x / (1.0 - ratio), ops.zeros_like(x)), mask
 
 
 def swiglu(gate: Tensor, value: Tensor, *, alpha: float = 1.0) -> Tensor:

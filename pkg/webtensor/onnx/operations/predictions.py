@@ -120,8 +120,8 @@ def _comparable(key: Any) -> Any:
 
 def features_of(x: Tensor, indices: Tensor) -> Tensor:
     """Return some columns of a matrix, or a row of elements of a vector."""
-    taken = ops.gather(x, ops.reshape(indices, (-1,)), axis=-1)
-    return taken if len(taken.shape) > 1 else ops.reshape(taken, (1, -1))
+    columns = ops.gather(x, ops.reshape(indices, (-1,)), axis=-1)
+    return columns if len(columns.shape) > 1 else ops.reshape(columns, (1, -1))
 
 
 def flat_rows(*parts: Tensor) -> Tensor:

@@ -202,8 +202,8 @@ def triangle(x: Tensor, k: int = 0, *, upper: int = 1) -> Tensor:
     rows, columns = x.shape[-2:]
     row = ops.reshape(ops.arange(rows), (rows, 1))
     distance = ops.reshape(ops.arange(columns), (1, columns)) - row
-    kept = ops.greater_equal(distance, k) if upper else ops.less_equal(distance, k)
-    return ops.where(kept, x, ops.zeros_like(x))
+    is_inside = ops.greater_equal(distance, k) if upper else ops.less_equal(distance, k)
+    return ops.where(is_inside, x, ops.zeros_like(x))
 
 
 ROWS: dict[str, Row] = {

@@ -59,8 +59,8 @@ def compressed(x: Tensor, condition: Tensor, *, axis: int | None = None) -> Tens
     """Return the slices along an axis for which a condition is true, or elements."""
     if axis is None:
         x, axis = ops.reshape(x, (-1,)), 0
-    kept = [index for index, flag in enumerate(numbers(condition)) if flag]
-    indices = ops.tensor(kept, shape=(len(kept),), dtype="int32")
+    true_indices = [index for index, flag in enumerate(numbers(condition)) if flag]
+    indices = ops.tensor(true_indices, shape=(len(true_indices),), dtype="int32")
     return ops.gather(x, indices, axis % len(x.shape))
 
 
