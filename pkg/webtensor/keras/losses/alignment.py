@@ -8,7 +8,7 @@ from __future__ import annotations
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.losses.base import NamedFunctionLoss, as_floats, of_labels
+from webtensor.keras.losses.base import FunctionLoss, as_floats, of_labels
 
 __all__ = ["CTC", "ctc"]
 
@@ -76,7 +76,7 @@ def ctc(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     return wt.negative(wt.log_sum_exp(wt.where(is_end, total, _LOG_ZERO), 1))
 
 
-class CTC(NamedFunctionLoss, function=ctc):
+class CTC(FunctionLoss, function=ctc):
     """Connectionist temporal classification of sequences of labels.
 
     Targets are labels from 1 on, padded with zeros, ``(batch, labels)``; predictions are logits,

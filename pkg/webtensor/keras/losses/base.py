@@ -23,10 +23,10 @@ from webtensor.keras.registry import deserialize_keras_object, serialize_keras_o
 from webtensor.keras.types import Config, DTypeLike
 
 __all__ = [
+    "FunctionLoss",
     "FunctionWrapper",
     "Loss",
     "LossFunctionWrapper",
-    "NamedFunctionLoss",
     "Reduction",
     "TargetFunction",
     "as_floats",
@@ -268,33 +268,40 @@ class LossFunctionWrapper(FunctionWrapper, Loss):
         return f"<LossFunctionWrapper({self.fn}, kwargs={self._fn_kwargs})>"
 
 
-class NamedFunctionLoss(LossFunctionWrapper):
-    """A loss of a function without further arguments, with the function's name by default.
+class FunctionLoss(LossFunctionWrapper):
+    """A loss of one of the library's functions: ``class Hinge(FunctionLoss, function=hinge)``.
 
-    ``class Hinge(NamedFunctionLoss, function=hinge)`` gives ``Hinge`` a constructor whose
-    signature has that name as its default, as in Keras.
+    A subclass declares the further arguments of the function in its ``__init__``, decorated with
+    ``forwards_arguments``. Without an ``__init__``, it gets one whose signature has the name of the
+    function as its default, as in Keras.
     """
+
+    _function: ClassVar[staticmethod[..., Tensor]]
 
     def __init__(
         self,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = None,
         dtype: DTypeLike = None,
+        **kwargs: Any,
     ) -> None:
-        raise NotImplementedError("a subclass names its function: class Hinge(..., function=hinge)")
+        super().__init__(self._function, reduction, name, dtype, **kwargs)
 
     def __init_subclass__(cls, function: TargetFunction | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if function is None:  # a subclass of ``Hinge``, say, has the function of ``Hinge``
             return
+        cls._function = staticmethod(function)
+        if "__init__" in vars(cls):
+            return
 
         def initialize(
-            self: NamedFunctionLoss,
+            self: FunctionLoss,
             reduction: Reduction = "sum_over_batch_size",
             name: str | None = function.__name__,
             dtype: DTypeLike = None,
         ) -> None:
-            LossFunctionWrapper.__init__(self, function, reduction, name, dtype)
+            FunctionLoss.__init__(self, reduction, name, dtype)
 
         initialize.__qualname__ = f"{cls.__qualname__}.__init__"
         type.__setattr__(cls, "__init__", initialize)

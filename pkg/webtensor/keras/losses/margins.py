@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.losses.base import NamedFunctionLoss, as_floats
+from webtensor.keras.losses.base import FunctionLoss, as_floats
 
 __all__ = [
     "CategoricalHinge",
@@ -50,15 +50,15 @@ def categorical_hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     return wt.relu(highest_other - score_of_label + 1.0)
 
 
-class Hinge(NamedFunctionLoss, function=hinge):
+class Hinge(FunctionLoss, function=hinge):
     """``mean(max(1 - y_true * y_pred, 0))``; labels are -1 and 1, or 0 and 1."""
 
 
-class SquaredHinge(NamedFunctionLoss, function=squared_hinge):
+class SquaredHinge(FunctionLoss, function=squared_hinge):
     """``mean(square(max(1 - y_true * y_pred, 0)))``; labels are -1 and 1, or 0 and 1."""
 
 
-class CategoricalHinge(NamedFunctionLoss, function=categorical_hinge):
+class CategoricalHinge(FunctionLoss, function=categorical_hinge):
     """``max(highest_other - score_of_label + 1, 0)``.
 
     ``score_of_label`` is the score of the class that the one-hot label marks, and

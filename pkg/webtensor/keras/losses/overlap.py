@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.losses.base import LossFunctionWrapper, Reduction, as_floats
+from webtensor.keras.arguments import forwards_arguments
+from webtensor.keras.losses.base import FunctionLoss, Reduction, as_floats
 from webtensor.keras.settings import epsilon
 from webtensor.keras.types import DTypeLike
 
@@ -50,24 +51,24 @@ def tversky(
     return 1.0 - overlap / (total + epsilon())
 
 
-class Dice(LossFunctionWrapper):
+class Dice(FunctionLoss, function=dice):
     """``1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred))``.
 
     Args:
         axis: an integer or several, the axes of the sums; None is all axes.
     """
 
+    @forwards_arguments
     def __init__(
         self,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "dice",
         axis: Axis = None,
         dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(dice, reduction, name, dtype, axis=axis)
+    ) -> None: ...
 
 
-class Tversky(LossFunctionWrapper):
+class Tversky(FunctionLoss, function=tversky):
     """The Dice loss with separate weights for missed and for false positives.
 
     ``1 - overlap / (overlap + alpha * missed + beta * false)``
@@ -78,6 +79,7 @@ class Tversky(LossFunctionWrapper):
         axis: an integer or several, the axes of the sums; None is all axes.
     """
 
+    @forwards_arguments
     def __init__(
         self,
         alpha: float = 0.5,
@@ -86,5 +88,4 @@ class Tversky(LossFunctionWrapper):
         name: str | None = "tversky",
         axis: Axis = None,
         dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(tversky, reduction, name, dtype, alpha=alpha, beta=beta, axis=axis)
+    ) -> None: ...

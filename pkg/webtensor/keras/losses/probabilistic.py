@@ -14,9 +14,9 @@ from webtensor import ops as wt
 from webtensor.autodiff import custom_grad
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import forwards_arguments
 from webtensor.keras.losses.base import (
-    LossFunctionWrapper,
-    NamedFunctionLoss,
+    FunctionLoss,
     Reduction,
     as_floats,
     check_same_shape,
@@ -318,7 +318,7 @@ def poisson(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
 # -- classes -----------------------------------------------------------------------------------
 
 
-class BinaryCrossentropy(LossFunctionWrapper):
+class BinaryCrossentropy(FunctionLoss, function=binary_crossentropy):
     """Cross-entropy between labels of two classes and probabilities, or logits.
 
     Args:
@@ -335,6 +335,7 @@ class BinaryCrossentropy(LossFunctionWrapper):
         0.0
     """
 
+    @forwards_arguments
     def __init__(
         self,
         from_logits: bool = False,
@@ -343,19 +344,10 @@ class BinaryCrossentropy(LossFunctionWrapper):
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "binary_crossentropy",
         dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(
-            binary_crossentropy,
-            reduction,
-            name,
-            dtype,
-            from_logits=from_logits,
-            label_smoothing=label_smoothing,
-            axis=axis,
-        )
+    ) -> None: ...
 
 
-class BinaryFocalCrossentropy(LossFunctionWrapper):
+class BinaryFocalCrossentropy(FunctionLoss, function=binary_focal_crossentropy):
     """Binary cross-entropy that weights well-predicted samples less (Lin et al., 2018).
 
     ``-(1 - p)**gamma * log(p)``, where ``p`` is the probability of the label.
@@ -373,6 +365,7 @@ class BinaryFocalCrossentropy(LossFunctionWrapper):
         ValueError: when called, if targets and predictions have different shapes.
     """
 
+    @forwards_arguments
     def __init__(
         self,
         apply_class_balancing: bool = False,
@@ -384,22 +377,10 @@ class BinaryFocalCrossentropy(LossFunctionWrapper):
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "binary_focal_crossentropy",
         dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(
-            binary_focal_crossentropy,
-            reduction,
-            name,
-            dtype,
-            apply_class_balancing=apply_class_balancing,
-            alpha=alpha,
-            gamma=gamma,
-            from_logits=from_logits,
-            label_smoothing=label_smoothing,
-            axis=axis,
-        )
+    ) -> None: ...
 
 
-class CategoricalCrossentropy(LossFunctionWrapper):
+class CategoricalCrossentropy(FunctionLoss, function=categorical_crossentropy):
     """Cross-entropy between one-hot labels, or other distributions, and predicted distributions.
 
     Args:
@@ -412,6 +393,7 @@ class CategoricalCrossentropy(LossFunctionWrapper):
         ValueError: when called, if targets and predictions have different shapes.
     """
 
+    @forwards_arguments
     def __init__(
         self,
         from_logits: bool = False,
@@ -420,19 +402,10 @@ class CategoricalCrossentropy(LossFunctionWrapper):
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "categorical_crossentropy",
         dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(
-            categorical_crossentropy,
-            reduction,
-            name,
-            dtype,
-            from_logits=from_logits,
-            label_smoothing=label_smoothing,
-            axis=axis,
-        )
+    ) -> None: ...
 
 
-class CategoricalFocalCrossentropy(LossFunctionWrapper):
+class CategoricalFocalCrossentropy(FunctionLoss, function=categorical_focal_crossentropy):
     """Categorical cross-entropy that weights well-predicted samples less (Lin et al., 2018).
 
     ``-sum(alpha * (1 - p)**gamma * y_true * log(p))``
@@ -449,6 +422,7 @@ class CategoricalFocalCrossentropy(LossFunctionWrapper):
         ValueError: when called, if targets and predictions have different shapes.
     """
 
+    @forwards_arguments
     def __init__(
         self,
         alpha: float | Sequence[float] = 0.25,
@@ -459,21 +433,10 @@ class CategoricalFocalCrossentropy(LossFunctionWrapper):
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "categorical_focal_crossentropy",
         dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(
-            categorical_focal_crossentropy,
-            reduction,
-            name,
-            dtype,
-            alpha=alpha,
-            gamma=gamma,
-            from_logits=from_logits,
-            label_smoothing=label_smoothing,
-            axis=axis,
-        )
+    ) -> None: ...
 
 
-class SparseCategoricalCrossentropy(LossFunctionWrapper):
+class SparseCategoricalCrossentropy(FunctionLoss, function=sparse_categorical_crossentropy):
     """Cross-entropy between integer labels and predicted distributions over classes.
 
     Args:
@@ -487,6 +450,7 @@ class SparseCategoricalCrossentropy(LossFunctionWrapper):
 
     _config_omits: ClassVar = {"axis": -1}
 
+    @forwards_arguments
     def __init__(
         self,
         from_logits: bool = False,
@@ -495,19 +459,12 @@ class SparseCategoricalCrossentropy(LossFunctionWrapper):
         axis: int = -1,
         name: str | None = "sparse_categorical_crossentropy",
         dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(
-            sparse_categorical_crossentropy,
-            reduction,
-            name,
-            dtype,
-            from_logits=from_logits,
-            ignore_class=ignore_class,
-            axis=axis,
-        )
+    ) -> None: ...
 
 
-class CategoricalGeneralizedCrossEntropy(LossFunctionWrapper):
+class CategoricalGeneralizedCrossEntropy(
+    FunctionLoss, function=categorical_generalized_cross_entropy
+):
     """``(1 - p**q) / q``, where ``p`` is the probability of the label; for labels with errors.
 
     Targets are integer labels. With ``q`` near 0 this is the cross-entropy, with ``q`` near 1 the
@@ -520,6 +477,7 @@ class CategoricalGeneralizedCrossEntropy(LossFunctionWrapper):
         ValueError: ``q`` is outside (0, 1).
     """
 
+    @forwards_arguments
     def __init__(
         self,
         q: float = 0.5,
@@ -531,12 +489,11 @@ class CategoricalGeneralizedCrossEntropy(LossFunctionWrapper):
             raise ValueError(
                 f"CategoricalGeneralizedCrossEntropy: q must lie in (0, 1), but got {q!r}"
             )
-        super().__init__(categorical_generalized_cross_entropy, reduction, name, dtype, q=q)
 
 
-class KLDivergence(NamedFunctionLoss, function=kl_divergence):
+class KLDivergence(FunctionLoss, function=kl_divergence):
     """The Kullback-Leibler divergence, ``sum(y_true * log(y_true / y_pred))``."""
 
 
-class Poisson(NamedFunctionLoss, function=poisson):
+class Poisson(FunctionLoss, function=poisson):
     """``mean(y_pred - y_true * log(y_pred))``."""

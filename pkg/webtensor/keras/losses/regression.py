@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import forwards_arguments
 from webtensor.keras.losses.base import (
-    LossFunctionWrapper,
-    NamedFunctionLoss,
+    FunctionLoss,
     Reduction,
     as_floats,
     same_rank,
@@ -105,7 +105,7 @@ def cosine_similarity(
     return wt.negative(wt.sum(normalized(target, axis) * normalized(prediction, axis), axis))
 
 
-class MeanSquaredError(NamedFunctionLoss, function=mean_squared_error):
+class MeanSquaredError(FunctionLoss, function=mean_squared_error):
     """``mean(square(y_true - y_pred))``.
 
     Example:
@@ -115,19 +115,19 @@ class MeanSquaredError(NamedFunctionLoss, function=mean_squared_error):
     """
 
 
-class MeanAbsoluteError(NamedFunctionLoss, function=mean_absolute_error):
+class MeanAbsoluteError(FunctionLoss, function=mean_absolute_error):
     """``mean(abs(y_true - y_pred))``."""
 
 
-class MeanAbsolutePercentageError(NamedFunctionLoss, function=mean_absolute_percentage_error):
+class MeanAbsolutePercentageError(FunctionLoss, function=mean_absolute_percentage_error):
     """``100 * mean(abs((y_true - y_pred) / y_true))``, with a divisor of at least 1e-7."""
 
 
-class MeanSquaredLogarithmicError(NamedFunctionLoss, function=mean_squared_logarithmic_error):
+class MeanSquaredLogarithmicError(FunctionLoss, function=mean_squared_logarithmic_error):
     """``mean(square(log(y_true + 1) - log(y_pred + 1)))``."""
 
 
-class Huber(LossFunctionWrapper):
+class Huber(FunctionLoss, function=huber):
     """The mean of half the squared error, which beyond ``delta`` goes on as its tangent.
 
     Args:
@@ -136,21 +136,21 @@ class Huber(LossFunctionWrapper):
 
     _config_omits: ClassVar = {"delta": 1.0}
 
+    @forwards_arguments
     def __init__(
         self,
         delta: float = 1.0,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "huber_loss",
         dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(huber, reduction, name, dtype, delta=delta)
+    ) -> None: ...
 
 
-class LogCosh(NamedFunctionLoss, function=log_cosh):
+class LogCosh(FunctionLoss, function=log_cosh):
     """``mean(log(cosh(y_pred - y_true)))``."""
 
 
-class CosineSimilarity(LossFunctionWrapper):
+class CosineSimilarity(FunctionLoss, function=cosine_similarity):
     """Minus the cosine of the angle between targets and predictions: -1 where they are parallel.
 
     Args:
@@ -159,11 +159,11 @@ class CosineSimilarity(LossFunctionWrapper):
 
     _config_omits: ClassVar = {"axis": -1}
 
+    @forwards_arguments
     def __init__(
         self,
         axis: int | Sequence[int] = -1,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "cosine_similarity",
         dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(cosine_similarity, reduction, name, dtype, axis=axis)
+    ) -> None: ...

@@ -5,7 +5,8 @@ from __future__ import annotations
 from webtensor import ops as wt
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.losses.base import LossFunctionWrapper, Reduction, as_floats, of_labels
+from webtensor.keras.arguments import forwards_arguments
+from webtensor.keras.losses.base import FunctionLoss, Reduction, as_floats, of_labels
 from webtensor.keras.types import DTypeLike
 
 __all__ = ["Circle", "circle"]
@@ -59,7 +60,7 @@ def _as_labels(values: TensorLike) -> Tensor:
     return wt.flatten(wt.astype(wt.asarray(values), int32, copy=False))
 
 
-class Circle(LossFunctionWrapper):
+class Circle(FunctionLoss, function=circle):
     """How much closer an embedding is to those of other labels than to those of its own label.
 
     Targets are integer labels, ``(batch,)``, and predictions unit vectors, ``(batch, size)`` (Sun
@@ -72,6 +73,7 @@ class Circle(LossFunctionWrapper):
         remove_diagonal: a boolean, whether the pair of a sample with itself is left out.
     """
 
+    @forwards_arguments
     def __init__(
         self,
         gamma: float = 80.0,
@@ -80,13 +82,4 @@ class Circle(LossFunctionWrapper):
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "circle",
         dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(
-            circle,
-            reduction,
-            name,
-            dtype,
-            gamma=gamma,
-            margin=margin,
-            remove_diagonal=remove_diagonal,
-        )
+    ) -> None: ...

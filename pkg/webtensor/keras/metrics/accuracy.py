@@ -7,8 +7,9 @@ from typing import ClassVar
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import forwards_arguments
 from webtensor.keras.losses.base import as_floats, same_rank
-from webtensor.keras.metrics.reductions import MeanMetricWrapper, NamedFunctionMetric
+from webtensor.keras.metrics.reductions import FunctionMetric
 from webtensor.keras.types import DTypeLike
 
 __all__ = [
@@ -106,7 +107,7 @@ def sparse_top_k_categorical_accuracy(
     return _in_top(labels, as_floats(prediction), k)
 
 
-class Accuracy(NamedFunctionMetric, function=accuracy):
+class Accuracy(FunctionMetric, function=accuracy):
     """The share of predictions that equal their targets.
 
     Example:
@@ -116,41 +117,41 @@ class Accuracy(NamedFunctionMetric, function=accuracy):
     """
 
 
-class BinaryAccuracy(MeanMetricWrapper):
+class BinaryAccuracy(FunctionMetric, function=binary_accuracy):
     """The share of predictions of two classes that are correct.
 
     Args:
         threshold: a number; larger predictions are of class 1.
     """
 
+    @forwards_arguments
     def __init__(
         self, name: str | None = "binary_accuracy", dtype: DTypeLike = None, threshold: float = 0.5
-    ) -> None:
-        super().__init__(binary_accuracy, name, dtype, threshold=threshold)
+    ) -> None: ...
 
 
-class CategoricalAccuracy(NamedFunctionMetric, function=categorical_accuracy):
+class CategoricalAccuracy(FunctionMetric, function=categorical_accuracy):
     """The share of samples whose maximum prediction is that of the one-hot label."""
 
 
-class SparseCategoricalAccuracy(NamedFunctionMetric, function=sparse_categorical_accuracy):
+class SparseCategoricalAccuracy(FunctionMetric, function=sparse_categorical_accuracy):
     """The share of samples whose maximum prediction is that of the label, an integer."""
 
 
-class TopKCategoricalAccuracy(MeanMetricWrapper):
+class TopKCategoricalAccuracy(FunctionMetric, function=top_k_categorical_accuracy):
     """The share of samples whose one-hot label is among the top ``k`` predictions.
 
     Args:
         k: an integer, the number of predictions that count.
     """
 
+    @forwards_arguments
     def __init__(
         self, k: int = 5, name: str | None = "top_k_categorical_accuracy", dtype: DTypeLike = None
-    ) -> None:
-        super().__init__(top_k_categorical_accuracy, name, dtype, k=k)
+    ) -> None: ...
 
 
-class SparseTopKCategoricalAccuracy(MeanMetricWrapper):
+class SparseTopKCategoricalAccuracy(FunctionMetric, function=sparse_top_k_categorical_accuracy):
     """The share of samples whose label, an integer, is among the top ``k`` predictions.
 
     Args:
@@ -161,13 +162,11 @@ class SparseTopKCategoricalAccuracy(MeanMetricWrapper):
 
     _config_omits: ClassVar = {"from_sorted_ids": False}
 
+    @forwards_arguments
     def __init__(
         self,
         k: int = 5,
         name: str | None = "sparse_top_k_categorical_accuracy",
         dtype: DTypeLike = None,
         from_sorted_ids: bool = False,
-    ) -> None:
-        super().__init__(
-            sparse_top_k_categorical_accuracy, name, dtype, k=k, from_sorted_ids=from_sorted_ids
-        )
+    ) -> None: ...

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import forwards_arguments
 from webtensor.keras.losses.base import as_floats, same_rank
-from webtensor.keras.metrics.reductions import MeanMetricWrapper
+from webtensor.keras.metrics.reductions import FunctionMetric
 from webtensor.keras.settings import epsilon
 from webtensor.keras.types import DTypeLike
 
@@ -55,27 +56,27 @@ def concordance_correlation(y_true: TensorLike, y_pred: TensorLike, axis: Axis =
     return covariance * 2.0 / (variances + squared_bias + epsilon())
 
 
-class PearsonCorrelation(MeanMetricWrapper):
+class PearsonCorrelation(FunctionMetric, function=pearson_correlation):
     """The mean Pearson correlation of targets and predictions.
 
     Args:
         axis: an integer or several, the axis along which values are correlated.
     """
 
+    @forwards_arguments
     def __init__(
         self, name: str | None = "pearson_correlation", dtype: DTypeLike = None, axis: Axis = -1
-    ) -> None:
-        super().__init__(pearson_correlation, name, dtype, axis=axis)
+    ) -> None: ...
 
 
-class ConcordanceCorrelation(MeanMetricWrapper):
+class ConcordanceCorrelation(FunctionMetric, function=concordance_correlation):
     """The mean concordance correlation of targets and predictions.
 
     Args:
         axis: an integer or several, the axis along which values are correlated.
     """
 
+    @forwards_arguments
     def __init__(
         self, name: str | None = "concordance_correlation", dtype: DTypeLike = None, axis: Axis = -1
-    ) -> None:
-        super().__init__(concordance_correlation, name, dtype, axis=axis)
+    ) -> None: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webtensor.keras.arguments import forwards_arguments
 from webtensor.keras.losses.probabilistic import (
     binary_crossentropy,
     categorical_crossentropy,
@@ -9,7 +10,7 @@ from webtensor.keras.losses.probabilistic import (
     poisson,
     sparse_categorical_crossentropy,
 )
-from webtensor.keras.metrics.reductions import MeanMetricWrapper, NamedFunctionMetric
+from webtensor.keras.metrics.reductions import FunctionMetric
 from webtensor.keras.types import DTypeLike
 
 __all__ = [
@@ -21,15 +22,15 @@ __all__ = [
 ]
 
 
-class KLDivergence(NamedFunctionMetric, function=kl_divergence):
+class KLDivergence(FunctionMetric, function=kl_divergence):
     """The mean Kullback-Leibler divergence, ``sum(y_true * log(y_true / y_pred))``."""
 
 
-class Poisson(NamedFunctionMetric, function=poisson):
+class Poisson(FunctionMetric, function=poisson):
     """The mean of ``y_pred - y_true * log(y_pred)``."""
 
 
-class BinaryCrossentropy(MeanMetricWrapper):
+class BinaryCrossentropy(FunctionMetric, function=binary_crossentropy):
     """The mean cross-entropy between labels of two classes and probabilities, or logits.
 
     Args:
@@ -37,23 +38,17 @@ class BinaryCrossentropy(MeanMetricWrapper):
         label_smoothing: a number from 0 to 1: how far labels are moved towards 1/2.
     """
 
+    @forwards_arguments
     def __init__(
         self,
         name: str | None = "binary_crossentropy",
         dtype: DTypeLike = None,
         from_logits: bool = False,
         label_smoothing: float = 0,
-    ) -> None:
-        super().__init__(
-            binary_crossentropy,
-            name,
-            dtype,
-            from_logits=from_logits,
-            label_smoothing=label_smoothing,
-        )
+    ) -> None: ...
 
 
-class CategoricalCrossentropy(MeanMetricWrapper):
+class CategoricalCrossentropy(FunctionMetric, function=categorical_crossentropy):
     """The mean cross-entropy between one-hot labels, or distributions, and predicted distributions.
 
     Args:
@@ -63,6 +58,7 @@ class CategoricalCrossentropy(MeanMetricWrapper):
         axis: an integer, the axis of the classes.
     """
 
+    @forwards_arguments
     def __init__(
         self,
         name: str | None = "categorical_crossentropy",
@@ -70,18 +66,10 @@ class CategoricalCrossentropy(MeanMetricWrapper):
         from_logits: bool = False,
         label_smoothing: float = 0,
         axis: int = -1,
-    ) -> None:
-        super().__init__(
-            categorical_crossentropy,
-            name,
-            dtype,
-            from_logits=from_logits,
-            label_smoothing=label_smoothing,
-            axis=axis,
-        )
+    ) -> None: ...
 
 
-class SparseCategoricalCrossentropy(MeanMetricWrapper):
+class SparseCategoricalCrossentropy(FunctionMetric, function=sparse_categorical_crossentropy):
     """The mean cross-entropy between integer labels and predicted distributions over classes.
 
     Args:
@@ -90,6 +78,7 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
         axis: an integer, the axis of the classes.
     """
 
+    @forwards_arguments
     def __init__(
         self,
         name: str | None = "sparse_categorical_crossentropy",
@@ -97,12 +86,4 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
         from_logits: bool = False,
         ignore_class: int | None = None,
         axis: int = -1,
-    ) -> None:
-        super().__init__(
-            sparse_categorical_crossentropy,
-            name,
-            dtype,
-            from_logits=from_logits,
-            ignore_class=ignore_class,
-            axis=axis,
-        )
+    ) -> None: ...

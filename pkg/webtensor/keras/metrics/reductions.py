@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
@@ -11,7 +11,7 @@ from webtensor.keras.masks import mask_of
 from webtensor.keras.metrics.base import Metric, add_to, samplewise
 from webtensor.keras.types import DTypeLike
 
-__all__ = ["Mean", "MeanMetricWrapper", "NamedFunctionMetric", "Sum"]
+__all__ = ["FunctionMetric", "Mean", "MeanMetricWrapper", "Sum"]
 
 
 class Sum(Metric):
@@ -104,27 +104,28 @@ class MeanMetricWrapper(FunctionWrapper, Mean):
         super().update_state(values, sample_weight)
 
 
-class NamedFunctionMetric(MeanMetricWrapper):
-    """The mean of a function without further arguments, with the function's name by default.
+class FunctionMetric(MeanMetricWrapper):
+    """The mean of one of the library's functions, whose subclasses are like ``FunctionLoss``'s."""
 
-    ``class Hinge(NamedFunctionMetric, function=hinge)`` gives ``Hinge`` a constructor whose
-    signature has that name as its default, as in Keras.
-    """
+    _function: ClassVar[staticmethod[..., Tensor]]
 
-    def __init__(self, name: str | None = None, dtype: DTypeLike = None) -> None:
-        raise NotImplementedError("a subclass names its function: class Hinge(..., function=hinge)")
+    def __init__(self, name: str | None = None, dtype: DTypeLike = None, **kwargs: Any) -> None:
+        super().__init__(self._function, name, dtype, **kwargs)
 
     def __init_subclass__(cls, function: TargetFunction | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if function is None:  # a subclass of ``Hinge``, say, has the function of ``Hinge``
+        if function is None:
+            return
+        cls._function = staticmethod(function)
+        if "__init__" in vars(cls):
             return
 
         def initialize(
-            self: NamedFunctionMetric,
+            self: FunctionMetric,
             name: str | None = function.__name__,
             dtype: DTypeLike = None,
         ) -> None:
-            MeanMetricWrapper.__init__(self, function, name, dtype)
+            FunctionMetric.__init__(self, name, dtype)
 
         initialize.__qualname__ = f"{cls.__qualname__}.__init__"
         type.__setattr__(cls, "__init__", initialize)

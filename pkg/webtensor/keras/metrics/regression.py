@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import forwards_arguments
 from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.losses.regression import (
     log_cosh,
@@ -17,9 +18,8 @@ from webtensor.keras.losses.regression import (
     normalized,
 )
 from webtensor.keras.metrics.reductions import (
+    FunctionMetric,
     Mean,
-    MeanMetricWrapper,
-    NamedFunctionMetric,
 )
 from webtensor.keras.types import DTypeLike
 
@@ -42,19 +42,19 @@ def cosine_similarity(
     return wt.sum(normalized(target, axis) * normalized(prediction, axis), axis)
 
 
-class MeanSquaredError(NamedFunctionMetric, function=mean_squared_error):
+class MeanSquaredError(FunctionMetric, function=mean_squared_error):
     """``mean(square(y_true - y_pred))``."""
 
 
-class MeanAbsoluteError(NamedFunctionMetric, function=mean_absolute_error):
+class MeanAbsoluteError(FunctionMetric, function=mean_absolute_error):
     """``mean(abs(y_true - y_pred))``."""
 
 
-class MeanAbsolutePercentageError(NamedFunctionMetric, function=mean_absolute_percentage_error):
+class MeanAbsolutePercentageError(FunctionMetric, function=mean_absolute_percentage_error):
     """``100 * mean(abs((y_true - y_pred) / y_true))``."""
 
 
-class MeanSquaredLogarithmicError(NamedFunctionMetric, function=mean_squared_logarithmic_error):
+class MeanSquaredLogarithmicError(FunctionMetric, function=mean_squared_logarithmic_error):
     """``mean(square(log(y_true + 1) - log(y_pred + 1)))``."""
 
 
@@ -84,7 +84,7 @@ class RootMeanSquaredError(Mean):
         return wt.sqrt(super().result())
 
 
-class CosineSimilarity(MeanMetricWrapper):
+class CosineSimilarity(FunctionMetric, function=cosine_similarity):
     """The mean cosine of the angle between targets and predictions.
 
     Args:
@@ -93,17 +93,17 @@ class CosineSimilarity(MeanMetricWrapper):
 
     _config_omits: ClassVar = {"axis": -1}
 
+    @forwards_arguments
     def __init__(
         self,
         name: str | None = "cosine_similarity",
         dtype: DTypeLike = None,
         axis: int | Sequence[int] = -1,
-    ) -> None:
-        super().__init__(cosine_similarity, name, dtype, axis=axis)
+    ) -> None: ...
 
 
-class LogCoshError(MeanMetricWrapper):
+class LogCoshError(FunctionMetric, function=log_cosh):
     """``mean(log(cosh(y_pred - y_true)))``."""
 
-    def __init__(self, name: str | None = "logcosh", dtype: DTypeLike = None) -> None:
-        super().__init__(log_cosh, name, dtype)
+    @forwards_arguments
+    def __init__(self, name: str | None = "logcosh", dtype: DTypeLike = None) -> None: ...
