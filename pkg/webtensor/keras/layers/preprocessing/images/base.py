@@ -87,6 +87,8 @@ class BaseImagePreprocessingLayer(Layer, Generic[Transformation]):
     _IS_ALWAYS_ACTIVE: ClassVar[bool] = False
     #: Whether images become floats even where they are not transformed.
     _IS_ALWAYS_CAST: ClassVar[bool] = False
+    #: Whether masks are transformed as images are.
+    _TRANSFORMS_MASKS: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -144,7 +146,9 @@ class BaseImagePreprocessingLayer(Layer, Generic[Transformation]):
         transformation: Transformation | None,
         training: bool | None = True,
     ) -> TensorLike:
-        """Return the masks unchanged, since no pixel moves."""
+        """Transform masks as images, or return them unchanged if the layer moves no pixels."""
+        if self._TRANSFORMS_MASKS:
+            return self.transform_images(segmentation_masks, transformation, training)
         return segmentation_masks
 
     # -- single images -------------------------------------------------------------------------

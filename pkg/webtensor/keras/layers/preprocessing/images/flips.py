@@ -6,7 +6,7 @@ from random import Random
 from typing import Any, TypedDict
 
 from webtensor import ops as wt
-from webtensor.engine import Tensor, TensorLike
+from webtensor.engine import Tensor
 from webtensor.keras.layers.preprocessing.images.base import RandomImageLayer, per_image
 from webtensor.keras.utils.bounding_boxes import Boxes, clip_to_image_size
 
@@ -43,6 +43,7 @@ class RandomFlip(RandomImageLayer[Flips]):
     """
 
     _IS_ALWAYS_CAST = True
+    _TRANSFORMS_MASKS = True
 
     def __init__(
         self,
@@ -70,15 +71,6 @@ class RandomFlip(RandomImageLayer[Flips]):
         if "vertical" in self.mode:
             axes.append(height_axis)
         return wt.where(transformation["flips"], wt.flip(x, axes), x)
-
-    def transform_segmentation_masks(
-        self,
-        segmentation_masks: TensorLike,
-        transformation: Flips | None,
-        training: bool | None = True,
-    ) -> Tensor:
-        """Mirror masks as the images are mirrored."""
-        return self.transform_images(segmentation_masks, transformation, training)
 
     def transform_bounding_boxes(
         self, bounding_boxes: Boxes, transformation: Flips | None, training: bool | None = True

@@ -188,6 +188,7 @@ class CutMix(RectangleLayer[MaskedMixture]):
     """
 
     _IS_ALWAYS_CAST = True
+    _TRANSFORMS_MASKS = True
 
     def __init__(
         self,
@@ -227,15 +228,6 @@ class CutMix(RectangleLayer[MaskedMixture]):
         if not self._is_active(transformation, training):
             return labels
         return _mixed_labels(labels, transformation)
-
-    def transform_segmentation_masks(
-        self,
-        segmentation_masks: TensorLike,
-        transformation: MaskedMixture | None,
-        training: bool | None = True,
-    ) -> Tensor:
-        """Replace the rectangles in masks, too."""
-        return self.transform_images(segmentation_masks, transformation, training)
 
     def transform_bounding_boxes(
         self,
@@ -299,6 +291,8 @@ class MixUp(RandomImageLayer[Mixture]):
         (2, 4, 4, 3)
     """
 
+    _TRANSFORMS_MASKS = True
+
     def __init__(
         self,
         alpha: float = 0.2,
@@ -335,15 +329,6 @@ class MixUp(RandomImageLayer[Mixture]):
         if not self._is_active(transformation, training):
             return labels
         return _mixed_labels(labels, transformation)
-
-    def transform_segmentation_masks(
-        self,
-        segmentation_masks: TensorLike,
-        transformation: Mixture | None,
-        training: bool | None = True,
-    ) -> Tensor:
-        """Blend masks."""
-        return self.transform_images(segmentation_masks, transformation, training)
 
     def transform_bounding_boxes(
         self, bounding_boxes: Boxes, transformation: Mixture | None, training: bool | None = True

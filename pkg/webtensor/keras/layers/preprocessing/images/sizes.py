@@ -205,6 +205,7 @@ class CenterCrop(ResizedLayer[InputShape]):
     """
 
     _IS_ALWAYS_ACTIVE = True
+    _TRANSFORMS_MASKS = True
 
     def __init__(
         self, height: int, width: int, data_format: str | None = None, **kwargs: Any
@@ -228,15 +229,6 @@ class CenterCrop(ResizedLayer[InputShape]):
             begin = (0, (height - self.height) // 2, (width - self.width) // 2, 0)
             return wt.slice(images, begin, (batch, *size, channels))
         return resized(cropped_to_ratio(images, size), size, "bilinear", False)
-
-    def transform_segmentation_masks(
-        self,
-        segmentation_masks: TensorLike,
-        transformation: InputShape | None,
-        training: bool | None = True,
-    ) -> Tensor:
-        """Crop masks as the images are cropped."""
-        return self.transform_images(segmentation_masks, transformation, training)
 
     def transform_bounding_boxes(
         self,
@@ -274,6 +266,8 @@ class RandomCrop(RandomImageLayer[Size], ResizedLayer[Size]):
         (4, 2, 3, 1)
     """
 
+    _TRANSFORMS_MASKS = True
+
     def __init__(
         self,
         height: int,
@@ -310,15 +304,6 @@ class RandomCrop(RandomImageLayer[Size], ResizedLayer[Size]):
             return resized(part, size, "bilinear", False)
 
         return self._with_channels_last(cropped, self._cast(images))
-
-    def transform_segmentation_masks(
-        self,
-        segmentation_masks: TensorLike,
-        transformation: Size | None,
-        training: bool | None = True,
-    ) -> Tensor:
-        """Crop masks as the images are cropped."""
-        return self.transform_images(segmentation_masks, transformation, training)
 
     def transform_bounding_boxes(
         self, bounding_boxes: Boxes, transformation: Size | None, training: bool | None = True
