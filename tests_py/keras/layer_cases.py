@@ -13,8 +13,8 @@ import webtensor as wt
 from webtensor import keras as ours
 from webtensor.autodiff import loss_and_gradients
 from webtensor.keras.names import forget_names
-from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.nest import flatten, map_structure
 
 BACKENDS = ("numpy", "wasm")
 

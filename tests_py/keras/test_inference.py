@@ -82,7 +82,7 @@ def randomized(model: Any) -> Any:
 
 
 def flat(structure: Any) -> list[Any]:
-    return [np.asarray(one) for one in keras.nest.flatten(structure)]
+    return [np.asarray(leaf) for leaf in keras.tree.flatten(structure)]
 
 
 MODELS = [sequential, branched, nested, channels_first, shared_normalization, masked]
@@ -91,7 +91,7 @@ MODELS = [sequential, branched, nested, channels_first, shared_normalization, ma
 @pytest.mark.parametrize("make", MODELS)
 def test_predict_is_what_the_layers_compute(make: Callable[[], Any], backend: str) -> None:
     model = randomized(make())
-    symbol = keras.nest.flatten(model.input)[0]
+    symbol = keras.tree.flatten(model.input)[0]
     if symbol.dtype == "int32":
         x = RANDOM.integers(0, 9, (5, *symbol.shape[1:])).astype("int32")
     else:

@@ -11,7 +11,7 @@ import pytest
 from tests_py.closeness import assert_close
 from webtensor import keras as ours
 from webtensor.keras.names import forget_names
-from webtensor.keras.nest import map_structure
+from webtensor.nest import map_structure
 
 RANDOM = np.random.default_rng(0)
 

@@ -19,8 +19,8 @@ from tests_py.closeness import assert_close
 from tests_py.keras import ops_cases
 from tests_py.keras.ops_cases import CASES, Given, elements, flat, function, mapped
 from webtensor import keras as ours
-from webtensor.keras.nest import map_structure
 from webtensor.keras.registry import deserialize_keras_object
+from webtensor.nest import flatten, map_structure
 
 #: How Keras calls dtypes of whole numbers that are int32 here.
 HELD = {"float64": "float32", "int64": "int32", "uint32": "int32"}
@@ -200,7 +200,7 @@ def steps(module: Any) -> dict[str, Any]:
 def test_functions_of_functions() -> None:
     mine, theirs = steps(ours), steps(keras)
     for name, result in mine.items():
-        pairs = zip(ours.nest.flatten(result), ours.nest.flatten(theirs[name]), strict=True)
+        pairs = zip(flatten(result), flatten(theirs[name]), strict=True)
         for one, other in pairs:
             np.testing.assert_allclose(np.asarray(one), np.asarray(other), err_msg=name)
 

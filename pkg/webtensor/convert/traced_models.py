@@ -20,8 +20,8 @@ from webtensor.graph.operations.arguments import dtype_name
 from webtensor.keras.models import Model
 from webtensor.keras.models.functional import operation_of
 from webtensor.keras.names import current_path
-from webtensor.keras.nest import flatten, pack
 from webtensor.keras.symbols import KerasTensor
+from webtensor.nest import flatten, pack
 from webtensor.onnx.model import OnnxModel
 from webtensor.tflite.model import TFLiteModel
 

@@ -11,10 +11,10 @@ from inspect import Parameter, signature
 from typing import Any, Self
 
 from webtensor.keras.names import auto_name, to_snake_case
-from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.symbols import History, KerasTensor, any_symbolic, as_tensor
 from webtensor.keras.types import Config
+from webtensor.nest import flatten, map_structure
 
 __all__ = ["Node", "Operation"]
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from webtensor.engine import Tensor, tidy
 from webtensor.keras.allocations import check_tensor
-from webtensor.keras.nest import flatten, map_structure, pack
 from webtensor.keras.stateless_scopes import StatelessScope
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Shape
+from webtensor.nest import flatten, map_structure, pack
 from webtensor.ops import zeros
 
 __all__ = ["outcome_of_trial"]

@@ -14,8 +14,8 @@ from webtensor.dtypes import DType
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import auto_name
-from webtensor.keras.nest import flatten
 from webtensor.keras.types import DTypeLike, Operand, Shape
+from webtensor.nest import flatten
 from webtensor.ops import tensor
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any, SupportsIndex, TypeAlias
 from weakref import WeakMethod
 
 from webtensor.engine import Tensor
-from webtensor.keras.nest import flatten
 from webtensor.keras.symbols import KerasTensor
+from webtensor.nest import flatten
 
 __all__ = ["TrackedDict", "TrackedList", "TrackedSet", "follow", "tracked"]
 

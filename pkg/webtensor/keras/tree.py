@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-from webtensor.keras.nest import Structure, alike, flatten, is_nested, keys, pack
 from webtensor.keras.symbols import is_shape
+from webtensor.nest import Structure, alike, flatten, is_nested, keys, pack
 
 __all__ = [
     "MAP_TO_NONE",

@@ -11,13 +11,13 @@ from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.layers.recurrent.rnn import RNN, Masks
 from webtensor.keras.layers.recurrent.stacked import State, StateShape
-from webtensor.keras.nest import flatten
 from webtensor.keras.registry import (
     custom_object_scope,
     deserialize_keras_object,
     serialize_keras_object,
 )
 from webtensor.keras.types import Config, CustomObjects, Shape
+from webtensor.nest import flatten
 
 __all__ = ["Bidirectional"]
 

@@ -7,8 +7,8 @@ from functools import cache
 from inspect import Parameter, ismethod, signature
 from typing import Any, NamedTuple
 
-from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.types import Nested, Shape
+from webtensor.nest import flatten, map_structure
 
 __all__ = ["CallSignature", "call_signature", "shape_parameters"]
 

@@ -10,7 +10,6 @@ from webtensor.engine import Tensor
 from webtensor.keras import activations
 from webtensor.keras.layers.elementwise import Elementwise
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import (
@@ -21,6 +20,7 @@ from webtensor.keras.types import (
     Shape,
     SymbolicOrTensor,
 )
+from webtensor.nest import flatten, map_structure
 
 __all__ = ["Activation", "Identity", "Lambda"]
 

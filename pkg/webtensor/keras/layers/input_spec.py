@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.nest import flatten
 from webtensor.keras.symbols import standardize_shape
 from webtensor.keras.types import DTypeLike, Shape
+from webtensor.nest import flatten
 
 __all__ = ["InputSpec", "InputSpecs", "check_inputs"]
 

@@ -33,7 +33,6 @@ from webtensor.keras.layers.input_spec import InputSpecs, check_inputs
 from webtensor.keras.layers.layer_state import LayerState
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import current_path, name_scope
-from webtensor.keras.nest import flatten, is_nested, map_structure
 from webtensor.keras.nodes import Node
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.stateless_scopes import StatelessScope, stateless_scopes
@@ -51,6 +50,7 @@ from webtensor.keras.types import (
     Shape,
     SymbolicOrTensor,
 )
+from webtensor.nest import flatten, is_nested, map_structure
 from webtensor.ops import tensor
 
 __all__ = ["Layer"]

@@ -18,7 +18,6 @@ from webtensor.keras.arguments import Configurable, object_of
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.layers.construction import check_required
 from webtensor.keras.names import name_scope
-from webtensor.keras.nest import flatten
 from webtensor.keras.nodes import Operation
 from webtensor.keras.stateless_scopes import stateless_scopes
 from webtensor.keras.symbols import standardize_shape
@@ -31,6 +30,7 @@ from webtensor.keras.types import (
     RegularizerLike,
 )
 from webtensor.keras.variables import Variable
+from webtensor.nest import flatten
 from webtensor.ops import tensor
 
 if TYPE_CHECKING:

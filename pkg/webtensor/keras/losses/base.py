@@ -18,9 +18,9 @@ from webtensor.keras.arguments import (
 from webtensor.keras.dtypes import floatx, held_dtype
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import auto_name, nearest, to_snake_case
-from webtensor.keras.nest import map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.types import Config, DTypeLike
+from webtensor.nest import map_structure
 
 __all__ = [
     "FunctionLoss",

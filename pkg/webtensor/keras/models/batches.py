@@ -14,8 +14,8 @@ from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.jspi import loop_runs
 from webtensor.environment import IN_BROWSER
 from webtensor.keras.batch_parts import pack_x_y_sample_weight, unpack_x_y_sample_weight
-from webtensor.keras.nest import flatten, is_nested, map_structure
 from webtensor.keras.types import Tensors
+from webtensor.nest import flatten, is_nested, map_structure
 from webtensor.ops import argmax, astype, minimum, reshape, take, tensor
 
 __all__ = [

@@ -12,10 +12,10 @@ from typing import Any
 
 from webtensor.keras.masks import mask_of
 from webtensor.keras.models.function import Graph
-from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.nodes import Node
 from webtensor.keras.symbols import History, KerasTensor
 from webtensor.keras.types import Config
+from webtensor.nest import flatten, map_structure
 
 __all__ = ["carried_masks_left_out", "kwargs_without_carried_masks", "leaves_carried_masks_out"]
 

@@ -9,11 +9,11 @@ from webtensor.keras.layers import Input, InputLayer
 from webtensor.keras.models.functional import Functional, operation_of
 from webtensor.keras.models.model import Model
 from webtensor.keras.models.sequential import Sequential
-from webtensor.keras.nest import flatten, is_nested, map_structure, pack
 from webtensor.keras.nodes import Operation
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Tensors
+from webtensor.nest import flatten, is_nested, map_structure, pack
 
 __all__ = ["clone_model"]
 

@@ -17,9 +17,9 @@ from webtensor.keras.losses import Loss
 from webtensor.keras.losses.base import LossFunctionWrapper
 from webtensor.keras.metrics import Mean, Metric
 from webtensor.keras.names import name_scope, nearest, to_snake_case
-from webtensor.keras.nest import flatten, is_nested, keys
 from webtensor.keras.types import Config, Tensors
 from webtensor.keras.variables import Variable
+from webtensor.nest import flatten, is_nested, keys
 
 __all__ = ["CompiledLoss", "CompiledMetrics", "LossLike", "LossWeights", "MetricLike"]
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.nest import flatten, map_structure, pack
 from webtensor.keras.nodes import Node, Operation
 from webtensor.keras.symbols import KerasTensor, map_shapes
 from webtensor.keras.types import Shapes, Tensors
+from webtensor.nest import flatten, map_structure, pack
 from webtensor.ops import tensor
 
 __all__ = ["Function", "Graph", "OperationCall", "call_symbolically", "depths_of", "symbols_in"]

@@ -13,11 +13,11 @@ from webtensor.keras.layers import Input, InputLayer, Layer
 from webtensor.keras.models.capturing import CapturedComputation, CaptureMode
 from webtensor.keras.models.function import Graph, OperationCall, call_symbolically, symbols_in
 from webtensor.keras.models.model import Model
-from webtensor.keras.nest import flatten, is_nested, map_structure, pack
 from webtensor.keras.nodes import Operation
 from webtensor.keras.registry import custom_object_scope
 from webtensor.keras.symbols import KerasTensor, map_shapes
 from webtensor.keras.types import Config, CustomObjects, Shapes, Tensors
+from webtensor.nest import flatten, is_nested, map_structure, pack
 from webtensor.ops import expand_dims, squeeze
 
 __all__ = ["Functional"]

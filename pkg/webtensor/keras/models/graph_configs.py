@@ -11,11 +11,11 @@ from webtensor.keras.models.carried_masks import (
 )
 from webtensor.keras.models.function import Graph
 from webtensor.keras.models.functional import Functional, operation_of
-from webtensor.keras.nest import flatten, pack
 from webtensor.keras.nodes import Node
 from webtensor.keras.registry import serialize_keras_object
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Config, Tensors
+from webtensor.nest import flatten, pack
 
 __all__ = ["GraphConfigs"]
 

@@ -19,9 +19,9 @@ from webtensor.keras.layers import Activation, BatchNormalization, Layer, ReLU
 from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.regularization import RandomLayer
 from webtensor.keras.models.function import Graph
-from webtensor.keras.nest import flatten
 from webtensor.keras.nodes import Node, Operation
 from webtensor.keras.symbols import KerasTensor
+from webtensor.nest import flatten
 from webtensor.ops import add, multiply, reshape, rsqrt, subtract
 
 __all__ = ["Inference"]

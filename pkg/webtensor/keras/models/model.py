@@ -13,10 +13,10 @@ from webtensor import keras
 from webtensor.keras import models
 from webtensor.keras.layers import Layer
 from webtensor.keras.models.training import Trainer
-from webtensor.keras.nest import flatten
 from webtensor.keras.registry import custom_object_scope, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor, map_shapes
 from webtensor.keras.types import Config, CustomObjects, PathLike, Shapes
+from webtensor.nest import flatten
 
 if TYPE_CHECKING:
     from webtensor.keras.models.state_tree import StateTree

@@ -17,9 +17,9 @@ from warnings import warn
 from webtensor.engine import Tensor
 from webtensor.keras.models.awaitables import Wait, required
 from webtensor.keras.models.batches import AsyncBatches, Batch, Batches
-from webtensor.keras.nest import flatten, pack
 from webtensor.keras.settings import max_epochs, max_steps_per_epoch
 from webtensor.keras.types import Tensors
+from webtensor.nest import flatten, pack
 from webtensor.ops import concat
 
 if TYPE_CHECKING:

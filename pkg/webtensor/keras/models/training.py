@@ -47,10 +47,10 @@ from webtensor.keras.models.train_steps import (
     wait_for_results,
     warn_of_missing_batches,
 )
-from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.stateless_scopes import StatelessScope
 from webtensor.keras.types import Config, Tensors
+from webtensor.nest import flatten, map_structure
 from webtensor.ops import sum as _sum
 
 if TYPE_CHECKING:

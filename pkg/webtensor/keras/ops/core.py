@@ -14,12 +14,12 @@ from webtensor.dtypes import DType, bool_, int32
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.errors import CaptureError
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.nest import flatten, map_structure, pack
 from webtensor.keras.ops.movement import shape_of
 from webtensor.keras.ops.operations import Arguments, Computation, Table, like, op, plain
 from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Config, DTypeLike, Shape
+from webtensor.nest import flatten, map_structure, pack
 
 __all__ = ["TABLE"]
 

@@ -10,10 +10,10 @@ from webtensor import ops as wt
 from webtensor.autodiff import grads
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.nest import flatten, pack
 from webtensor.keras.ops.operations import Arguments, Computation, Table, op
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Axis, Config
+from webtensor.nest import flatten, pack
 from webtensor.shapes import normalize_axes
 
 __all__ = ["TABLE"]

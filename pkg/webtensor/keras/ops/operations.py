@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Protocol, TypeAlias, TypedDict, Unpack
 
 from webtensor.explanation import MISUSE, raise_explained
 from webtensor.keras.names import nearest
-from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.nodes import Node, Operation
 from webtensor.keras.ops.documentation import DOCSTRINGS
 from webtensor.keras.ops.unknown_dimensions import fitting_outcome
@@ -23,6 +22,7 @@ from webtensor.keras.registry import deserialize_keras_object, serialize_keras_o
 from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.symbols import KerasTensor, any_symbolic
 from webtensor.keras.types import Config, Operand, Shape
+from webtensor.nest import flatten, map_structure
 from webtensor.ops import tensor, zeros
 from webtensor.shapes import normalize_axes
 

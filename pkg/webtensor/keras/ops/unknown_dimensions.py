@@ -13,10 +13,10 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from webtensor.engine import Tensor
-from webtensor.keras.nest import flatten, map_structure, pack
 from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Config, Operand
+from webtensor.nest import flatten, map_structure, pack
 
 if TYPE_CHECKING:
     from webtensor.keras.ops.operations import Arguments, Computation

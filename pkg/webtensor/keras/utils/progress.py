@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from webtensor.engine import TensorLike
 from webtensor.keras.logging import say
-from webtensor.keras.nest import flatten
+from webtensor.nest import flatten
 
 __all__ = ["Progbar"]
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from webtensor.data import Dataset, array
 from webtensor.engine import TensorLike
-from webtensor.keras.nest import flatten, map_structure
+from webtensor.nest import flatten, map_structure
 
 __all__ = ["split_dataset"]
 

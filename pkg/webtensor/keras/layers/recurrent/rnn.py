@@ -24,11 +24,11 @@ from webtensor.keras.layers.recurrent.stacked import (
     initial_state_of,
 )
 from webtensor.keras.names import name_scope
-from webtensor.keras.nest import flatten, is_nested, map_structure
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Config, CustomObjects, Shape
 from webtensor.keras.variables import Variable
+from webtensor.nest import flatten, is_nested, map_structure
 from webtensor.ops.movement import part
 
 __all__ = ["RNN", "CellLayer", "Masks"]

@@ -8,9 +8,9 @@ from typing import Any, Protocol, TypeAlias
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.nest import is_nested
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
 from webtensor.keras.types import Config, CustomObjects, Shape
+from webtensor.nest import is_nested
 
 __all__ = [
     "Cell",
