@@ -94,7 +94,7 @@ def test_weights_are_new(make: Any) -> None:
     clone.set_weights(model.get_weights())
     x = wt.tensor(np.random.default_rng(1).normal(size=(3, 4)))
     value = {"x": x} if make is graph else x
-    pairs = zip(ours.nest.flatten(model(value)), ours.nest.flatten(clone(value)), strict=True)
+    pairs = zip(ours.tree.flatten(model(value)), ours.tree.flatten(clone(value)), strict=True)
     for one, other in pairs:
         np.testing.assert_allclose(np.asarray(one), np.asarray(other))
 

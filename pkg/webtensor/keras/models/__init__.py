@@ -3,9 +3,8 @@
 ``function`` has the graph of operations that a functional model runs, and ``inference`` optimizes
 it for ``predict``. ``training`` has ``compile``, ``fit`` and the like: ``compiling`` makes their
 losses and metrics, ``capturing`` replays steps, ``batches`` reads data, ``train_steps`` and
-``awaitables`` are parts of their loops. ``graph_configs`` writes the configurations of connected
-layers, and ``subgraphs`` reads them; ``cloning`` copies models, and ``summary``, ``dot`` and
-``svg`` describe them.
+``awaitables`` are parts of their loops. ``graph_configs`` writes and reads the configurations of
+connected layers, ``cloning`` copies models, and ``summary``, ``dot`` and ``svg`` describe them.
 """
 
 from typing import TYPE_CHECKING
@@ -29,9 +28,9 @@ _MODULES = (
     "compiling",
     "function",
     "functional",
+    "graph_configs",
     "inference",
     "state_tree",
-    "subgraphs",
     "summary",
 )
 
@@ -40,9 +39,9 @@ if TYPE_CHECKING:
         compiling as compiling,
         function as function,
         functional as functional,
+        graph_configs as graph_configs,
         inference as inference,
         state_tree as state_tree,
-        subgraphs as subgraphs,
         summary as summary,
     )
     from webtensor.keras.models.cloning import clone_model as clone_model

@@ -231,17 +231,10 @@ class Functional(Model):
 
     def get_config(self) -> Config:
         """Return the configurations of the layers, and their connections."""
-        # Most pages write no configuration at first.
-        from webtensor.keras.models.graph_configs import GraphConfigs
-
-        configs = GraphConfigs(self._graph)
-        return {
-            "name": self.name,
-            "trainable": self.trainable,
-            "layers": configs.layers(),
-            "input_layers": configs.ends(self._inputs_struct),
-            "output_layers": configs.ends(self._outputs_struct),
-        }
+        graph = models.graph_configs.graph_config(
+            self._graph, self._inputs_struct, self._outputs_struct
+        )
+        return {"name": self.name, "trainable": self.trainable, **graph}
 
     @classmethod
     def from_config(cls, config: Config, custom_objects: CustomObjects | None = None) -> Any:
@@ -259,7 +252,7 @@ _GRAPH_KEYS = ("layers", "input_layers", "output_layers")
 
 def functional_from_config(cls: Callable[..., Any], config: Config) -> Any:
     """Make a model of a functional class from a configuration."""
-    inputs, outputs = models.subgraphs.connected(config)
+    inputs, outputs = models.graph_configs.connected(config)
     others = {key: value for key, value in config.items() if key not in _GRAPH_KEYS}
     return cls(inputs, outputs, **others)
 
