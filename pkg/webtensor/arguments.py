@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["as_integer", "as_integers", "as_number", "as_pairs_of_integers"]
+__all__ = [
+    "as_integer",
+    "as_integers",
+    "as_number",
+    "as_pairs_of_integers",
+    "as_positive_integer",
+]
 
 
 def as_integer(name: str, argument: str, value: Any) -> int:
@@ -16,6 +22,19 @@ def as_integer(name: str, argument: str, value: Any) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name}: {argument} must be an integer, but got {value!r}")
     return int(value.__index__())
+
+
+def as_positive_integer(name: str, argument: str, value: Any) -> int:
+    """Return an integer of at least 1; True is rejected.
+
+    Raises:
+        TypeError: the value is no integer.
+        ValueError: the integer is less than 1.
+    """
+    number = as_integer(name, argument, value)
+    if number < 1:
+        raise ValueError(f"{name}: {argument} must be positive, but got {number}")
+    return number
 
 
 def as_integers(name: str, argument: str, value: Any) -> list[int]:

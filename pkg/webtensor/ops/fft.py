@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
-from webtensor.arguments import as_integers, as_number
+from webtensor.arguments import as_integers, as_number, as_positive_integer
 from webtensor.dtypes import as_dtype, complex64, float32
 from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.ops.binary import multiply
@@ -55,14 +55,6 @@ def _factor(name: str, norm: str, length: int, inverse: bool) -> float:
     return 1 / length if inverse == (norm == "backward") else 1.0
 
 
-def _positive(name: str, what: str, number: Any) -> int:
-    if isinstance(number, bool) or not hasattr(number, "__index__"):
-        raise TypeError(f"{name}: {what} must be an integer, but got {number!r}")
-    if number.__index__() < 1:
-        raise ValueError(f"{name}: {what} must be positive, but got {number}")
-    return int(number.__index__())
-
-
 def _operand(name: str, x: TensorLike, only_real: bool = False) -> Tensor:
     operand = as_operand(name, x)
     if not only_real:
@@ -75,7 +67,7 @@ def _operand(name: str, x: TensorLike, only_real: bool = False) -> Tensor:
 def _last(name: str, x: Tensor, axis: int, n: int | None) -> tuple[Tensor, int]:
     """Move an axis to the end; also return the size of the transform along it."""
     axis_index = normalize_axis(name, axis, len(x.shape))
-    length = x.shape[axis_index] if n is None else _positive(name, "n", n)
+    length = x.shape[axis_index] if n is None else as_positive_integer(name, "n", n)
     if x.shape[axis_index] == 0 or length == 0:
         raise ValueError(f"{name}: axis {axis} of shape {x.shape} has no elements")
     return moveaxis(x, axis_index, -1), length
@@ -402,7 +394,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
         >>> wt.fft.fftfreq(4).tolist()
         [0.0, 0.25, -0.5, -0.25]
     """
-    n = _positive("fftfreq", "n", n)
+    n = as_positive_integer("fftfreq", "n", n)
     return _frequencies("fftfreq", n, d, n, dtype, device)
 
 
@@ -419,7 +411,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
         >>> wt.fft.rfftfreq(4).tolist()
         [0.0, 0.25, 0.5]
     """
-    n = _positive("rfftfreq", "n", n)
+    n = as_positive_integer("rfftfreq", "n", n)
     return _frequencies("rfftfreq", n, d, n // 2 + 1, dtype, device)
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import cos, pi
-from typing import Any
 
-from webtensor.arguments import as_number
+from webtensor.arguments import as_number, as_positive_integer
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host
 from webtensor.ops.casting import cast_to
@@ -31,14 +30,6 @@ __all__ = [
 _MOST_ON_HOST = 4096
 
 
-def _positive(name: str, what: str, number: Any) -> int:
-    if isinstance(number, bool) or not hasattr(number, "__index__"):
-        raise TypeError(f"{name}: {what} must be an integer, but got {number!r}")
-    if number.__index__() < 1:
-        raise ValueError(f"{name}: {what} must be positive, but got {number}")
-    return int(number.__index__())
-
-
 # -- windows ------------------------------------------------------------------------------------
 
 
@@ -56,7 +47,7 @@ def cosine_window(window_length: int, a: float, b: float) -> Tensor:
         >>> wt.signal.cosine_window(4, 0.5, 0.5).tolist()
         [0.0, 0.5, 1.0, 0.5]
     """
-    length = _positive("cosine_window", "window_length", window_length)
+    length = as_positive_integer("cosine_window", "window_length", window_length)
     a, b = as_number("cosine_window", "a", a), as_number("cosine_window", "b", b)
     check_size("cosine_window", "window_length", window_length, length)
     if length == 1:
@@ -156,10 +147,12 @@ def frame(
         [[1, 2], [2, 3], [3, 4]]
     """
     operand = _signal("frame", signal)
-    length = _positive("frame", "frame_length", frame_length)
+    length = as_positive_integer("frame", "frame_length", frame_length)
     *batch, samples = operand.shape
     begins = range(samples if pad_end else max(0, samples - length + 1))
-    step = _positive("frame", "frame_step", frame_step) if begins or frame_step != 0 else 1
+    step = (
+        as_positive_integer("frame", "frame_step", frame_step) if begins or frame_step != 0 else 1
+    )
     count = -(-len(begins) // step)
     shape = (*batch, count, length)
     missing = (count - 1) * step + length - samples
@@ -208,10 +201,10 @@ def stft(
         >>> wt.signal.stft([1.0, 1.0, 1.0, 1.0], 2, 1).shape
         (3, 2)
     """
-    length = _positive("stft", "frame_length", frame_length)
+    length = as_positive_integer("stft", "frame_length", frame_length)
     size = enclosing_power_of_two(length) if fft_length is None else fft_length
-    size = _positive("stft", "fft_length", size)
-    step = _positive("stft", "frame_step", frame_step)
+    size = as_positive_integer("stft", "fft_length", size)
+    step = as_positive_integer("stft", "frame_step", frame_step)
     frames = frame(cast_to(_signal("stft", signal), float32), length, step)
     if window_fn is not None and not callable(window_fn):
         raise TypeError(f"stft: window_fn must be a function or None, but got {window_fn!r}")
