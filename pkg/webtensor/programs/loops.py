@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from webtensor.dtypes import bool_
 from webtensor.engine import Tensor
 from webtensor.errors import CaptureError
-from webtensor.programs.program import CapturedProgram, Located
+from webtensor.programs.program import CapturedProgram, Located, Stage
 from webtensor.programs.recording import (
     Argument,
     LateScalar,
@@ -26,7 +26,6 @@ from webtensor.programs.recording import (
 if TYPE_CHECKING:
     from webtensor.backends.api import Backend
     from webtensor.engine import Storage
-    from webtensor.programs.stages import Stage
 
 __all__ = [
     "Part",

@@ -7,7 +7,7 @@ back through these.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from webtensor.backends.api import Backend, CompiledProgram
 from webtensor.backends.programs import KernelCall, Program
@@ -31,11 +31,26 @@ from webtensor.shapes import Shape, prod
 
 if TYPE_CHECKING:
     from webtensor.programs.loops import RecordedLoop, RecordedWayBack
-    from webtensor.programs.stages import Stage
 
-__all__ = ["CapturedProgram", "Located"]
+__all__ = ["CapturedProgram", "Located", "Stage"]
 
 _Kind = TypeVar("_Kind")
+
+
+class Stage(Protocol):
+    """A part of a program: calls of kernels, a loop, or a way back through one.
+
+    Attributes:
+        values: the numbers of the values that it makes.
+    """
+
+    values: list[int]
+
+    def results(self, storages: Sequence[Any], numbers: Sequence[Any]) -> list[Any]:
+        """Return what it makes: storages, and histories of loops."""
+
+    def close(self) -> None:
+        """Free what the backend keeps."""
 
 
 class CapturedProgram:
