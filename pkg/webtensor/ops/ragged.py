@@ -66,37 +66,21 @@ def ragged_gather(
 
     Example:
         >>> import webtensor as wt
-        >>> found = wt.ragged_gather([[0, 3, 3, 5, 6]], [1, 2, 3, 4, 5, 6], [2, 1, 0], 1)
-        >>> found.output_nested_splits[0].tolist(), found.output_dense_values.tolist()
+        >>> ragged = wt.ragged_gather([[0, 3, 3, 5, 6]], [1, 2, 3, 4, 5, 6], [2, 1, 0], 1)
+        >>> ragged.output_nested_splits[0].tolist(), ragged.output_dense_values.tolist()
         ([0, 2, 2, 5], [4, 5, 1, 2, 3])
     """
     name = "ragged_gather"
-    if not hasattr(params_nested_splits, "__iter__"):
-        raise TypeError(
-            f"{name}: params_nested_splits must be a sequence, but got {params_nested_splits!r}"
-        )
-    nested = [
-        _splits(name, f"params_nested_splits[{level}]", splits)
-        for level, splits in enumerate(params_nested_splits)
-    ]
     operand = as_operand(name, params_dense_values)
-    chosen = as_indices(name, indices)
-    if not nested:
-        raise ValueError(f"{name}: params_nested_splits must not be empty")
     if not operand.shape:
-        raise ValueError(f"{name}: params_dense_values must have at least one axis")
-    for level, splits in enumerate(nested):
-        limit = len(nested[level + 1]) - 1 if level + 1 < len(nested) else operand.shape[0]
-        if not splits or splits[0] < 0 or splits != sorted(splits) or splits[-1] > limit:
-            raise ValueError(
-                f"{name}: params_nested_splits[{level}] must rise from 0 or more to at most "
-                f"{limit}, but is {splits}"
-            )
-    natural = len(nested) + len(chosen.shape) - 1
-    if output_ragged_rank != natural:
+        raise ValueError(f"{name}: params_dense_values must have at least one axis, but has none")
+    nested = _nested_splits(name, params_nested_splits, operand.shape[0])
+    chosen = as_indices(name, indices)
+    ragged_rank = len(nested) + len(chosen.shape) - 1
+    if output_ragged_rank != ragged_rank:
         raise ValueError(
-            f"{name}: output_ragged_rank must be {natural} for these splits and indices, but got "
-            f"{output_ragged_rank!r}"
+            f"{name}: output_ragged_rank must be {ragged_rank} for these splits and indices, but "
+            f"got {output_ragged_rank!r}"
         )
     numbers = list(chosen.data_sync())
     rows = len(nested[0]) - 1
@@ -105,11 +89,11 @@ def ragged_gather(
             f"{name}: indices must lie in [0, {rows}), but they range from {min(numbers)} to "
             f"{max(numbers)}"
         )
-    nested_splits: list[list[int]] = []
+    output_splits: list[list[int]] = []
     count = 1
-    for length, row_length in pairwise(chosen.shape):
-        count *= length
-        nested_splits.append([row * row_length for row in range(count + 1)])
+    for size, row_size in pairwise(chosen.shape):
+        count *= size
+        output_splits.append([row * row_size for row in range(count + 1)])
     # The ranges of rows that are picked, followed down one ragged axis after the other.
     ranges = [(number, number + 1) for number in numbers]
     for level, splits in enumerate(nested):
@@ -117,15 +101,35 @@ def ragged_gather(
             ends = [0]
             for begin, end in ranges:
                 ends += [ends[-1] + splits[row + 1] - splits[begin] for row in range(begin, end)]
-            nested_splits.append(ends)
+            output_splits.append(ends)
         ranges = [(splits[begin], splits[end]) for begin, end in ranges]
     ends = list(accumulate(end - begin for begin, end in ranges))
     check_size(name, "indices", numbers, sum(ends[-1:]) * prod(operand.shape[1:]))
     begins = [begin for begin, _ in ranges]
     row_indices = ragged_sequence(name, begins, [1] * len(begins), ends, int32)
     return RaggedGather(
-        [from_host(name, ends, int32) for ends in nested_splits], gather(operand, row_indices)
+        [from_host(name, ends, int32) for ends in output_splits], gather(operand, row_indices)
     )
+
+
+def _nested_splits(name: str, nested_splits: Sequence[TensorLike], count: int) -> list[list[int]]:
+    """Return the splits of each ragged axis, checked; the last are of ``count`` values."""
+    argument = "params_nested_splits"
+    if not hasattr(nested_splits, "__iter__"):
+        raise TypeError(f"{name}: {argument} must be a sequence, but got {nested_splits!r}")
+    nested = [
+        _splits(name, f"{argument}[{level}]", splits) for level, splits in enumerate(nested_splits)
+    ]
+    if not nested:
+        raise ValueError(f"{name}: {argument} must not be empty")
+    limits = [*(len(splits) - 1 for splits in nested[1:]), count]
+    for level, (splits, limit) in enumerate(zip(nested, limits, strict=True)):
+        if not splits or splits[0] < 0 or splits != sorted(splits) or splits[-1] > limit:
+            raise ValueError(
+                f"{name}: {argument}[{level}] must rise from 0 or more to at most {limit}, but is "
+                f"{splits}"
+            )
+    return nested
 
 
 def ragged_range(starts: TensorLike, limits: TensorLike, deltas: TensorLike) -> RaggedRange:
@@ -140,8 +144,8 @@ def ragged_range(starts: TensorLike, limits: TensorLike, deltas: TensorLike) -> 
 
     Example:
         >>> import webtensor as wt
-        >>> found = wt.ragged_range([0, 5, 8], [3, 5, 2], [1, 1, -3])
-        >>> found.rt_nested_splits.tolist(), found.rt_dense_values.tolist()
+        >>> ragged = wt.ragged_range([0, 5, 8], [3, 5, 2], [1, 1, -3])
+        >>> ragged.rt_nested_splits.tolist(), ragged.rt_dense_values.tolist()
         ([0, 3, 3, 5], [0, 1, 2, 8, 5])
     """
     name = "ragged_range"
@@ -255,6 +259,32 @@ def _row_numbers(
     name: str, tensors: Sequence[TensorLike], types: Sequence[str], count: int
 ) -> tuple[int, list[list[int]]]:
     """The number of outermost rows, and for each ragged axis the row of each value."""
+    kinds, parts = _partitions(name, tensors, types)
+    if kinds[0] == "FIRST_DIM_SIZE":
+        if len(parts[0]) != 1 or parts[0][0] < 0:
+            raise ValueError(f"{name}: FIRST_DIM_SIZE must be one size, but is {parts[0]}")
+        first = parts[0][0]
+        kinds, parts = kinds[1:], parts[1:]
+    elif kinds[0] == "ROW_SPLITS":
+        first = len(parts[0]) - 1
+    else:
+        raise ValueError(f"{name}: VALUE_ROWIDS must follow FIRST_DIM_SIZE, but got {list(types)}")
+    if "FIRST_DIM_SIZE" in kinds:
+        raise ValueError(f"{name}: FIRST_DIM_SIZE must come first, but got {list(types)}")
+    rows_of: list[list[int]] = []
+    rows = first
+    for kind, part in zip(kinds, parts, strict=True):
+        rows_of.append(_rows_of_values(name, kind, part, rows))
+        rows = len(rows_of[-1])
+    if rows != count:
+        raise ValueError(f"{name}: the partitions are of {rows} values, but there are {count}")
+    return first, rows_of
+
+
+def _partitions(
+    name: str, tensors: Sequence[TensorLike], types: Sequence[str]
+) -> tuple[list[str], list[list[int]]]:
+    """Return the types of row partitions, and their elements, read to the host."""
     for argument, value in (("row_partition_tensors", tensors), ("row_partition_types", types)):
         if not hasattr(value, "__len__"):
             raise TypeError(f"{name}: {argument} must be a sequence, but got {value!r}")
@@ -268,39 +298,23 @@ def _row_numbers(
         as_indices(name, tensor, f"row_partition_tensors[{index}]")
         for index, tensor in enumerate(tensors)
     ]
-    parts = [list(tensor.data_sync()) for tensor in partitions]
-    rows_of: list[list[int]] = []
-    if kinds[0] == "FIRST_DIM_SIZE":
-        if len(parts[0]) != 1 or parts[0][0] < 0:
-            raise ValueError(f"{name}: FIRST_DIM_SIZE must be one size, but is {parts[0]}")
-        first = parts[0][0]
-        kinds, parts = kinds[1:], parts[1:]
-    elif kinds[0] == "ROW_SPLITS":
-        first = len(parts[0]) - 1
-    else:
-        raise ValueError(f"{name}: VALUE_ROWIDS must follow FIRST_DIM_SIZE, but got {list(types)}")
-    rows = first
-    for kind, part in zip(kinds, parts, strict=True):
-        if kind == "FIRST_DIM_SIZE":
-            raise ValueError(f"{name}: FIRST_DIM_SIZE must come first, but got {list(types)}")
-        if kind == "ROW_SPLITS":
-            if len(part) != rows + 1 or part[0] != 0 or part != sorted(part):
-                raise ValueError(
-                    f"{name}: ROW_SPLITS of {rows} rows must rise from 0 and be {rows + 1}, but "
-                    f"are {part}"
-                )
-            part = [
-                row for row, (begin, end) in enumerate(pairwise(part)) for _ in range(begin, end)
-            ]
-        elif part != sorted(part) or (part and (part[0] < 0 or part[-1] >= rows)):
+    return kinds, [list(partition.data_sync()) for partition in partitions]
+
+
+def _rows_of_values(name: str, kind: str, part: list[int], rows: int) -> list[int]:
+    """Return the row of each value by a partition of some rows."""
+    if kind == "ROW_SPLITS":
+        if len(part) != rows + 1 or part[0] != 0 or part != sorted(part):
             raise ValueError(
-                f"{name}: VALUE_ROWIDS must not fall, and lie in [0, {rows}), but are {part}"
+                f"{name}: ROW_SPLITS of {rows} rows must rise from 0 and be {rows + 1}, but are "
+                f"{part}"
             )
-        rows_of.append(part)
-        rows = len(part)
-    if rows != count:
-        raise ValueError(f"{name}: the partitions are of {rows} values, but there are {count}")
-    return first, rows_of
+        return [row for row, (begin, end) in enumerate(pairwise(part)) for _ in range(begin, end)]
+    if part != sorted(part) or (part and (part[0] < 0 or part[-1] >= rows)):
+        raise ValueError(
+            f"{name}: VALUE_ROWIDS must not fall, and lie in [0, {rows}), but are {part}"
+        )
+    return part
 
 
 def _columns(rows: Sequence[int]) -> list[int]:
