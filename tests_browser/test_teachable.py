@@ -59,7 +59,7 @@ class Visitor:
         self.wait_for_pictures(24)
 
     def wait_for_pictures(self, count: int) -> None:
-        """Wait until so many pictures are learned."""
+        """Wait until `count` pictures are learned."""
         expect(self.status).to_contain_text(f"{count} pictures of", timeout=MILLISECONDS)
 
     def train(self) -> None:

@@ -44,8 +44,8 @@ def page(python_page: PythonPage) -> Iterator[PythonPage]:
 
 # -- out of memory --------------------------------------------------------------------------------
 
-#: A device with room for so many texels, of whatever kind. Beyond them, textures get no memory, and
-#: the context says so, once, when it is asked.
+#: A device with room for a number of texels, of whatever kind. Beyond them, textures get no
+#: memory, and the context says so, once, when it is asked.
 ROOM = """
 room = run_js('''(room) => {
   const context = WebGL2RenderingContext.prototype;

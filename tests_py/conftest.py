@@ -18,12 +18,12 @@ import webtensor as wt
 from webtensor.backends.programs import Program
 from webtensor.backends.wasm.programs import WasmProgram
 
-#: Garbage is collected from all objects, frozen ones too, once in so many modules of tests.
+#: Garbage is collected from all objects, frozen ones too, once in this number of test modules.
 MODULES_PER_COLLECTION = 8
 #: How many objects may be new before garbage is collected among them.
 OBJECTS_PER_COLLECTION = 20_000
 module_numbers = count()
-#: Setups and teardowns that take so many seconds are reported.
+#: Setups and teardowns that take this many seconds are reported.
 SLOW = 0.1
 
 

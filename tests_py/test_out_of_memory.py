@@ -173,7 +173,7 @@ def test_reads_that_have_no_room(backend: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 class Shortage:
-    """Lets so many allocations of the active backend succeed, and the next ones fail."""
+    """Lets a number of allocations of the active backend succeed, and the next ones fail."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.left = 0

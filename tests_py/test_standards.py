@@ -6,7 +6,7 @@ from tests_py.standards.libraries import CALLS, LIBRARIES, outcomes
 from tests_py.standards.report import PAGE, array_api_section, introduction, path_of
 
 WRITTEN = PAGE.read_text("utf-8")
-#: Every so many of a library's calls are tried here; `make standards` tries all.
+#: Every n-th of a library's calls is tried here; `make standards` tries all.
 SAMPLE = {"scipy": 4, "sklearn": 6}
 
 

@@ -61,7 +61,7 @@ class Side:
         """Free what was not freed with the references to it."""
 
     async def values(self, calls: int) -> Any:
-        """Return the elements of the result of the last of so many calls."""
+        """Return the elements of the result of the last of `calls` calls."""
         for _ in range(calls):
             result = await self.call() if self.awaited else self.call()
         return await self.read(result)

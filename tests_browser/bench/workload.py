@@ -66,7 +66,7 @@ SINES = 1e-3
 class Effort:
     """How long to time a workload."""
 
-    #: A batch has so many calls that it takes about this long.
+    #: Batches of calls take about this long.
     sample_ms: float = 50.0
     #: Calls per batch of overhead rows.
     enqueued_calls: int = 500

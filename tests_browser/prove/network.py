@@ -88,7 +88,7 @@ CHUNK = 200
 
 
 def faults_of(files: dict[str, bytes], count: int) -> list[str]:
-    """Return the paths of about so many faulty answers, spread over the bytes of all files."""
+    """Return the paths of about `count` faulty answers, spread over the bytes of all files."""
     total = sum(map(len, files.values()))
     step = max(1, total * len(FAULTS) // count)
     paths = []

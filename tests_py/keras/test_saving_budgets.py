@@ -38,7 +38,7 @@ MEMORY = 3
 
 @contextmanager
 def cheaply(size: int = 0) -> Iterator[None]:
-    """Check that a file of so many bytes takes no more memory than is promised."""
+    """Check that a file of `size` bytes takes no more memory than is promised."""
     tracemalloc.start()
     try:
         yield

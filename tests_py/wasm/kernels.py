@@ -35,7 +35,7 @@ def call(
     *attributes: Any,
     times: int = 1,
 ) -> Array:
-    """Run a kernel so many times and return its last result, leaving nothing behind."""
+    """Run a kernel a number of times and return its last result, leaving nothing behind."""
     made = as_dtype(dtype)
     before = backend.memory()["blocks"]
     operands = [Operand(backend, array) for array in arrays]

@@ -29,7 +29,7 @@ def blocks() -> int:
 
 
 def packed_by(use: Any, times: int) -> int:
-    """How many blocks more there are after so many uses."""
+    """Return how many blocks a number of uses adds."""
     use()  # puts the operands on the device
     before = blocks()
     for _ in range(times - 1):

@@ -31,7 +31,7 @@ class StepReports(keras.callbacks.Callback):
     """Reports each step; training ends where the report says so by returning True."""
 
     def __init__(self, report: Callable[[Step], bool | None], digits: int, steps: int) -> None:
-        """Call `report`; an epoch has so many digits, and all epochs so many steps."""
+        """Call `report`; `digits` is the size of an epoch, `steps` the number of steps of all."""
         super().__init__()
         self.report = report
         self.digits = digits

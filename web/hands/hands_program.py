@@ -8,7 +8,7 @@ from picture import Picture
 from webtensor.vision import FINGERS, HandPose, PalmDetector, recognize_gesture
 
 BEATS = {"rock": "scissors", "paper": "rock", "scissors": "paper"}
-STEADY = 5  # a move of the webcam's visitor lasts so many frames
+STEADY = 5  # the number of frames that a move of the webcam's visitor lasts
 
 picture = Picture()
 detector = await PalmDetector.load_async(

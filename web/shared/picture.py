@@ -19,7 +19,7 @@ from pyodide.ffi import JsException
 import webtensor as wt
 from webtensor.io.handlers import LoadOptions
 
-#: Larger images are scaled down until their longer side has so many pixels.
+#: The maximum of pixels of an image's longer side; larger images are scaled down to it.
 LARGEST_SIDE = 960
 #: How long a line about the webcam's frames stays, so that it can be read.
 SECONDS_TO_READ = 1.0

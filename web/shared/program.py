@@ -59,7 +59,7 @@ class FrameRate:
         self._since, self._frames, self._busy = perf_counter(), 0, 0.0
 
     def count(self, seconds: float) -> None:
-        """Count a frame that was computed in so many seconds."""
+        """Count a frame that took `seconds` to compute."""
         self._frames += 1
         self._busy += seconds
         passed = perf_counter() - self._since

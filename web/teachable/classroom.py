@@ -41,7 +41,7 @@ class Forget:
 
 @dataclass(frozen=True)
 class Train:
-    """Train a head for so many classes."""
+    """Train a head for a number of classes."""
 
     class_count: int
 

@@ -12,7 +12,7 @@ import webtensor as wt
 DELIMITERS = (",", ";", "\t")
 FEWEST_ROWS = 100
 MOST_ROWS = 5_000
-#: A column of numbers has them in so many of its rows at least.
+#: The minimum share of rows with a number in a column of numbers.
 SMALLEST_SHARE_OF_NUMBERS = 0.5
 
 #: The first day of the sample, and its number of days.

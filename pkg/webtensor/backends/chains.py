@@ -33,7 +33,7 @@ MOST_LINKS = 24
 MOST_OPERANDS = 8
 
 _KERNELS = {"binary", "cast", "ternary", "unary"}
-#: Several chains may compute a result that is so many times larger than each of its operands.
+#: Several chains may compute a result that is this many times larger than each of its operands.
 _EXPANSION = 16
 
 

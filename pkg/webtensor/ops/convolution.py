@@ -239,9 +239,9 @@ def conv2d(
     the ``data_format`` "NCHW", channels come before height and width in ``x``, in the result and in
     the pairs of ``pad``.
     ``dim_rounding_mode`` ("floor", which is the default, "round" or "ceil") says what becomes of an
-    output length that is not whole. Where the filter has fewer input channels than ``x``, by a
-    whole factor that also divides its output channels, the channels form so many groups, each
-    with the filters that are its share (as in TensorFlow and Keras).
+    output size that is not whole. The filter may have ``g`` times fewer input channels than ``x``
+    if ``g`` divides its output channels: the channels then form ``g`` groups, each with its share
+    of the filters (as in TensorFlow and Keras).
 
     Raises:
         ValueError: shapes or options that do not fit.

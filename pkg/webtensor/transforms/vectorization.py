@@ -242,7 +242,7 @@ class _Batch:
         self._note_constants(recorder, len(recording.calls))
 
     def _note_constants(self, recorder: Recorder, calls: int) -> None:
-        """Tell tapes what depends only on shapes, as the function did after so many calls."""
+        """Tell tapes what depends only on shapes, as the function did after ``calls`` calls."""
         for source, output in recorder.constant_views.get(calls, ()):
             note_constant(self._values[source.value].tensor, self._values[output.value].tensor)
 

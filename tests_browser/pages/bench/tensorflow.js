@@ -89,7 +89,7 @@ export class Theirs {
     return [taken, taken];
   }
 
-  /** The elements of the result of the last of so many calls. */
+  /** The elements of the result of the last of `calls` calls. */
   async values(calls) {
     let result = await this.call();
     for (let index = 1; index < calls; index++) {

@@ -5,7 +5,7 @@ const WORKER = new URL("./tensorflow_worker.js", import.meta.url);
 
 let current; // how many threads the backend that is there takes, or will take
 
-/** Has the backend compute on so many threads from now on; tensors that it has are lost. */
+/** Has the backend compute on `threads` threads from now on; tensors that it has are lost. */
 export async function setBackendOnThreads(threads) {
   if (threads !== current) {
     const factory = tf.findBackendFactory("wasm");
@@ -23,7 +23,7 @@ export async function setBackendOnThreads(threads) {
 }
 
 // It starts no more threads than half the processors, so it is told of twice as many as threads;
-// unless there are too few for so many threads, on any side.
+// unless there are fewer processors than threads.
 async function withEnoughProcessors(threads, start) {
   if (threads > navigator.hardwareConcurrency) return start();
   const value = Math.max(2 * threads, navigator.hardwareConcurrency);

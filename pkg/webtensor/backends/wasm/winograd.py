@@ -32,8 +32,8 @@ _MINIMUM_CHANNELS: Final = 16
 _MAXIMUM_CHANNELS: Final = 1024
 #: Elements of a transformed tile, each of which takes a product for each pair of channels.
 _POSITIONS: Final = 16
-#: How many tiles a filter of so many pairs of channels needs at least: with fewer, transforming it
-#: takes the time that is saved. Transformed filters are 16/9 as large, and large ones are read
+#: The minimum of tiles for a filter, by its pairs of channels: with fewer, transforming it takes
+#: the time that is saved. Transformed filters are 16/9 as large, and large ones are read
 #: from memory.
 _MINIMUM_TILES: Final = {256 * 256: 16, 1024 * 512: 48}
 #: A filter's gradient is added up for a few tiles at a time: of larger ones, that takes longer.

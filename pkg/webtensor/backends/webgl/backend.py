@@ -60,7 +60,7 @@ kernel = KernelTable(
 )
 
 _BYTES_PER_TEXEL_READ = 16
-#: Up to so many elements are read at once where the GPU is idle.
+#: The maximum of elements that are read at once where the GPU is idle.
 _READ_AT_ONCE = 1 << 16
 
 #: Smallest number that is safe to divide by among 16-bit floats, as in TensorFlow.js.

@@ -373,7 +373,7 @@ def _filter_gradient(
 
 
 def _parts_added(draws: Draws, drawn: Callable[[int, int], Value], window: Window) -> Value:
-    """Draw so many parts, each of so many images of the batch, in parallel, and add them up."""
+    """Draw the batch in parts, each of a few images, in parallel, and add the parts up."""
     pixels = window.out_height * window.out_width
     part = max(1, min(window.batch, -(-_PIXELS_PER_PART // pixels)))
     parts = -(-window.batch // part)

@@ -330,7 +330,7 @@ export default function device(gl, module, vertexSource, readsWait) {
       gl.deleteTexture(entry.texture);
     },
 
-    // Copy so many elements at an address of Python's memory into a texture: whole rows, then the rest
+    // Copy `count` elements at an address of Python's memory into a texture: whole rows, then the rest
     // of the last one. False where there is no context any more.
     upload(id, address, count) {
       const { texture, width, kind } = textures[id];

@@ -77,9 +77,9 @@ def paced(count: int) -> int:
 
 
 def are_worth_tiles(draws: Draws, multiplications: int) -> bool:
-    """Whether so many multiplications take longer than joining rows, on a device that has tiles."""
-    least = _WORTH_TILES_EMULATED if draws.device.is_emulated else _WORTH_TILES
-    return tile_rows(draws) > 0 and multiplications >= least
+    """Whether multiplications take longer than joining rows, on a device that has tiles."""
+    minimum = _WORTH_TILES_EMULATED if draws.device.is_emulated else _WORTH_TILES
+    return tile_rows(draws) > 0 and multiplications >= minimum
 
 
 def tile_rows(draws: Draws) -> int:
