@@ -301,7 +301,7 @@ class Composer:
     def applied(self, x: Any) -> Any:
         """What something random makes of a tensor."""
         shape = tuple(x.shape[1:])
-        again = [layer for layer, known in self.called if known == shape]
+        again = [layer for layer, layer_shape in self.called if layer_shape == shape]
         if again and self.chance(0.15):
             return self.pick(*again)(x)
         if self.depth < 2 and self.chance(0.1):
@@ -465,17 +465,17 @@ class Composer:
 
 def _inputs_of(ends: list[Any]) -> set[int]:
     """Identities of the inputs that outputs are computed from."""
-    found: set[int] = set()
+    identities: set[int] = set()
     waiting = list(ends)
     while waiting:
         x = waiting.pop()
-        if id(x) in found:
+        if id(x) in identities:
             continue
-        found.add(id(x))
+        identities.add(id(x))
         operation, index, _ = x._keras_history
         node = operation._inbound_nodes[index]
         waiting += getattr(node, "input_tensors", None) or getattr(node, "inputs", [])
-    return found
+    return identities
 
 
 def composite(api: Any, seed: int) -> Any:
@@ -503,13 +503,13 @@ def examples(model: Any, seed: int, count: int = 4) -> tuple[Any, Any]:
     """Inputs and targets for a model; some steps are zeros, so that masks matter."""
     rng = np.random.default_rng(seed + 1)
     inputs = []
-    for one in model.inputs:
-        shape = (count, *one.shape[1:])
+    for symbol in model.inputs:
+        shape = (count, *symbol.shape[1:])
         x: Any
-        if len(shape) == 2 and _is_embedded(one):
+        if len(shape) == 2 and _is_embedded(symbol):
             x = rng.integers(0, VOCABULARY, shape)
             x[0, -2:] = 0
-            inputs.append(x.astype("int32" if "int" in str(one.dtype) else "float32"))
+            inputs.append(x.astype("int32" if "int" in str(symbol.dtype) else "float32"))
         else:
             x = rng.normal(size=shape)
             if len(shape) == 3:

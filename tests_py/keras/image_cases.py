@@ -117,11 +117,15 @@ FORMATS = (
 )
 SIZE = {"height": 6, "width": 8}
 IMAGE = {"image_shape": (6, 8, 3)}
-TURNS = [np.array([one, two], "float32") for one, two in ((30, -70), (0.1, 0), (0, 0.2))]
-LEANS = [np.array([one, two], "float32") for one, two in ((1.5, 0.5), (10, 0), (-5, 20))]
+TURNS = [np.array([low, high], "float32") for low, high in ((30, -70), (0.1, 0), (0, 0.2))]
+LEANS = [np.array([low, high], "float32") for low, high in ((1.5, 0.5), (10, 0), (-5, 20))]
 #: Functions of boxes, and what they are called with.
 FUNCTIONS: list[tuple[str, tuple[Any, ...], Config]] = [
-    *(("convert_format", (BOXES, one, two), SIZE) for one in FORMATS for two in FORMATS),
+    *(
+        ("convert_format", (BOXES, source, target), SIZE)
+        for source in FORMATS
+        for target in FORMATS
+    ),
     ("clip_to_image_size", ({"boxes": BOXES * 2 - 3, "labels": NUMBERS},), SIZE),
     (
         "clip_to_image_size",
@@ -133,8 +137,8 @@ FUNCTIONS: list[tuple[str, tuple[Any, ...], Config]] = [
     ("affine_transform", (BOXES, *TURNS, *LEANS, 6, 8), {}),
     ("affine_transform", (BOXES, *TURNS, *LEANS, 6, 8), {"center_x": 0.2, "center_y": 0.7}),
     *(
-        ("compute_iou", (one, two, "xyxy"), {"use_masking": masked, "mask_val": -2})
-        for one, two, masked in (
+        ("compute_iou", (first, second, "xyxy"), {"use_masking": masked, "mask_val": -2})
+        for first, second, masked in (
             (BOXES[0], BOXES[1], True),
             (BOXES, BOXES - 1, True),
             (BOXES, BOXES[0], False),
@@ -162,8 +166,8 @@ def of_values(bounds: tuple[float, float], data_format: str = "channels_last") -
 
 def in_format(boxes: Any, bounding_box_format: str, convert: Any) -> Any:
     """The boxes and their labels."""
-    made = convert(boxes, "xyxy", bounding_box_format, **SIZE)
-    return {"boxes": np.asarray(made), "labels": NUMBERS}
+    converted = convert(boxes, "xyxy", bounding_box_format, **SIZE)
+    return {"boxes": np.asarray(converted), "labels": NUMBERS}
 
 
 def copied(value: Any) -> Any:
@@ -188,24 +192,24 @@ def results() -> dict[str, list[Any]]:
     import keras
 
     keras.utils.set_random_seed(3)
-    found: dict[str, list[Any]] = {"layers": [], "boxes": [], "functions": []}
+    recorded: dict[str, list[Any]] = {"layers": [], "boxes": [], "functions": []}
     for name, config, bounds in LAYERS:
         for data_format in ("channels_last", "channels_first"):
             layer = getattr(keras.layers, name)(**config, data_format=data_format)
             x = of_values(bounds, data_format)
             drawn = layer.get_random_transformation(x)
             labels = LABELS if "Limited" in name else layer.transform_labels(LABELS, drawn)
-            found["layers"].append((drawn, changed(layer, x, drawn), labels))
+            recorded["layers"].append((drawn, changed(layer, x, drawn), labels))
     boxes = keras.utils.bounding_boxes
     for name, config in MOVING:
         layer = getattr(keras.layers, name)(**config)
         drawn = layer.get_random_transformation(IMAGES)
-        given = in_format(BOXES, config["bounding_box_format"], boxes.convert_format)
-        found["boxes"].append((drawn, layer.transform_bounding_boxes(given, drawn)))
+        boxes_in_format = in_format(BOXES, config["bounding_box_format"], boxes.convert_format)
+        recorded["boxes"].append((drawn, layer.transform_bounding_boxes(boxes_in_format, drawn)))
     for name, args, options in FUNCTIONS:
-        made = getattr(boxes, name)(*map(copied, args), **options)
-        found["functions"].append(made)
-    return found
+        result = getattr(boxes, name)(*map(copied, args), **options)
+        recorded["functions"].append(result)
+    return recorded
 
 
 if __name__ == "__main__":

@@ -36,9 +36,9 @@ class Case(NamedTuple):
 
     def __repr__(self) -> str:
         name = self.layer if isinstance(self.layer, str) else self.layer.__name__
-        given = ", ".join(f"{key}={value}" for key, value in {**self.config, **self.call}.items())
+        text = ", ".join(f"{key}={value}" for key, value in {**self.config, **self.call}.items())
         shapes = str(map_structure(np.shape, filled(self.inputs)))
-        return f"{name}({given}) {shapes}".replace("[", "(").replace("]", ")")
+        return f"{name}({text}) {shapes}".replace("[", "(").replace("]", ")")
 
 
 def check(case: Case, rtol: float = 2e-4, atol: float = 2e-5, seed: int = 0) -> None:
@@ -47,9 +47,9 @@ def check(case: Case, rtol: float = 2e-4, atol: float = 2e-5, seed: int = 0) -> 
     rng = np.random.default_rng(seed)
     inputs = filled(case.inputs, rng)
     extra, training = without_training(case.call)
-    theirs = made(case, keras)
+    theirs = layer_of(case, keras)
     specs = map_structure(symbol(keras.KerasTensor), inputs)
-    more = {key: map_structure(symbol(keras.KerasTensor), one) for key, one in extra.items()}
+    more = {key: map_structure(symbol(keras.KerasTensor), value) for key, value in extra.items()}
     wanted_spec = theirs(specs, **more, **training)
     weights = random_weights(theirs, rng)
     theirs.set_weights(weights)
@@ -57,7 +57,7 @@ def check(case: Case, rtol: float = 2e-4, atol: float = 2e-5, seed: int = 0) -> 
     for backend in BACKENDS:
         wt.set_backend(backend)
         forget_names()
-        layer = made(case, ours)
+        layer = layer_of(case, ours)
         check_symbolic(layer, theirs, inputs, extra, training, wanted_spec)
         check_weights(layer, theirs)
         layer.set_weights(weights)
@@ -70,9 +70,9 @@ def check(case: Case, rtol: float = 2e-4, atol: float = 2e-5, seed: int = 0) -> 
 # -- what is given -----------------------------------------------------------------------------
 
 
-def is_shape(one: Any) -> bool:
+def is_shape(value: Any) -> bool:
     """Whether it is a tuple of lengths."""
-    return isinstance(one, tuple) and all(isinstance(length, int) for length in one)
+    return isinstance(value, tuple) and all(isinstance(length, int) for length in value)
 
 
 def filled(inputs: Any, rng: Any = None) -> Any:
@@ -81,11 +81,11 @@ def filled(inputs: Any, rng: Any = None) -> Any:
         rng = rng or np.random.default_rng(0)
         return rng.normal(0, 1, inputs).astype("float32")
     if isinstance(inputs, dict):
-        return {key: filled(one, rng) for key, one in inputs.items()}
-    return [filled(one, rng) for one in inputs] if isinstance(inputs, list) else inputs
+        return {key: filled(value, rng) for key, value in inputs.items()}
+    return [filled(x, rng) for x in inputs] if isinstance(inputs, list) else inputs
 
 
-def made(case: Case, module: Any) -> Any:
+def layer_of(case: Case, module: Any) -> Any:
     """Make the layer of one of the two."""
     if isinstance(case.layer, str):
         return getattr(module.layers, case.layer)(**case.config)
@@ -101,25 +101,25 @@ def without_training(call: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
 def symbol(kind: Any) -> Callable[[Any], Any]:
     """Return a function that makes symbolic tensors like arrays, of any batch size."""
 
-    def make(one: Any) -> Any:
-        if not isinstance(one, np.ndarray):
-            return one
-        return kind((None, *one.shape[1:]), dtype=str(one.dtype))
+    def make(value: Any) -> Any:
+        if not isinstance(value, np.ndarray):
+            return value
+        return kind((None, *value.shape[1:]), dtype=str(value.dtype))
 
     return make
 
 
 def random_weights(layer: Any, rng: Any) -> list[Any]:
     """Other floats than those that weights begin with; variances stay positive."""
-    found = []
+    results = []
     for weight in layer.weights:
         value = np.asarray(weight.value)
         if value.dtype == np.float32:
             value = rng.normal(0, 0.5, value.shape).astype("float32")
             if "variance" in weight.name:
                 value = np.abs(value) + 0.5
-        found.append(value)
-    return found
+        results.append(value)
+    return results
 
 
 # -- what is computed --------------------------------------------------------------------------
@@ -132,43 +132,44 @@ def theirs_computed(
     variables = [variable.value for variable in layer.trainable_variables]
     states = [variable.value for variable in layer.non_trainable_variables]
     tensors = map_structure(keras.ops.convert_to_tensor, inputs)
-    named = {key: map_structure(as_theirs, one) for key, one in extra.items()}
+    named = {key: map_structure(as_theirs, value) for key, value in extra.items()}
 
     def computed(variables: Any, floats: Any) -> Any:
-        given = iter(floats)
-        called = map_structure(lambda one: next(given) if is_float(one) else one, tensors)
-        made, state = layer.stateless_call(variables, states, called, **named, **training)
-        return flatten(made), state
+        remaining = iter(floats)
+        called = map_structure(lambda leaf: next(remaining) if is_float(leaf) else leaf, tensors)
+        result, state = layer.stateless_call(variables, states, called, **named, **training)
+        return flatten(result), state
 
-    floats = [one for one in flatten(tensors) if is_float(one)]
+    floats = [leaf for leaf in flatten(tensors) if is_float(leaf)]
     shapes, _ = jax.eval_shape(computed, variables, floats)
     factors = [rng.normal(0, 1, shape.shape).astype("float32") for shape in shapes]
 
     def total(variables: Any, floats: Any) -> Any:
         outputs, state = computed(variables, floats)
         pairs = zip(outputs, factors, strict=True)
-        return sum((one * factor).sum() for one, factor in pairs if is_float(one)), (outputs, state)
+        sums = ((output * factor).sum() for output, factor in pairs if is_float(output))
+        return sum(sums), (outputs, state)
 
     differentiated = jax.value_and_grad(total, argnums=(0, 1), has_aux=True)
     if not any(is_float(shape) for shape in shapes):
-        return *jax.jit(lambda *given: computed(*given)[:1])(variables, floats), factors, [], []
+        return *jax.jit(lambda *arrays: computed(*arrays)[:1])(variables, floats), factors, [], []
     (_, (outputs, state)), gradients = jax.jit(differentiated)(variables, floats)
     return outputs, factors, flatten(gradients), state
 
 
-def as_theirs(one: Any) -> Any:
+def as_theirs(value: Any) -> Any:
     """Make a tensor of an array."""
-    return keras.ops.convert_to_tensor(one) if isinstance(one, np.ndarray) else one
+    return keras.ops.convert_to_tensor(value) if isinstance(value, np.ndarray) else value
 
 
-def as_ours(one: Any) -> Any:
+def as_ours(value: Any) -> Any:
     """Make a tensor of an array."""
-    return wt.tensor(one) if isinstance(one, np.ndarray) else one
+    return wt.tensor(value) if isinstance(value, np.ndarray) else value
 
 
-def is_float(one: Any) -> bool:
+def is_float(value: Any) -> bool:
     """Whether there are gradients."""
-    return str(one.dtype) == "float32"
+    return str(value.dtype) == "float32"
 
 
 def check_computed(
@@ -183,42 +184,47 @@ def check_computed(
     tolerances: tuple[float, float],
 ) -> None:
     """Compare outputs, gradients with respect to weights and inputs, and the state afterwards."""
-    held = map_structure(lambda one: wt.Variable(one) if is_float(one) else wt.tensor(one), inputs)
-    named = {key: map_structure(as_ours, one) for key, one in extra.items()}
-    found: list[Any] = []
+    operands = map_structure(
+        lambda leaf: wt.Variable(leaf) if is_float(leaf) else wt.tensor(leaf), inputs
+    )
+    named = {key: map_structure(as_ours, argument) for key, argument in extra.items()}
+    results: list[Any] = []
 
     def total() -> Any:
-        found[:] = flatten(layer(held, **named, **training))
+        results[:] = flatten(layer(operands, **named, **training))
         sums = [
-            wt.sum(one * factor)
-            for one, factor in zip(found, cotangents, strict=True)
-            if is_float(one)
+            wt.sum(tensor * factor)
+            for tensor, factor in zip(results, cotangents, strict=True)
+            if is_float(tensor)
         ]
         return sum(sums[1:], sums[0]) if sums else None
 
     if gradients:
         pairs = loss_and_gradients("check", total, None)[1]
         by_variable = {id(variable): gradient for variable, gradient in pairs}
-        sources = [*layer.trainable_variables, *(one for one in flatten(held) if is_float(one))]
+        sources = [
+            *layer.trainable_variables,
+            *(leaf for leaf in flatten(operands) if is_float(leaf)),
+        ]
         for source, gradient in zip(sources, gradients, strict=True):
-            made = by_variable.get(id(source))
-            same(np.zeros(source.shape) if made is None else made, gradient, tolerances)
+            slope = by_variable.get(id(source))
+            same(np.zeros(source.shape) if slope is None else slope, gradient, tolerances)
     else:
         total()
-    assert len(found) == len(outputs)
-    for one, wanted in zip(found, outputs, strict=True):
-        assert one.shape == wanted.shape
-        assert str(one.dtype) == str(wanted.dtype)
-        same(one, wanted, tolerances)
-    own = [one.value for one in layer.non_trainable_variables]
-    for one, wanted in zip(own, state, strict=bool(state)):
-        same(one, wanted, tolerances)
+    assert len(results) == len(outputs)
+    for result, wanted in zip(results, outputs, strict=True):
+        assert result.shape == wanted.shape
+        assert str(result.dtype) == str(wanted.dtype)
+        same(result, wanted, tolerances)
+    own = [variable.value for variable in layer.non_trainable_variables]
+    for result, wanted in zip(own, state, strict=bool(state)):
+        same(result, wanted, tolerances)
 
 
-def same(one: Any, wanted: Any, tolerances: tuple[float, float]) -> None:
+def same(actual: Any, wanted: Any, tolerances: tuple[float, float]) -> None:
     """Compare arrays."""
     rtol, atol = tolerances
-    np.testing.assert_allclose(np.asarray(one), np.asarray(wanted), rtol=rtol, atol=atol)
+    np.testing.assert_allclose(np.asarray(actual), np.asarray(wanted), rtol=rtol, atol=atol)
 
 
 # -- what is said ------------------------------------------------------------------------------
@@ -229,13 +235,18 @@ def check_symbolic(
 ) -> None:
     """Compare what a call with symbolic tensors returns, which builds the layer, and shapes."""
     specs = map_structure(symbol(ours.KerasTensor), inputs)
-    more = {key: map_structure(symbol(ours.KerasTensor), one) for key, one in extra.items()}
-    found = layer(specs, **more, **training)
-    facts = [[(one.shape, str(one.dtype)) for one in flatten(given)] for given in (found, wanted)]
+    more = {
+        key: map_structure(symbol(ours.KerasTensor), argument) for key, argument in extra.items()
+    }
+    symbols = layer(specs, **more, **training)
+    facts = [
+        [(leaf.shape, str(leaf.dtype)) for leaf in flatten(structure)]
+        for structure in (symbols, wanted)
+    ]
     assert facts[0] == facts[1]
     if not extra:
         for batch in ((), (None,)):
-            shapes = map_structure(lambda one: (*batch, *one.shape[len(batch) :]), inputs)  # noqa: B023
+            shapes = map_structure(lambda spec: (*batch, *spec.shape[len(batch) :]), inputs)  # noqa: B023
             assert plain(layer.compute_output_shape(shapes)) == plain(
                 theirs.compute_output_shape(shapes)
             )
@@ -245,8 +256,11 @@ def check_weights(layer: Any, theirs: Any) -> None:
     """Compare the names, shapes and order of weights."""
     for kind in ("weights", "trainable_weights", "non_trainable_weights"):
         facts = [
-            [(one.path, tuple(one.shape), str(one.dtype)) for one in getattr(held, kind)]
-            for held in (layer, theirs)
+            [
+                (variable.path, tuple(variable.shape), str(variable.dtype))
+                for variable in getattr(tracked, kind)
+            ]
+            for tracked in (layer, theirs)
         ]
         assert facts[0] == facts[1], kind
 

@@ -473,9 +473,9 @@ CASES += [
 ]
 
 
-def made(given: Given, rng: np.random.Generator) -> Any:
+def array_of(description: Given, rng: np.random.Generator) -> Any:
     """The elements."""
-    kind, shape = given
+    kind, shape = description
     floats = rng.normal(0, 1, shape).astype("float32")
     if kind == "part":
         return rng.uniform(0.1, 0.9, shape).astype("float32")
@@ -499,9 +499,9 @@ def mapped(function: Any, value: Any) -> Any:
     if isinstance(value, Given):
         return function(value)
     if isinstance(value, dict):
-        return {key: mapped(function, one) for key, one in value.items()}
+        return {key: mapped(function, value) for key, value in value.items()}
     if isinstance(value, (list, tuple)):
-        return type(value)(mapped(function, one) for one in value)
+        return type(value)(mapped(function, value) for value in value)
     return value
 
 
@@ -510,7 +510,9 @@ def elements(number: int) -> tuple[Any, ...]:
     """A case's arguments, with arrays."""
     rng = np.random.default_rng(number)
     _, args, options = CASES[number]
-    return mapped(lambda one: made(one, rng), args), mapped(lambda one: made(one, rng), options)
+    return mapped(lambda value: array_of(value, rng), args), mapped(
+        lambda value: array_of(value, rng), options
+    )
 
 
 def function(module: Any, name: str) -> Any:
@@ -532,7 +534,7 @@ def write_results(file: Path) -> None:
     for number, (name, _, _) in enumerate(CASES):
         args, options = elements(number)
         result = function(keras.ops, name)(*args, **options)
-        results.append([np.asarray(one) for one in flat(result)])
+        results.append([np.asarray(leaf) for leaf in flat(result)])
     file.write_bytes(pickle.dumps(results))
 
 

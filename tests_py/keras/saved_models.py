@@ -17,8 +17,8 @@ class SavedModel(NamedTuple):
     def inputs(self, seed: int = 0) -> Any:
         """Inputs for two samples."""
         rng = np.random.default_rng(seed)
-        found = [rng.normal(size=(2, *shape)).astype("float32") for shape in self.shapes]
-        return found[0] if len(found) == 1 else found
+        arrays = [rng.normal(size=(2, *shape)).astype("float32") for shape in self.shapes]
+        return arrays[0] if len(arrays) == 1 else arrays
 
 
 def functional(api: Any) -> Any:
@@ -87,8 +87,8 @@ def attentive(api: Any) -> Any:
 
 
 MODELS = {
-    one.__name__: SavedModel(one, shapes)
-    for one, shapes in (
+    value.__name__: SavedModel(value, shapes)
+    for value, shapes in (
         (functional, ((5,), (4,))),
         (nested, ((4,),)),
         (convolutional, ((8, 8, 3),)),
@@ -139,8 +139,11 @@ def randomized(model: Any, seed: int = 0) -> Any:
 
 def predicted(model: Any, inputs: Any) -> list[Any]:
     """What a model predicts, as a list of arrays."""
-    found = model(inputs)
-    return [np.asarray(one) for one in (found if isinstance(found, (list, tuple)) else [found])]
+    outputs = model(inputs)
+    return [
+        np.asarray(value)
+        for value in (outputs if isinstance(outputs, (list, tuple)) else [outputs])
+    ]
 
 
 def same(first: Any, second: Any, inputs: Any) -> None:
@@ -157,19 +160,19 @@ def same_weights(first: Any, second: Any) -> None:
 
 def contents(file: Any) -> dict[str, Any]:
     """What is in an HDF5 file: shapes, dtypes and values of arrays, attributes of groups."""
-    found: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
 
-    def note(name: str, held: Any) -> None:
-        if isinstance(held, h5py.Dataset):
-            found[name] = held.shape, str(held.dtype), held[()].tolist()
+    def note(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            arrays[name] = item.shape, str(item.dtype), item[()].tolist()
         else:
-            found[name] = {key: np.asarray(value).tolist() for key, value in held.attrs.items()}
+            arrays[name] = {key: np.asarray(value).tolist() for key, value in item.attrs.items()}
 
     with h5py.File(file) as opened:
         opened.visititems(note)
-    return found
+    return arrays
 
 
-def arrays_in(held: dict[str, Any]) -> dict[str, Any]:
+def arrays_in(group: dict[str, Any]) -> dict[str, Any]:
     """The arrays among the contents of a file."""
-    return {name: value for name, value in held.items() if isinstance(value, tuple)}
+    return {name: value for name, value in group.items() if isinstance(value, tuple)}

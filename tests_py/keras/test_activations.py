@@ -68,7 +68,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 NAMES = sorted({"sparsemax", *(name for name, _ in CASES)})
 
 
-def given(seed: int) -> Any:
+def inputs(seed: int) -> Any:
     """Numbers around the places where functions bend."""
     rng = np.random.default_rng(seed)
     return rng.normal(0, 3, (4, 3, 6)).astype("float32")
@@ -76,15 +76,15 @@ def given(seed: int) -> Any:
 
 @pytest.mark.parametrize("name, options", CASES)
 def test_values(name: str, options: dict[str, Any], backend: str) -> None:
-    x = given(1)
+    x = inputs(1)
     wanted = getattr(keras.activations, name)(keras.ops.convert_to_tensor(x), **options)
-    made = getattr(ours.activations, name)(wt.tensor(x), **options)
-    np.testing.assert_allclose(np.asarray(made), np.asarray(wanted), rtol=1e-4, atol=1e-5)
+    result = getattr(ours.activations, name)(wt.tensor(x), **options)
+    np.testing.assert_allclose(np.asarray(result), np.asarray(wanted), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name, options", CASES)
 def test_gradients(name: str, options: dict[str, Any]) -> None:
-    x, weight = given(2), given(3)
+    x, weight = inputs(2), inputs(3)
     if name == "glu":
         weight = np.split(weight, 2, options.get("axis", -1))[0]
 
@@ -95,17 +95,17 @@ def test_gradients(name: str, options: dict[str, Any]) -> None:
         return wt.sum(getattr(ours.activations, name)(value, **options) * wt.tensor(weight))
 
     wanted = jax.grad(theirs)(keras.ops.convert_to_tensor(x))
-    made = wt.grad(mine)(wt.tensor(x))
+    result = wt.grad(mine)(wt.tensor(x))
     # Where tanh is all but 1, a unit in its last place is multiplied by x and by the weight.
     atol = 1e-5 * float(np.abs(weight).max())
-    np.testing.assert_allclose(np.asarray(made), np.asarray(wanted), rtol=2e-4, atol=atol)
+    np.testing.assert_allclose(np.asarray(result), np.asarray(wanted), rtol=2e-4, atol=atol)
 
 
 @pytest.mark.parametrize("name, options", CASES)
 def test_no_gradient_passes_where_none_does_in_keras(
     name: str, options: dict[str, Any], backend: str
 ) -> None:
-    x = given(6)
+    x = inputs(6)
     function, theirs = getattr(ours.activations, name), getattr(keras.activations, name)
     wanted = jax.grad(lambda x: (theirs(x, **options) * np.nan).sum())(x)
     gradient = wt.grad(lambda x: wt.sum(function(x, **options) * np.nan))(wt.tensor(x))
@@ -131,14 +131,14 @@ def test_names_and_configurations(name: str) -> None:
     "name, options", [case for case in CASES if case[1].get("threshold", 0) >= 0]
 )
 def test_symbolic_tensors(name: str, options: dict[str, Any]) -> None:
-    x = given(6)
+    x = inputs(6)
     entry = ours.Input(x.shape[1:], batch_size=4)
-    made = getattr(ours.activations, name)(entry, **options)
+    result = getattr(ours.activations, name)(entry, **options)
     wanted = getattr(ours.activations, name)(wt.tensor(x), **options)
-    assert made.shape == wanted.shape
-    if made is not entry:
+    assert result.shape == wanted.shape
+    if result is not entry:
         np.testing.assert_allclose(
-            np.asarray(ours.Model(entry, made)(x)), np.asarray(wanted), atol=1e-6
+            np.asarray(ours.Model(entry, result)(x)), np.asarray(wanted), atol=1e-6
         )
 
 
@@ -157,14 +157,14 @@ def nearest_probabilities(row: Any) -> Any:
 
 @pytest.mark.parametrize("axis", [-1, 0, 1])
 def test_sparsemax(axis: int, backend: str) -> None:
-    x = given(4)
+    x = inputs(4)
     wanted = np.apply_along_axis(nearest_probabilities, axis, x.astype("float64"))
-    made = ours.activations.sparsemax(wt.tensor(x), axis=axis)
-    np.testing.assert_allclose(np.asarray(made), wanted, atol=1e-5)
+    result = ours.activations.sparsemax(wt.tensor(x), axis=axis)
+    np.testing.assert_allclose(np.asarray(result), wanted, atol=1e-5)
 
 
 def test_gradient_of_sparsemax() -> None:
-    x, weight = given(4)[0], given(5)[0]
+    x, weight = inputs(4)[0], inputs(5)[0]
     gradient = wt.grad(lambda x: wt.sum(ours.activations.sparsemax(x) * weight))(wt.tensor(x))
     kept = np.asarray(ours.activations.sparsemax(wt.tensor(x))) > 0
     mean = (weight * kept).sum(-1, keepdims=True) / kept.sum(-1, keepdims=True)

@@ -89,9 +89,9 @@ def test_arguments_are_those_of_keras(name: str):
     parameters = [
         [
             (parameter.name, parameter.default)
-            for parameter in inspect.signature(one).parameters.values()
+            for parameter in inspect.signature(value).parameters.values()
         ]
-        for one in (mine, theirs)
+        for value in (mine, theirs)
     ]
     assert parameters[0] == parameters[1]
     assert mine.__name__ == name

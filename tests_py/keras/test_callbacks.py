@@ -79,13 +79,13 @@ def test_what_is_not_there_is_saved_all_the_same(tmp_path: Path) -> None:
 
 
 def test_messages(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    made = [
+    results = [
         ours.callbacks.EarlyStopping("loss", min_delta=99, verbose=1, restore_best_weights=True),
         ours.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 2, verbose=1),
         ours.callbacks.ReduceLROnPlateau("loss", min_delta=99, patience=1, verbose=1),
         ours.callbacks.ModelCheckpoint(tmp_path / "a.keras", "loss", verbose=1),
     ]
-    network().fit(X, Y, epochs=9, verbose=0, callbacks=made)
+    network().fit(X, Y, epochs=9, verbose=0, callbacks=results)
     told = capsys.readouterr().out
     for part in ("Epoch 2: early stopping", "weights of epoch 1", "Epoch 1: LearningRateScheduler",
                  "Epoch 2: ReduceLROnPlateau", "a.keras"):  # fmt: skip
@@ -129,7 +129,7 @@ class Interrupt(ours.callbacks.Callback):
 
     def __init__(self, moment: str, number: int) -> None:
         super().__init__()
-        setattr(self, f"on_{moment}_end", lambda one, logs: 1 / 0 if one == number else None)
+        setattr(self, f"on_{moment}_end", lambda value, logs: 1 / 0 if value == number else None)
 
 
 @pytest.mark.parametrize("broken", [False, True])
@@ -182,7 +182,7 @@ def test_columns_of_a_log(tmp_path: Path) -> None:
 
 def events(path: Path) -> list[tuple[int, dict[str, float]]]:
     """The steps and numbers in a file for TensorBoard, read by what is known of its bytes."""
-    data, found = path.read_bytes(), []
+    data, records = path.read_bytes(), []
     while data:
         (length,) = struct.unpack("<Q", data[:8])
         record, data = data[12 : 12 + length], data[16 + length :]
@@ -194,8 +194,8 @@ def events(path: Path) -> list[tuple[int, dict[str, float]]]:
                 value, rest = rest[2 : 2 + rest[1]], rest[2 + rest[1] :]
                 tag = value[2 : 2 + value[1]].decode()
                 (numbers[tag],) = struct.unpack("<f", value[3 + value[1] : 7 + value[1]])
-            found.append((record[10], numbers))
-    return found
+            records.append((record[10], numbers))
+    return records
 
 
 def test_numbers_for_tensorboard(tmp_path: Path) -> None:

@@ -91,8 +91,8 @@ def assert_equal(first: Any, second: Any) -> None:
         assert first.keys() == second.keys()
         first, second = list(first.values()), list(second.values())
     if isinstance(first, (list, tuple)):
-        for one, other in zip(first, second, strict=True):
-            assert_equal(one, other)
+        for value, other in zip(first, second, strict=True):
+            assert_equal(value, other)
     else:
         np.testing.assert_array_equal(first, second)
 

@@ -77,8 +77,8 @@ def test_clones(make: Any, options: Any) -> None:
     for module in (ours, keras):
         begin()
         model = make(module)
-        given = {} if options is dict else options(module)
-        clone = module.models.clone_model(model, **given)
+        options_of_call = {} if options is dict else options(module)
+        clone = module.models.clone_model(model, **options_of_call)
         texts.append(json.loads(clone.to_json()))
         assert type(clone) is type(model)
     assert texts[0] == texts[1]
@@ -95,8 +95,8 @@ def test_weights_are_new(make: Any) -> None:
     x = wt.tensor(np.random.default_rng(1).normal(size=(3, 4)))
     value = {"x": x} if make is graph else x
     pairs = zip(ours.tree.flatten(model(value)), ours.tree.flatten(clone(value)), strict=True)
-    for one, other in pairs:
-        np.testing.assert_allclose(np.asarray(one), np.asarray(other))
+    for output, cloned_output in pairs:
+        np.testing.assert_allclose(np.asarray(output), np.asarray(cloned_output))
 
 
 def test_other_inputs() -> None:

@@ -41,7 +41,7 @@ def _seeds() -> range:
 
 def predicted(model: Any, inputs: Any) -> Arrays:
     outputs = model.predict(inputs, verbose=0)
-    return [np.asarray(one) for one in (outputs if isinstance(outputs, list) else [outputs])]
+    return [np.asarray(output) for output in (outputs if isinstance(outputs, list) else [outputs])]
 
 
 def trained(model: Any, inputs: Any, targets: Any) -> tuple[Arrays, list[dict[str, float]]]:
@@ -85,14 +85,14 @@ def assert_as_near_as_training_allows(
     mine: Arrays, theirs: Arrays, path: Path, inputs: Any, targets: Any
 ) -> None:
     apart = [distance(*pair) for pair in zip(mine, theirs, strict=True)]
-    if all(far <= allowed(one) for far, one in zip(apart, theirs, strict=True)):
+    if all(far <= allowed(their_output) for far, their_output in zip(apart, theirs, strict=True)):
         return
     others = [
         trained(with_other_last_bits(path, seed), inputs, targets)[0] for seed in range(TRIALS)
     ]
-    for index, (far, one) in enumerate(zip(apart, theirs, strict=True)):
+    for index, (far, output) in enumerate(zip(apart, theirs, strict=True)):
         moved = max(distance(other[index], mine[index]) for other in others)
-        assert far <= max(allowed(one), FURTHER * moved), (index, far, allowed(one), moved)
+        assert far <= max(allowed(output), FURTHER * moved), (index, far, allowed(output), moved)
 
 
 @pytest.mark.filterwarnings("ignore:Layer .* was passed an input with a mask")

@@ -26,8 +26,8 @@ def test_weights(name: str, options: dict[str, Any], backend: str) -> None:
     w[:, 0] = 0
     w[:, 1] *= 1e-6
     wanted = getattr(keras.constraints, name)(**options)(w)
-    made = getattr(ours.constraints, name)(**options)(wt.Variable(w))
-    np.testing.assert_allclose(np.asarray(made), np.asarray(wanted), rtol=1e-4, atol=1e-12)
+    result = getattr(ours.constraints, name)(**options)(wt.Variable(w))
+    np.testing.assert_allclose(np.asarray(result), np.asarray(wanted), rtol=1e-4, atol=1e-12)
 
 
 @pytest.mark.parametrize("name, options", CASES)

@@ -22,9 +22,9 @@ RNG = np.random.default_rng(3)
 
 def texts(count: int) -> Any:
     """Texts as lists of numbers of words, in an array."""
-    found = np.empty(count, dtype=object)
-    found[:] = [RNG.integers(1, 50, RNG.integers(1, 9)).tolist() for _ in range(count)]
-    return found
+    array = np.empty(count, dtype=object)
+    array[:] = [RNG.integers(1, 50, RNG.integers(1, 9)).tolist() for _ in range(count)]
+    return array
 
 
 def pixels(*shape: int) -> Any:
@@ -61,8 +61,8 @@ def fashion(folder: Path) -> None:
 def cifar(folder: Path, names: list[str], key: bytes) -> None:
     folder.mkdir()
     for name in names:
-        held = {b"data": pixels(4, 3072), key: RNG.integers(0, 10, 4).tolist(), b"label": b"any"}
-        (folder / name).write_bytes(pickle.dumps(held, protocol=3))
+        content = {b"data": pixels(4, 3072), key: RNG.integers(0, 10, 4).tolist(), b"label": b"any"}
+        (folder / name).write_bytes(pickle.dumps(content, protocol=3))
 
 
 @pytest.fixture(scope="module")
@@ -77,17 +77,21 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     cifar(folder / "cifar-100-python", ["train", "test"], b"fine_labels")
     (folder / "imdb_word_index.json").write_text('{"the": 1}')
 
-    def found(fname: str, origin: str | None = None, **_: Any) -> str:
+    def fetched(fname: str, origin: str | None = None, **_: Any) -> str:
         return str(folder if fname.endswith("-target") else folder / fname)
 
     with pytest.MonkeyPatch.context() as patch:
         for name in ("mnist", "fashion_mnist", "cifar10", "cifar100", "imdb", "reuters"):
-            patch.setattr(importlib.import_module(f"keras.src.datasets.{name}"), "get_file", found)
+            patch.setattr(
+                importlib.import_module(f"keras.src.datasets.{name}"), "get_file", fetched
+            )
         for name in ("boston_housing", "california_housing"):
-            patch.setattr(importlib.import_module(f"keras.src.datasets.{name}"), "get_file", found)
+            patch.setattr(
+                importlib.import_module(f"keras.src.datasets.{name}"), "get_file", fetched
+            )
         for name in ("cifar", "fashion_mnist", "sources", "word_indices"):
             module = importlib.import_module(f"webtensor.keras.datasets.{name}")
-            patch.setattr(module, "get_file", found)
+            patch.setattr(module, "get_file", fetched)
         yield folder
 
 
@@ -111,11 +115,11 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.mark.filterwarnings("ignore")
 def test_same_data(name: str, options: dict[str, Any]) -> None:
     wanted = getattr(keras.datasets, name).load_data(**options)
-    found = getattr(ours.datasets, name).load_data(**options)
-    for theirs, mine in zip((*wanted[0], *wanted[1]), (*found[0], *found[1]), strict=True):
+    result = getattr(ours.datasets, name).load_data(**options)
+    for theirs, mine in zip((*wanted[0], *wanted[1]), (*result[0], *result[1]), strict=True):
         assert mine.shape == theirs.shape
         if theirs.dtype == object:
-            assert [list(one) for one in mine] == [list(one) for one in theirs]
+            assert [list(part) for part in mine] == [list(part) for part in theirs]
         else:
             assert mine.dtype == theirs.dtype
             np.testing.assert_array_equal(mine, theirs)
@@ -124,9 +128,9 @@ def test_same_data(name: str, options: dict[str, Any]) -> None:
 def test_batches_of_photographs(kept: Path) -> None:
     (x_train, y_train), (x_test, y_test) = ours.datasets.cifar10.load_data()
     assert (x_train.shape, y_train.shape, y_train.dtype) == ((20, 32, 32, 3), (20, 1), np.uint8)
-    held = pickle.loads((kept / "cifar-10-batches-py" / "test_batch").read_bytes())
-    np.testing.assert_array_equal(x_test[3, :, :, 1].ravel(), held[b"data"][3, 1024:2048])
-    np.testing.assert_array_equal(y_test.ravel(), held[b"labels"])
+    content = pickle.loads((kept / "cifar-10-batches-py" / "test_batch").read_bytes())
+    np.testing.assert_array_equal(x_test[3, :, :, 1].ravel(), content[b"data"][3, 1024:2048])
+    np.testing.assert_array_equal(y_test.ravel(), content[b"labels"])
 
 
 @pytest.mark.usefixtures("kept")
@@ -142,10 +146,10 @@ class Evil:
         return print, ("executed",)
 
 
-@pytest.mark.parametrize("held", [Evil(), [Evil()], {"x": print}, np.datetime64(1, "s")])
-def test_code_is_not_executed(held: Any, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("stored", [Evil(), [Evil()], {"x": print}, np.datetime64(1, "s")])
+def test_code_is_not_executed(stored: Any, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ValueError, match="is code and is not executed"):
-        safe_pickle.load(io.BytesIO(pickle.dumps(held)))
+        safe_pickle.load(io.BytesIO(pickle.dumps(stored)))
     assert not capsys.readouterr().out
 
 
@@ -193,8 +197,8 @@ def test_archive_is_unpacked(get: Any, name: str, tmp_path: Path) -> None:
         (tmp_path / "inside.txt").write_text("inside")
         archive.add(tmp_path / "inside.txt", "inside.txt")
     origin = (tmp_path / "a.tar.gz").as_uri()
-    found = get(name, origin, extract=True, cache_dir=tmp_path)
-    assert (Path(found) / "inside.txt").read_text() == "inside"
+    result = get(name, origin, extract=True, cache_dir=tmp_path)
+    assert (Path(result) / "inside.txt").read_text() == "inside"
 
 
 def test_archive_that_leads_out(tmp_path: Path) -> None:

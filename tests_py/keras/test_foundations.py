@@ -45,37 +45,41 @@ def outcome(call: Callable[[Any], Any], tree: Any) -> Any:
         return type(error)
 
 
-def visits(tree: Any, made: Any, top_down: bool) -> Any:
+def visits(tree: Any, nested: Any, top_down: bool) -> Any:
     """What ``traverse`` shows and what it returns, with some parts replaced."""
     seen: list[Any] = []
 
-    def visit(one: Any) -> Any:
-        seen.append(one)
-        if isinstance(one, deque):
+    def visit(node: Any) -> Any:
+        seen.append(node)
+        if isinstance(node, deque):
             return tree.MAP_TO_NONE
-        return ("replaced",) if isinstance(one, int) and one % 2 else None
+        return ("replaced",) if isinstance(node, int) and node % 2 else None
 
-    return tree.traverse(visit, made, top_down=top_down), seen
+    return tree.traverse(visit, nested, top_down=top_down), seen
 
 
 def test_trees_as_in_keras() -> None:
     rng = random.Random(5)
     structures = [structure(rng) for _ in range(120)]
     calls: list[Callable[[Any, Any], Any]] = [
-        lambda tree, made: tree.flatten(made),
-        lambda tree, made: tree.flatten_with_path(made),
-        lambda tree, made: tree.is_nested(made),
-        lambda tree, made: tree.pack_sequence_as(made, range(len(tree.flatten(made)))),
-        lambda tree, made: tree.map_structure(str, made),
-        lambda tree, made: tree.map_structure(lambda one: one * 2, made, none_is_leaf=False),
-        lambda tree, made: tree.map_structure_up_to([None, None], repr, made),
-        lambda tree, made: tree.map_shape_structure(repr, made),
-        lambda tree, made: tree.lists_to_tuples(made),
-        lambda tree, made: visits(tree, made, True),
-        lambda tree, made: visits(tree, made, False),
+        lambda tree, structure: tree.flatten(structure),
+        lambda tree, structure: tree.flatten_with_path(structure),
+        lambda tree, structure: tree.is_nested(structure),
+        lambda tree, structure: tree.pack_sequence_as(
+            structure, range(len(tree.flatten(structure)))
+        ),
+        lambda tree, structure: tree.map_structure(str, structure),
+        lambda tree, structure: tree.map_structure(
+            lambda leaf: leaf * 2, structure, none_is_leaf=False
+        ),
+        lambda tree, structure: tree.map_structure_up_to([None, None], repr, structure),
+        lambda tree, structure: tree.map_shape_structure(repr, structure),
+        lambda tree, structure: tree.lists_to_tuples(structure),
+        lambda tree, structure: visits(tree, structure, True),
+        lambda tree, structure: visits(tree, structure, False),
     ]
-    for made, call in product(structures, calls):
-        got, wanted = (outcome(lambda one: call(one, made), k.tree) for k in (ours, keras))  # noqa: B023
+    for nested, call in product(structures, calls):
+        got, wanted = (outcome(lambda module: call(module, nested), k.tree) for k in (ours, keras))  # noqa: B023
         assert repr(got) == repr(wanted)
     for first, second in zip(structures, [*structures[1:], structures[0]], strict=True):
         for other in (first, second):
@@ -128,10 +132,10 @@ def test_wrong_trees(call: Callable[[Any], Any], error: type[Exception]) -> None
 )
 @pytest.mark.parametrize("dtype", ["float32", "int32"])
 def test_variables_compute_as_in_keras(call: Callable[[Any], Any], dtype: str) -> None:
-    made = [k.Variable([[0.0, 1.0], [2.5, -3.0]], dtype=dtype) for k in (ours, keras)]
-    got, wanted = (np.asarray(call(one)) for one in made)
+    variables = [k.Variable([[0.0, 1.0], [2.5, -3.0]], dtype=dtype) for k in (ours, keras)]
+    got, wanted = (np.asarray(call(variable)) for variable in variables)
     assert_close(got, wanted, rtol=1e-6)
-    np.testing.assert_allclose(made[0].numpy(), made[1].numpy())
+    np.testing.assert_allclose(variables[0].numpy(), variables[1].numpy())
 
 
 @pytest.mark.parametrize(
@@ -171,8 +175,10 @@ def test_stateless_calls(backend: str) -> None:
         layers.append(layer)
     x = np.random.default_rng(1).normal(size=(4, 3)).astype("float32")
     state = [np.full(3, 2.0, "float32"), np.ones(3, "float32")], [np.zeros(3), np.ones(3)]
-    found = [one.stateless_call(*state, x, training=True, return_losses=True) for one in layers]
-    for got, wanted in zip(*(ours.tree.flatten(list(one)) for one in found), strict=True):
+    results = [
+        layer.stateless_call(*state, x, training=True, return_losses=True) for layer in layers
+    ]
+    for got, wanted in zip(*(ours.tree.flatten(list(result)) for result in results), strict=True):
         np.testing.assert_allclose(np.asarray(got), np.asarray(wanted), rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(layers[0].get_weights()[0], np.ones(3))
     mine = layers[0]
@@ -277,18 +283,21 @@ def blocks(k: Any) -> Any:
             for dense, norm in zip(self.dense, self.norms, strict=True):
                 x = norm(dense(x))
             x = self.others["last"](x)
-            for one in self.nested[0]:
-                x = x + one(x)
+            for layer_of_list in self.nested[0]:
+                x = x + layer_of_list(x)
             return x
 
-    made = Blocks()
-    made(np.ones((1, 2), "float32"))
-    return made
+    nested_blocks = Blocks()
+    nested_blocks(np.ones((1, 2), "float32"))
+    return nested_blocks
 
 
 def test_layers_know_what_is_put_into_containers() -> None:
     mine, theirs = blocks(ours), blocks(keras)
-    paths = [[weight.path.partition("/")[2] for weight in made.weights] for made in (mine, theirs)]
+    paths = [
+        [weight.path.partition("/")[2] for weight in blocks_of_api.weights]
+        for blocks_of_api in (mine, theirs)
+    ]
     assert paths[0] == paths[1]
     for name in ("variables", "metrics_variables", "non_trainable_variables", "metrics"):
         assert len(getattr(mine, name)) == len(getattr(theirs, name)), name
@@ -365,7 +374,7 @@ def test_embeddings_go_back(tie_weights: bool) -> None:
 )
 def test_low_rank_adaptation(name: str, config: dict[str, Any], shape: tuple[int, ...]) -> None:
     x = np.arange(np.prod(shape)).reshape(shape) % 5
-    found = []
+    results = []
     for k in (ours, keras):
         layer = getattr(k.layers, name)(**config)
         layer.build(shape)
@@ -374,15 +383,15 @@ def test_low_rank_adaptation(name: str, config: dict[str, Any], shape: tuple[int
         layer.set_weights([rng.normal(size=weight.shape) for weight in layer.weights])
         saved: dict[str, Any] = {}
         layer.save_own_variables(saved)
-        found.append(
+        results.append(
             (
                 [(weight.name, weight.trainable) for weight in layer.weights],
-                {key: one for key, one in layer.get_config().items() if "lora" in key},
+                {key: value for key, value in layer.get_config().items() if "lora" in key},
                 np.asarray(layer(x if name == "Embedding" else x.astype("float32"))),
-                {key: np.asarray(one) for key, one in saved.items()},
+                {key: np.asarray(value) for key, value in saved.items()},
             )
         )
-    mine, theirs = found
+    mine, theirs = results
     assert mine[:2] == theirs[:2]
     np.testing.assert_allclose(mine[2], theirs[2], rtol=1e-4, atol=1e-5)
     assert mine[3].keys() == theirs[3].keys()

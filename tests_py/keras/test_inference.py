@@ -52,8 +52,8 @@ def branched() -> Any:
 def nested() -> Any:
     x = keras.Input((8, 8, 3))
     inner = branched()
-    found = inner(x)
-    return keras.Model(x, [sequential()(x), found["y"], keras.layers.ReLU()(found["z"])])
+    result = inner(x)
+    return keras.Model(x, [sequential()(x), result["y"], keras.layers.ReLU()(result["z"])])
 
 
 def channels_first() -> Any:

@@ -69,9 +69,9 @@ def test_statistics(
 def test_constants(name: str, options: dict[str, Any], shape: tuple[int, ...]) -> None:
     for dtype in (None, "float32") if name == "Identity" else (None, "float32", "int32"):
         wanted = values(getattr(keras.initializers, name)(**options), shape, dtype)
-        made = values(getattr(ours.initializers, name)(**options), shape, dtype)
-        assert made.dtype == wanted.dtype
-        np.testing.assert_array_equal(made, wanted)
+        result = values(getattr(ours.initializers, name)(**options), shape, dtype)
+        assert result.dtype == wanted.dtype
+        np.testing.assert_array_equal(result, wanted)
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (5, 7), (3, 5, 7), (2, 3, 5, 7)])
@@ -83,16 +83,20 @@ def test_fans(shape: tuple[int, ...], axes: tuple[Any, Any]) -> None:
         return
     fans = []
     for mode in ("fan_in", "fan_out"):
-        made = keras.initializers.VarianceScaling(1.0, mode, "untruncated_normal", 1, *axes)(shape)
+        result = keras.initializers.VarianceScaling(1.0, mode, "untruncated_normal", 1, *axes)(
+            shape
+        )
         unit = keras.random.normal(shape, seed=1)
-        fans.append(float((np.asarray(unit) / np.asarray(made)).flat[0]) ** 2)
+        fans.append(float((np.asarray(unit) / np.asarray(result)).flat[0]) ** 2)
     assert compute_fans(shape, *axes) == pytest.approx(fans, rel=1e-4)
 
 
 @pytest.mark.parametrize("shape", [(6, 4), (4, 6), (3, 2, 4), (2, 2, 9)])
 def test_orthogonal(shape: tuple[int, ...], backend: str) -> None:
-    made = values(ours.initializers.Orthogonal(gain=2.0, seed=3), shape).reshape(-1, shape[-1]) / 2
-    product = made @ made.T if made.shape[0] < made.shape[1] else made.T @ made
+    result = (
+        values(ours.initializers.Orthogonal(gain=2.0, seed=3), shape).reshape(-1, shape[-1]) / 2
+    )
+    product = result @ result.T if result.shape[0] < result.shape[1] else result.T @ result
     np.testing.assert_allclose(product, np.eye(len(product)), atol=1e-5)
 
 
@@ -128,10 +132,10 @@ def test_stft(options: dict[str, Any]) -> None:
 
 def test_a_seed_gives_the_same_values_at_each_call() -> None:
     for seed in (None, 7):
-        one = ours.initializers.HeNormal(seed)
-        np.testing.assert_array_equal(values(one, (3, 4)), values(one, (3, 4)))
+        initializer = ours.initializers.HeNormal(seed)
+        np.testing.assert_array_equal(values(initializer, (3, 4)), values(initializer, (3, 4)))
     two = ours.initializers.HeNormal(7)
-    np.testing.assert_array_equal(values(one, (3, 4)), values(two, (3, 4)))
+    np.testing.assert_array_equal(values(initializer, (3, 4)), values(two, (3, 4)))
 
 
 def test_no_seed_is_drawn_anew() -> None:
@@ -148,9 +152,9 @@ def test_set_random_seed_decides_those_without_one() -> None:
 
 
 def test_a_seed_generator_gives_others_each_time() -> None:
-    one = ours.initializers.RandomUniform(seed=ours.random.SeedGenerator(3))
-    assert (values(one, (3, 4)) != values(one, (3, 4))).all()
-    config: Any = ours.initializers.serialize(one)
+    initializer = ours.initializers.RandomUniform(seed=ours.random.SeedGenerator(3))
+    assert (values(initializer, (3, 4)) != values(initializer, (3, 4))).all()
+    config: Any = ours.initializers.serialize(initializer)
     again = ours.initializers.deserialize(config)
     assert again.seed.get_config()["seed"] == 3
 
@@ -196,22 +200,22 @@ def test_every_name_of_keras_is_there() -> None:
 
 
 def test_values_and_functions_are_initializers() -> None:
-    held = ours.initializers.get(np.ones((2, 2), "float32"))
-    np.testing.assert_array_equal(values(held, (2, 2)), np.ones((2, 2)))
+    initializer = ours.initializers.get(np.ones((2, 2), "float32"))
+    np.testing.assert_array_equal(values(initializer, (2, 2)), np.ones((2, 2)))
     with pytest.raises(ValueError, match="wanted shape"):
-        held((3,))
+        initializer((3,))
     assert ours.initializers.get(wt.ones) is wt.ones
     assert ours.initializers.get(None) is None
     assert sqrt(2) == pytest.approx(float(ours.initializers.Constant(sqrt(2))(())))
 
 
 @pytest.mark.parametrize(
-    "name, held", [("float16", "float32"), ("float64", "float32"), ("int64", "int32")]
+    "name, stored", [("float16", "float32"), ("float64", "float32"), ("int64", "int32")]
 )
-def test_other_dtypes_are_held(name: str, held: str) -> None:
+def test_other_dtypes_are_held(name: str, stored: str) -> None:
     for make in (ours.initializers.Ones(), ours.initializers.get(np.ones(2, "float64"))):
-        assert make((2,), name).dtype == held
-    assert ours.optimizers.SGD().add_variable((), dtype=name).dtype == held
+        assert make((2,), name).dtype == stored
+    assert ours.optimizers.SGD().add_variable((), dtype=name).dtype == stored
 
 
 def test_wrong_arguments() -> None:

@@ -53,7 +53,7 @@ def test_what_cannot_be_adapted_says_so() -> None:
     layer.enable_lora(2)
     with pytest.raises(ValueError, match="adapted already"):
         layer.enable_lora(2)
-    held = ours.layers.Conv2D(2, 2, kernel_constraint="non_neg")
-    held.build((None, 4, 4, 1))
+    constrained = ours.layers.Conv2D(2, 2, kernel_constraint="non_neg")
+    constrained.build((None, 4, 4, 1))
     with pytest.raises(ValueError, match="kernel_constraint must be None"):
-        held.enable_lora(2)
+        constrained.enable_lora(2)

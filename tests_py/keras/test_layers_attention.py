@@ -111,17 +111,17 @@ def test_masks_of_inputs_hide(name: str, backend: str) -> None:
         return query, value
 
     query, value = masked()
-    made = layer(query, value)
-    np.testing.assert_array_equal(made._keras_mask, KEPT)
+    result = layer(query, value)
+    np.testing.assert_array_equal(result._keras_mask, KEPT)
     query, value = masked()
     other = wt.where(wt.tensor(HELD[..., None]), value, 7.0)
     other._keras_mask = value._keras_mask
     np.testing.assert_allclose(
-        layer(query, other).numpy()[KEPT], made.numpy()[KEPT], rtol=1e-5, atol=1e-6
+        layer(query, other).numpy()[KEPT], result.numpy()[KEPT], rtol=1e-5, atol=1e-6
     )
     mask = KEPT[:, :, None] & HELD[:, None]
     plain = layer(wt.tensor(query.numpy()), wt.tensor(value.numpy()), attention_mask=mask)
-    np.testing.assert_allclose(plain, made, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(plain, result, rtol=1e-5, atol=1e-6)
     query, value = masked()
     _, scores = layer(query, value, return_attention_scores=True)
     assert not scores.numpy()[:, 0][~mask].any()
@@ -131,10 +131,10 @@ def test_masks_of_inputs_hide(name: str, backend: str) -> None:
 def test_dropout_is_of_training_alone(name: str, backend: str) -> None:
     layer = getattr(ours.layers, name)(**SIZES.get(name, {}), dropout=0.5, seed=1)
     query, value = wt.tensor(array(*QUERY)), wt.tensor(array(*VALUE))
-    given = (query, value) if name in SIZES else ([query, value],)
-    plain = layer(*given)
-    np.testing.assert_array_equal(layer(*given, training=False), plain)
-    first, second = layer(*given, training=True), layer(*given, training=True)
+    arguments = (query, value) if name in SIZES else ([query, value],)
+    plain = layer(*arguments)
+    np.testing.assert_array_equal(layer(*arguments, training=False), plain)
+    first, second = layer(*arguments, training=True), layer(*arguments, training=True)
     assert not np.allclose(first, plain)
     assert not np.allclose(first, second)
 

@@ -69,15 +69,15 @@ def test_weights_begin_as_those_of_keras() -> None:
     theirs, mine = keras.layers.STFTSpectrogram(**options), ours.layers.STFTSpectrogram(**options)
     theirs.build((None, 20, 1))
     mine.build((None, 20, 1))
-    for one, other in zip(theirs.weights, mine.weights, strict=True):
-        np.testing.assert_allclose(other.numpy(), np.asarray(one.value), atol=1e-6)
+    for weight, other in zip(theirs.weights, mine.weights, strict=True):
+        np.testing.assert_allclose(other.numpy(), np.asarray(weight.value), atol=1e-6)
 
 
 def test_number_of_frames_is_known_before() -> None:
     layer = ours.layers.MelSpectrogram(**MEL)
     for samples in range(20, 28):
-        made = layer(wt.ones((1, samples)))
-        assert made.shape == layer.compute_output_shape((1, samples))
+        result = layer(wt.ones((1, samples)))
+        assert result.shape == layer.compute_output_shape((1, samples))
 
 
 @pytest.mark.parametrize("name", WINDOWS)

@@ -45,13 +45,13 @@ def test_layers_without_weights_are_built_unless_a_subclass_builds(
 @pytest.mark.parametrize("name", ["Add", "Concatenate", "Multiply", "Maximum"])
 def test_masks_of_merged_inputs_are_a_list_as_the_inputs_are(k: Any, name: str) -> None:
     layer = getattr(k.layers, name)()
-    one, other = k.Input((4, 5)), k.Input((4, 5))
-    assert layer.compute_mask([one, other], mask=None) is None
-    for inputs, mask in (([one, other], np.ones((2, 4))), (one, [None, None])):
+    first, other = k.Input((4, 5)), k.Input((4, 5))
+    assert layer.compute_mask([first, other], mask=None) is None
+    for inputs, mask in (([first, other], np.ones((2, 4))), (first, [None, None])):
         with pytest.raises(ValueError, match=r"should be a list|must be a list"):
             layer.compute_mask(inputs, mask)
     with pytest.raises(ValueError, match=r"same length|for each of 2 inputs"):
-        layer.compute_mask([one, other], [None])
+        layer.compute_mask([first, other], [None])
 
 
 @BOTH
@@ -62,13 +62,13 @@ def test_masks_of_symbolic_tensors_are_symbolic(k: Any) -> None:
     joint = k.layers.Concatenate(axis=1).compute_mask([x, x], [mask, None])
     assert joint.shape == (None, 8)
     either = k.layers.Add().compute_mask([x, x], [mask, mask])
-    made = k.Model(x, [joint, either])(k.ops.convert_to_tensor([[[0.0, 1], [1, 1]] * 2]))
-    assert np.asarray(made[0]).tolist() == [[True, False] * 2 + [True] * 4]
-    assert np.asarray(made[1]).tolist() == [[True, False] * 2]
+    result = k.Model(x, [joint, either])(k.ops.convert_to_tensor([[[0.0, 1], [1, 1]] * 2]))
+    assert np.asarray(result[0]).tolist() == [[True, False] * 2 + [True] * 4]
+    assert np.asarray(result[1]).tolist() == [[True, False] * 2]
 
 
 def test_symbolic_masks_are_arguments_of_layers_in_models() -> None:
-    made, table = [], np.arange(15, dtype="float32").reshape(5, 3)
+    results, table = [], np.arange(15, dtype="float32").reshape(5, 3)
     for k in (keras, ours):
         ids = k.Input((4,), dtype="int32", name="ids")
         embedding = k.layers.Embedding(5, 3, mask_zero=True, weights=[table])
@@ -76,9 +76,9 @@ def test_symbolic_masks_are_arguments_of_layers_in_models() -> None:
         model = k.Model(ids, mean(embedding(ids), mask=embedding.compute_mask(ids)))
         for same in (model, ours.Model.from_config(model.get_config())):
             same.set_weights([table])
-            made.append(np.asarray(same(np.array([[1, 2, 0, 0], [3, 0, 0, 4]]))))
-    for one in made:
-        np.testing.assert_allclose(one, [[4.5, 5.5, 6.5], [10.5, 11.5, 12.5]])
+            results.append(np.asarray(same(np.array([[1, 2, 0, 0], [3, 0, 0, 4]]))))
+    for result in results:
+        np.testing.assert_allclose(result, [[4.5, 5.5, 6.5], [10.5, 11.5, 12.5]])
 
 
 @BOTH
@@ -93,8 +93,8 @@ def test_attention_hands_the_mask_of_the_query_on(k: Any) -> None:
 @BOTH
 def test_masking_takes_a_value_for_each_feature(k: Any) -> None:
     layer = k.layers.Masking(k.ops.convert_to_tensor([1.0, 2.0]))
-    made = layer(k.ops.convert_to_tensor([[[1.0, 2.0], [1.0, 3.0]]]))
-    assert np.asarray(made).tolist() == [[[0.0, 0.0], [1.0, 3.0]]]
+    result = layer(k.ops.convert_to_tensor([[[1.0, 2.0], [1.0, 3.0]]]))
+    assert np.asarray(result).tolist() == [[[0.0, 0.0], [1.0, 3.0]]]
 
 
 # -- shapes --------------------------------------------------------------------------------------
@@ -130,8 +130,8 @@ def test_scores_are_returned_where_a_position_asks(k: Any, name: str, args: Any)
     layer = getattr(k.layers, name)(*args)
     query, value = k.Input((3, 4)), k.Input((3, 4))
     masks = {"query_mask": None, "value_mask": None, "key_mask": None, "attention_mask": None}
-    made = layer.compute_output_spec(query, value, None, *masks.values(), True)
-    assert [one.shape for one in made] == [(None, 3, 4), (None, 2, 3, 3)]
+    specs = layer.compute_output_spec(query, value, None, *masks.values(), True)
+    assert [spec.shape for spec in specs] == [(None, 3, 4), (None, 2, 3, 3)]
 
 
 @BOTH
@@ -184,8 +184,8 @@ def test_grouped_query_attention_shows_its_arguments(k: Any) -> None:
 
 @BOTH
 def test_bidirectional_keeps_whether_to_use_cudnn(k: Any) -> None:
-    made = k.layers.Bidirectional(k.layers.GRU(1, use_cudnn=False))
-    assert made.forward_layer.use_cudnn is made.backward_layer.use_cudnn is False
+    bidirectional = k.layers.Bidirectional(k.layers.GRU(1, use_cudnn=False))
+    assert bidirectional.forward_layer.use_cudnn is bidirectional.backward_layer.use_cudnn is False
     assert not hasattr(k.layers.SimpleRNN(1), "use_cudnn")
 
 
@@ -206,8 +206,8 @@ def test_symbolic_relu_is_the_operation_of_keras() -> None:
         x = k.Input((3,), name="x")
         model = k.Model(x, k.activations.relu(x, 0.1, max_value=3.0))
         assert len(model.layers) == 1
-        made = model(k.ops.convert_to_tensor([[-1.0, 2.0, 5.0]]))
-        assert_close(np.asarray(made), [[-0.1, 2.0, 3.0]], rtol=1e-6)
+        result = model(k.ops.convert_to_tensor([[-1.0, 2.0, 5.0]]))
+        assert_close(np.asarray(result), [[-0.1, 2.0, 3.0]], rtol=1e-6)
         config = model.get_config()["layers"][1]
         configs.append({key: config[key] for key in ("module", "class_name")})
         configs[-1].update({**config["config"], "name": None})

@@ -42,10 +42,10 @@ def common(choose: random.Random, rank: int) -> dict[str, Any]:
 
 def shape(choose: random.Random, rank: int, channels: int, data_format: str | None) -> Any:
     """A shape of inputs that filters fit."""
-    places = [choose.randint(6, 9) if rank < 3 else choose.randint(5, 6) for _ in range(rank)]
+    sizes = [choose.randint(6, 9) if rank < 3 else choose.randint(5, 6) for _ in range(rank)]
     if data_format == "channels_first":
-        return (2, channels, *places)
-    return (2, *places, channels)
+        return (2, channels, *sizes)
+    return (2, *sizes, channels)
 
 
 def convolution(choose: random.Random, rank: int) -> Case:
@@ -65,22 +65,22 @@ def transposed(choose: random.Random, rank: int) -> Case:
     config["filters"] = choose.randint(1, 3)
     if choose.random() < 0.5:
         config["output_padding"] = choose.randrange(config.get("strides", 1))
-    given = shape(choose, rank, choose.randint(1, 3), config["data_format"])
-    return Case(f"Conv{rank}DTranspose", config, given)
+    input_shape = shape(choose, rank, choose.randint(1, 3), config["data_format"])
+    return Case(f"Conv{rank}DTranspose", config, input_shape)
 
 
 def depthwise(choose: random.Random, rank: int) -> Case:
     config = {**common(choose, rank), "depth_multiplier": choose.randint(1, 2)}
     config["depthwise_regularizer"] = choose.choice([None, "l1"])
-    given = shape(choose, rank, choose.randint(1, 3), config["data_format"])
-    return Case(f"DepthwiseConv{rank}D", config, given)
+    input_shape = shape(choose, rank, choose.randint(1, 3), config["data_format"])
+    return Case(f"DepthwiseConv{rank}D", config, input_shape)
 
 
 def separable(choose: random.Random, rank: int) -> Case:
     config = {**common(choose, rank), "depth_multiplier": choose.randint(1, 2)}
     config.update(filters=choose.randint(1, 3), pointwise_initializer="he_normal")
-    given = shape(choose, rank, choose.randint(1, 3), config["data_format"])
-    return Case(f"SeparableConv{rank}D", config, given)
+    input_shape = shape(choose, rank, choose.randint(1, 3), config["data_format"])
+    return Case(f"SeparableConv{rank}D", config, input_shape)
 
 
 def cases(kind: Callable[[random.Random, int], Case], counts: dict[int, int]) -> list[Case]:
@@ -107,14 +107,14 @@ def test_as_in_keras(case: Case) -> None:
 
 def lengths() -> list[dict[str, Any]]:
     """Kernel sizes, strides, dilations and paddings, all that go together."""
-    found = []
+    results = []
     for size in (1, 2, 3, 4, 5):
         for stride, rate in ((1, 1), (1, 2), (1, 3), (2, 1), (3, 1), (5, 1)):
             for more in (None, *range(stride)):
                 for padding in ("valid", "same"):
                     config = {"kernel_size": size, "strides": stride, "dilation_rate": rate}
-                    found.append({**config, "output_padding": more, "padding": padding})
-    return found
+                    results.append({**config, "output_padding": more, "padding": padding})
+    return results
 
 
 def reached(config: dict[str, Any]) -> list[list[int]]:
@@ -133,19 +133,19 @@ def reached(config: dict[str, Any]) -> list[list[int]]:
     steps: list[list[int]] = [[] for _ in range(length)]
     for start in range(4):
         for tap in range(size):
-            place = start * stride + tap * rate - before
-            if 0 <= place < length:
-                steps[place].append(start)
+            position = start * stride + tap * rate - before
+            if 0 <= position < length:
+                steps[position].append(start)
     return steps
 
 
 def test_lengths_of_transposed_convolutions() -> None:
     for config in lengths():
         layer = ours.layers.Conv1DTranspose(1, **config, kernel_initializer="ones")
-        made = layer([[[1.0], [10.0], [100.0], [1000.0]]])
+        result = layer([[[1.0], [10.0], [100.0], [1000.0]]])
         wanted = [[[float(sum(10**step for step in steps))] for steps in reached(config)]]
-        assert made.tolist() == wanted, config
-        assert layer.compute_output_shape((1, 4, 1)) == made.shape, config
+        assert result.tolist() == wanted, config
+        assert layer.compute_output_shape((1, 4, 1)) == result.shape, config
         assert layer.compute_output_shape((None, None, 1)) == (None, None, 1)
 
 

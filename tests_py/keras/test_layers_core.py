@@ -46,8 +46,12 @@ def doubled(x: Any) -> Any:
 CASES = [
     *(Case("Dense", config, shape) for config in DENSE for shape in [(2, 3), (2, 3, 4)]),
     *(
-        Case("EinsumDense", {"equation": one, "output_shape": output, "bias_axes": axes}, shape)
-        for one, output, axes, shape in EINSUM
+        Case(
+            "EinsumDense",
+            {"equation": equation_input, "output_shape": output, "bias_axes": axes},
+            shape,
+        )
+        for equation_input, output, axes, shape in EINSUM
     ),
     Case(
         "EinsumDense",
@@ -190,10 +194,10 @@ def test_lambda_computes() -> None:
 
 
 def test_output_shapes_of_lambda() -> None:
-    given = ours.layers.Lambda(doubled, output_shape=(7,))
-    assert given(ours.Input((4,))).shape == (None, 7)
-    found = ours.layers.Lambda(doubled, output_shape=lambda shape: (*shape, 2))
-    assert found.compute_output_shape((None, 4)) == (None, 4, 2)
+    fixed = ours.layers.Lambda(doubled, output_shape=(7,))
+    assert fixed(ours.Input((4,))).shape == (None, 7)
+    inferred = ours.layers.Lambda(doubled, output_shape=lambda shape: (*shape, 2))
+    assert inferred.compute_output_shape((None, 4)) == (None, 4, 2)
 
 
 def test_lambda_is_given_masks_and_training() -> None:
@@ -205,9 +209,9 @@ def test_lambda_is_given_masks_and_training() -> None:
     assert layer(x).item() == 1
     assert layer(x, training=True).item() == 2
     x._keras_mask = wt.tensor([True])
-    made = layer(x)
-    assert made.item() == 5
-    assert made._keras_mask.tolist() == [True]
+    result = layer(x)
+    assert result.item() == 5
+    assert result._keras_mask.tolist() == [True]
 
 
 def test_configurations_of_lambda() -> None:
@@ -239,8 +243,8 @@ def test_code_of_lambda_is_never_saved_or_loaded() -> None:
 
 def test_identity_takes_structures() -> None:
     layer = ours.layers.Identity()
-    made = layer([ours.Input((2,)), ours.Input((3,), dtype="int32")])
-    assert [(one.shape, str(one.dtype)) for one in made] == [
+    outputs = layer([ours.Input((2,)), ours.Input((3,), dtype="int32")])
+    assert [(output.shape, str(output.dtype)) for output in outputs] == [
         ((None, 2), "float32"),
         ((None, 3), "int32"),
     ]

@@ -38,8 +38,8 @@ def test_as_in_keras(case: Case) -> None:
 
 
 def test_embedding_masks_zeros(backend: str) -> None:
-    made = ours.layers.Embedding(5, 2, mask_zero=True)(WORDS)
-    np.testing.assert_array_equal(made._keras_mask, WORDS != 0)
+    result = ours.layers.Embedding(5, 2, mask_zero=True)(WORDS)
+    np.testing.assert_array_equal(result._keras_mask, WORDS != 0)
     assert getattr(ours.layers.Embedding(5, 2)(WORDS), "_keras_mask", None) is None
 
 
@@ -51,8 +51,8 @@ def test_embedding_takes_floats_and_weights(backend: str) -> None:
 
 
 def test_masking_marks_steps(backend: str) -> None:
-    made = ours.layers.Masking()(STEPS)
-    np.testing.assert_array_equal(made._keras_mask, STEPS.any(-1))
+    result = ours.layers.Masking()(STEPS)
+    np.testing.assert_array_equal(result._keras_mask, STEPS.any(-1))
 
 
 def test_masks_reach_what_follows(backend: str) -> None:

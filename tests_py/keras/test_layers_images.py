@@ -51,8 +51,8 @@ def same(mine: Any, theirs: Any, atol: float = 1e-5) -> None:
     """Check shape and elements, also of dictionaries."""
     if isinstance(theirs, dict):
         assert {*mine} == {*theirs}
-        for key, one in theirs.items():
-            same(mine[key], one, atol)
+        for key, array in theirs.items():
+            same(mine[key], array, atol)
         return
     assert np.shape(mine) == np.shape(theirs)
     np.testing.assert_allclose(np.asarray(mine), np.asarray(theirs), rtol=1e-5, atol=atol)
@@ -69,7 +69,9 @@ BY_EXTREMES = ("AutoContrast", "AugMix", "RandAugment")
 
 
 @pytest.mark.parametrize("data_format", FORMATS)
-@pytest.mark.parametrize("number", range(len(LAYERS)), ids=lambda one: f"{one}-{LAYERS[one][0]}")
+@pytest.mark.parametrize(
+    "number", range(len(LAYERS)), ids=lambda index: f"{index}-{LAYERS[index][0]}"
+)
 def test_images_and_labels(
     number: int, data_format: str, backend: str, wanted: dict[str, list[Any]]
 ) -> None:
@@ -77,39 +79,41 @@ def test_images_and_labels(
     layer = getattr(ours.layers, name)(**config, data_format=data_format)
     drawn, images, labels = wanted["layers"][2 * number + FORMATS.index(data_format)]
     x = wt.tensor(of_values(bounds, data_format))
-    found = layer.transform_images(x, drawn)
+    transformed = layer.transform_images(x, drawn)
     if data_format == "channels_last" or name not in BY_EXTREMES:
-        same(found, images, 3e-5 * bounds[1])
+        same(transformed, images, 3e-5 * bounds[1])
     same(layer.transform_labels(wt.tensor(LABELS), drawn), labels)
     own = layer.get_random_transformation(x, seed=3)
     if isinstance(drawn, dict):
         assert {*own} == {*drawn}
 
 
-@pytest.mark.parametrize("number", range(len(MOVING)), ids=lambda one: f"{one}-{MOVING[one][0]}")
+@pytest.mark.parametrize(
+    "number", range(len(MOVING)), ids=lambda index: f"{index}-{MOVING[index][0]}"
+)
 def test_boxes(number: int, backend: str, wanted: dict[str, list[Any]]) -> None:
     name, config = MOVING[number]
     layer = getattr(ours.layers, name)(**config)
     drawn, boxes = wanted["boxes"][number]
     format = config["bounding_box_format"]
-    given = in_format(BOXES, format, bounding_boxes.convert_format)
-    made = layer.transform_bounding_boxes(given, drawn)
-    same(made, boxes, 1e-4)
-    data = {"images": IMAGES, "bounding_boxes": given}
+    converted = in_format(BOXES, format, bounding_boxes.convert_format)
+    result = layer.transform_bounding_boxes(converted, drawn)
+    same(result, boxes, 1e-4)
+    data = {"images": IMAGES, "bounding_boxes": converted}
     assert np.shape(layer(data)["bounding_boxes"]["boxes"]) == np.shape(boxes["boxes"])
-    assert given["labels"] is NUMBERS
-    one = {key: value[0] for key, value in given.items()}
-    alone = layer({"images": IMAGES[0], "bounding_boxes": one})["bounding_boxes"]
+    assert converted["labels"] is NUMBERS
+    single = {key: value[0] for key, value in converted.items()}
+    alone = layer({"images": IMAGES[0], "bounding_boxes": single})["bounding_boxes"]
     assert np.shape(alone["boxes"]) == np.shape(boxes["boxes"])[1:]
 
 
 @pytest.mark.parametrize(
-    "number", range(len(FUNCTIONS)), ids=lambda one: f"{one}-{FUNCTIONS[one][0]}"
+    "number", range(len(FUNCTIONS)), ids=lambda index: f"{index}-{FUNCTIONS[index][0]}"
 )
 def test_functions_of_boxes(number: int, wanted: dict[str, list[Any]]) -> None:
     name, args, options = FUNCTIONS[number]
-    found = getattr(ours.utils.bounding_boxes, name)(*args, **options)
-    same(found, wanted["functions"][number], 2e-5)
+    result = getattr(ours.utils.bounding_boxes, name)(*args, **options)
+    same(result, wanted["functions"][number], 2e-5)
 
 
 OTHERS: list[tuple[str, Config]] = [
@@ -126,7 +130,7 @@ OTHERS: list[tuple[str, Config]] = [
     [*((name, config) for name, config, _ in LAYERS), *MOVING, *OTHERS],
 )
 def test_configurations(name: str, config: Config) -> None:
-    theirs, layer = (getattr(one.layers, name)(**config, name="a") for one in (keras, ours))
+    theirs, layer = (getattr(module.layers, name)(**config, name="a") for module in (keras, ours))
     assert plain(layer.get_config()) == plain(theirs.get_config())
     again = type(layer).from_config(plain(theirs.get_config()))
     assert plain(again.get_config()) == plain(theirs.get_config())
@@ -167,7 +171,7 @@ def test_calls_differ_whatever_the_seed() -> None:
     for seed in range(1, 6):
         layer: Any = ours.layers.RandomBrightness(0.5, seed=seed)
         drawn = [layer.get_random_transformation(IMAGES)["rgb_delta"] for _ in range(8)]
-        assert len({repr(one.tolist()) for one in drawn}) == 8
+        assert len({repr(values.tolist()) for values in drawn}) == 8
 
 
 @pytest.mark.parametrize(
@@ -192,7 +196,7 @@ def test_bits_that_are_kept() -> None:
     def kept(factor: Any) -> set[int]:
         layer: Any = ours.layers.RandomPosterization(factor)
         drawn = layer.get_random_transformation(wt.zeros((200, 4, 4, 3)))["shift_factor"]
-        return {8 - one for one in drawn.tolist()}
+        return {8 - shift for shift in drawn.tolist()}
 
     assert kept(4) == {1, 2, 3}
     assert kept((6, 8)) == {6, 7}
@@ -202,11 +206,11 @@ def test_bits_that_are_kept() -> None:
 def test_rectangles_have_the_area_and_the_labels_their_shares() -> None:
     x = wt.zeros((300, 40, 50, 3))
     layer = ours.layers.RandomErasing((1, 1), scale=(0.25, 0.25), fill_value=1, seed=1)
-    made = np.asarray(layer(x))
-    area = made[..., 0].mean((1, 2))
+    images = np.asarray(layer(x))
+    area = images[..., 0].mean((1, 2))
     assert abs(area.mean() - 0.25) < 0.01
     assert area.std() < 0.02
-    assert made[:, 1].max() == made[:, -1].max() == 1
+    assert images[:, 1].max() == images[:, -1].max() == 1
     drawn: Any = ours.layers.CutMix(seed=1).get_random_transformation(x)
     area = np.asarray(drawn["batch_masks"]).mean((1, 2, 3))
     np.testing.assert_allclose(1 - area, np.asarray(drawn["mix_weight"]).flatten(), atol=0.06)
@@ -249,14 +253,14 @@ def test_calls(name: str, config: Config, backend: str) -> None:
         first.generator = ours.random.SeedGenerator(7)
         second.generator = ours.random.SeedGenerator(7)
     data = {"images": x, "labels": LABELS, "segmentation_masks": WHOLE}
-    made, images = first(data), np.asarray(second(x))
-    np.testing.assert_allclose(np.asarray(made["images"]), images, atol=1e-4)
-    assert {*made} == {*data}
-    assert made["segmentation_masks"].shape == WHOLE.shape
+    outputs, images = first(data), np.asarray(second(x))
+    np.testing.assert_allclose(np.asarray(outputs["images"]), images, atol=1e-4)
+    assert {*outputs} == {*data}
+    assert outputs["segmentation_masks"].shape == WHOLE.shape
     assert images.shape == x.shape
     assert np.isfinite(images).all()
-    one = np.asarray(first(x[0]))
-    assert one.shape == x[0].shape
+    single = np.asarray(first(x[0]))
+    assert single.shape == x[0].shape
     if name not in TOGETHER:
         alone = first({"images": x[0], "labels": LABELS[0], "segmentation_masks": WHOLE[0]})
         assert alone["labels"].tolist() == LABELS[0].tolist()
@@ -268,9 +272,9 @@ def test_calls(name: str, config: Config, backend: str) -> None:
 def test_masks_follow_the_pixels(backend: str) -> None:
     masks = WHOLE[..., :1]
     layer: Any = ours.layers.RandomShear((0.5, 0.5), interpolation="nearest", seed=1)
-    made = layer({"images": masks, "segmentation_masks": masks})
+    result = layer({"images": masks, "segmentation_masks": masks})
     np.testing.assert_array_equal(
-        np.asarray(made["images"]), np.asarray(made["segmentation_masks"])
+        np.asarray(result["images"]), np.asarray(result["segmentation_masks"])
     )
     for layer in (ours.layers.RandAugment(seed=1), ours.layers.RandomInvert((1, 1))):
         assert layer({"images": IMAGES, "segmentation_masks": masks})["segmentation_masks"].shape
@@ -309,12 +313,12 @@ def test_a_layer_of_ones_own() -> None:
             return labels * 2
 
     data = {"images": IMAGES, "labels": LABELS}
-    made = Half()(data)
-    np.testing.assert_allclose(np.asarray(made["images"]), IMAGES / 2)
-    np.testing.assert_allclose(np.asarray(made["labels"]), LABELS * 2)
+    result = Half()(data)
+    np.testing.assert_allclose(np.asarray(result["images"]), IMAGES / 2)
+    np.testing.assert_allclose(np.asarray(result["labels"]), LABELS * 2)
     np.testing.assert_allclose(np.asarray(Half()(IMAGES[0], training=False)), IMAGES[0])
-    one = Half()({"images": IMAGES[0], "labels": LABELS[0]})
-    np.testing.assert_allclose(np.asarray(one["labels"]), LABELS[0] * 2)
+    single = Half()({"images": IMAGES[0], "labels": LABELS[0]})
+    np.testing.assert_allclose(np.asarray(single["labels"]), LABELS[0] * 2)
 
 
 # -- wrong arguments ---------------------------------------------------------------------------

@@ -78,13 +78,13 @@ def test_masks(name: str, which: tuple[int | None, ...]) -> None:
     results = []
     for module, tensor in ((keras, keras.ops.convert_to_tensor), (ours, wt.tensor)):
         inputs = [tensor(array) for array in arrays]
-        for one, index in zip(inputs, which, strict=True):
+        for x, index in zip(inputs, which, strict=True):
             if index is not None:
-                one._keras_mask = tensor(MASKS[index])
+                x._keras_mask = tensor(MASKS[index])
         results.append(getattr(module.layers, kind)(**config)(inputs))
-    wanted, made = results
-    np.testing.assert_allclose(np.asarray(made), np.asarray(wanted), rtol=1e-5, atol=1e-6)
-    masks = [getattr(one, "_keras_mask", None) for one in (wanted, made)]
+    wanted, result = results
+    np.testing.assert_allclose(np.asarray(result), np.asarray(wanted), rtol=1e-5, atol=1e-6)
+    masks = [getattr(tensor, "_keras_mask", None) for tensor in (wanted, result)]
     assert (masks[0] is None) == (masks[1] is None)
     if masks[0] is not None:
         assert np.array_equal(np.asarray(masks[0]), np.asarray(masks[1]))

@@ -132,10 +132,10 @@ def test_steps_in_training_leave_memory_flat(backend: str, no_leak: None) -> Non
 def test_batch_normalization_takes_the_mask_that_its_inputs_carry(backend: str) -> None:
     x = np.random.default_rng(0).normal(0, 1, (2, 3, 4)).astype("float32")
     layer, other = ours.layers.BatchNormalization(), ours.layers.BatchNormalization()
-    held = wt.tensor(x)
-    held._keras_mask = wt.tensor(MASK)
-    y = layer(held, training=True)
-    assert y._keras_mask is held._keras_mask
+    tensor = wt.tensor(x)
+    tensor._keras_mask = wt.tensor(MASK)
+    y = layer(tensor, training=True)
+    assert y._keras_mask is tensor._keras_mask
     wanted = other(x, training=True, mask=wt.tensor(MASK))
     np.testing.assert_array_equal(np.asarray(y), np.asarray(wanted))
     np.testing.assert_allclose(
@@ -163,8 +163,8 @@ def test_second_derivatives_of_moments(axis: Any, backend: str) -> None:
         variance = wt.mean(wt.square(z - mean), axis)
         return wt.sum(wt.square(wt.reshape(mean, variance.shape)) * variance)
 
-    found, wanted = (second_gradient(function, x) for function in (scaled, plain))
-    np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=2e-4, atol=1e-5)
+    result, wanted = (second_gradient(function, x) for function in (scaled, plain))
+    np.testing.assert_allclose(np.asarray(result), np.asarray(wanted), rtol=2e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -192,8 +192,8 @@ def test_second_derivatives(name: str, config: dict[str, Any], axes: Any, backen
         variance = wt.mean(wt.square(apart), axes, keepdims=True)
         return wt.sum(wt.sin(apart / wt.sqrt(variance + epsilon)) * x)
 
-    found, wanted = (second_gradient(function, x) for function in (scaled, plain))
-    np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=2e-3, atol=2e-4)
+    result, wanted = (second_gradient(function, x) for function in (scaled, plain))
+    np.testing.assert_allclose(np.asarray(result), np.asarray(wanted), rtol=2e-3, atol=2e-4)
 
 
 def test_gradients_survive_tidy(backend: str) -> None:
@@ -337,11 +337,11 @@ def test_errors_as_in_keras(make: Any, error: type[Exception], match: str) -> No
 def test_rms_scaling_warns_and_computes_as_in_keras() -> None:
     x = np.random.default_rng(0).normal(0, 1, (2, 3, 4)).astype("float32")
     for axis in (-1, [1, 2]):
-        made = []
+        results = []
         for module in (keras, ours):
             with pytest.warns(UserWarning, match="rms_scaling"):
-                made.append(module.layers.LayerNormalization(axis, rms_scaling=True))
-        theirs, layer = made
+                results.append(module.layers.LayerNormalization(axis, rms_scaling=True))
+        theirs, layer = results
         with pytest.warns(UserWarning, match="rms_scaling"):
             wanted = np.asarray(theirs(x))
         for backend in BACKENDS:

@@ -17,9 +17,9 @@ FORMATS = (None, "channels_last", "channels_first")
 
 def shape(choose: random.Random, rank: int, data_format: str | None) -> Any:
     """A shape of inputs."""
-    places = [choose.randint(4, 9 - rank) for _ in range(rank)]
+    sizes = [choose.randint(4, 9 - rank) for _ in range(rank)]
     channels = choose.randint(1, 3)
-    return (2, channels, *places) if data_format == "channels_first" else (2, *places, channels)
+    return (2, channels, *sizes) if data_format == "channels_first" else (2, *sizes, channels)
 
 
 def integers(choose: random.Random, rank: int, most: int) -> Any:
@@ -30,7 +30,7 @@ def integers(choose: random.Random, rank: int, most: int) -> Any:
 
 def windows(kind: str, rank: int, count: int) -> list[Case]:
     choose = random.Random(f"{kind}{rank}")
-    found = []
+    results = []
     for _ in range(count):
         config = {
             "pool_size": integers(choose, rank, 3),
@@ -38,9 +38,9 @@ def windows(kind: str, rank: int, count: int) -> list[Case]:
             "padding": choose.choice(["valid", "same"]),
             "data_format": choose.choice(FORMATS),
         }
-        given = shape(choose, rank, config["data_format"])
-        found.append(Case(f"{kind}Pooling{rank}D", config, given))
-    return found
+        input_shape = shape(choose, rank, config["data_format"])
+        results.append(Case(f"{kind}Pooling{rank}D", config, input_shape))
+    return results
 
 
 def whole(kind: str, rank: int) -> list[Case]:
@@ -54,13 +54,13 @@ def whole(kind: str, rank: int) -> list[Case]:
 
 def parts(kind: str, rank: int) -> list[Case]:
     choose = random.Random(f"adaptive {kind}{rank}")
-    found = []
+    results = []
     for data_format in FORMATS[1:] if rank < 3 else FORMATS[2:]:
-        given = shape(choose, rank, data_format)
+        input_shape = shape(choose, rank, data_format)
         most = 4 if rank < 3 else 2  # JAX compiles something for each part
         config = {"output_size": integers(choose, rank, most), "data_format": data_format}
-        found.append(Case(f"Adaptive{kind}Pooling{rank}D", config, given))
-    return found
+        results.append(Case(f"Adaptive{kind}Pooling{rank}D", config, input_shape))
+    return results
 
 
 CASES = [
@@ -84,16 +84,16 @@ MASK = np.array([[True, False, True, True], [False, False, True, False]])
 
 @pytest.mark.parametrize("config", [{}, {"keepdims": True}, {"data_format": "channels_first"}])
 def test_means_of_the_steps_that_a_mask_lets(config: dict[str, Any]) -> None:
-    given = (2, 3, 4) if "data_format" in config else (2, 4, 3)
-    check(Case("GlobalAveragePooling1D", config, given, {"mask": MASK}))
+    input_shape = (2, 3, 4) if "data_format" in config else (2, 4, 3)
+    check(Case("GlobalAveragePooling1D", config, input_shape, {"mask": MASK}))
 
 
 def test_masks_that_inputs_carry_end_there() -> None:
     x = wt.tensor(np.arange(8.0), shape=(2, 4, 1))
     x._keras_mask = wt.tensor(MASK)
-    made = ours.layers.GlobalAveragePooling1D()(x)
-    assert np.allclose(made.tolist(), [[5 / 3], [6.0]])
-    assert getattr(made, "_keras_mask", None) is None
+    result = ours.layers.GlobalAveragePooling1D()(x)
+    assert np.allclose(result.tolist(), [[5 / 3], [6.0]])
+    assert getattr(result, "_keras_mask", None) is None
 
 
 def test_other_names_are_the_same_classes() -> None:
@@ -135,9 +135,9 @@ def test_the_greatest_of_integers_is_one_of_them() -> None:
         ("AdaptiveMaxPooling1D", 2),
         ("AdaptiveMaxPooling1D", 3),
     ):
-        theirs, made = (getattr(k.layers, name)(size)(x) for k in (keras, ours))
-        assert str(theirs.dtype) == str(made.dtype) == "int32"
-        np.testing.assert_array_equal(np.asarray(made), np.asarray(theirs))
+        theirs, result = (getattr(k.layers, name)(size)(x) for k in (keras, ours))
+        assert str(theirs.dtype) == str(result.dtype) == "int32"
+        np.testing.assert_array_equal(np.asarray(result), np.asarray(theirs))
 
 
 def test_refused_inputs() -> None:

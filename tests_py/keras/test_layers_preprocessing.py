@@ -21,7 +21,10 @@ CUBE = RNG.integers(0, 5, (2, 3, 4)).astype("int32")
 SCALED = RNG.normal(0, 1, (4, 3)).astype("float32")
 
 RESIZING: list[dict[str, Any]] = [
-    *({"interpolation": one} for one in ("bilinear", "nearest", "bicubic", "lanczos3")),
+    *(
+        {"interpolation": interpolation}
+        for interpolation in ("bilinear", "nearest", "bicubic", "lanczos3")
+    ),
     {"interpolation": "lanczos5", "antialias": True},
     {"antialias": True},
     {"interpolation": "bicubic", "antialias": True, "data_format": "channels_first"},
@@ -86,7 +89,7 @@ CASES = [
         Case("Resizing", {"height": 3, "width": 9, **config}, WHOLE)
         for config in ({}, {"interpolation": "nearest"}, {"crop_to_aspect_ratio": True})
     ),
-    *(Case("CenterCrop", {"height": one, "width": two}, IMAGES) for one, two in CROPS),
+    *(Case("CenterCrop", {"height": height, "width": two}, IMAGES) for height, two in CROPS),
     Case("CenterCrop", {"height": 3, "width": 2, "data_format": "channels_first"}, IMAGES),
     *(
         Case(name, {**config, "seed": 5}, IMAGES, {"training": False})
@@ -106,10 +109,10 @@ def test_as_in_keras(case: Case) -> None:
 @pytest.mark.parametrize("mode", ["one_hot", "multi_hot", "count"])
 def test_encoding_leaves_out_what_is_out_of_range(mode: str, backend: str) -> None:
     for numbers in (np.array([3, 9, -1], "int32"), np.array([[3, 9, -1]], "int32"), CUBE, 2):
-        made = [
+        results = [
             np.asarray(module.layers.CategoryEncoding(4, mode)(numbers)) for module in (keras, ours)
         ]
-        np.testing.assert_array_equal(made[1], made[0])
+        np.testing.assert_array_equal(results[1], results[0])
 
 
 @pytest.mark.parametrize(
@@ -118,8 +121,8 @@ def test_encoding_leaves_out_what_is_out_of_range(mode: str, backend: str) -> No
 )
 def test_normalization_adapts_as_in_keras(axis: Any, shape: Any, backend: str) -> None:
     data = np.random.default_rng(1).normal(3, 2, shape).astype("float32")
-    made = [module.layers.Normalization(axis) for module in (keras, ours)]
-    theirs, layer = made
+    results = [module.layers.Normalization(axis) for module in (keras, ours)]
+    theirs, layer = results
     theirs.build(shape)
     theirs.adapt_mean.assign(data.mean(theirs._reduce_axis))
     theirs.adapt_variance.assign(data.var(theirs._reduce_axis))
@@ -193,8 +196,8 @@ def test_discretization_adapts_to_batches(backend: str) -> None:
 def test_crops_as_in_keras(size: Any, at: Any, backend: str) -> None:
     theirs, layer = (module.layers.RandomCrop(*size, seed=1) for module in (keras, ours))
     wanted = theirs.transform_images(keras.ops.convert_to_tensor(IMAGES), at)
-    found = layer.transform_images(wt.tensor(IMAGES), at)
-    assert_close(np.asarray(found), np.asarray(wanted), rtol=1e-5)
+    images = layer.transform_images(wt.tensor(IMAGES), at)
+    assert_close(np.asarray(images), np.asarray(wanted), rtol=1e-5)
     assert plain({**layer.get_config(), "name": ""}) == plain({**theirs.get_config(), "name": ""})
     assert layer.compute_output_shape((None, 9, 9, 1)) == (None, *size, 1)
     middle = [module.layers.RandomCrop(20, 9) for module in (keras, ours)]
@@ -249,29 +252,29 @@ def test_each_call_draws_others_and_seeds_repeat(
     x = IMAGES / 255 if "value_range" in config else IMAGES
     first, second = (getattr(ours.layers, name)(**config, seed=11) for _ in range(2))
     drawn = [np.asarray(first(x)) for _ in range(6)]
-    assert len({one.tobytes() for one in drawn}) > 1
-    for one in drawn:
-        np.testing.assert_array_equal(np.asarray(second(x)), one)
-    given = [first.get_random_transformation(wt.tensor(x), seed=4) for _ in range(2)]
-    assert repr(given[0]) == repr(given[1])
+    assert len({image.tobytes() for image in drawn}) > 1
+    for image in drawn:
+        np.testing.assert_array_equal(np.asarray(second(x)), image)
+    transformations = [first.get_random_transformation(wt.tensor(x), seed=4) for _ in range(2)]
+    assert repr(transformations[0]) == repr(transformations[1])
 
 
 @pytest.mark.parametrize("name, config", [*AUGMENTATION, ("RandomCrop", {"height": 3, "width": 4})])
 def test_one_image_is_as_a_batch_of_one(name: str, config: dict[str, Any], backend: str) -> None:
     first, second = (getattr(ours.layers, name)(**config, seed=2) for _ in range(2))
-    one = np.asarray(first(IMAGES[0]))
-    np.testing.assert_array_equal(np.asarray(second(IMAGES[:1]))[0], one)
-    assert first.compute_output_shape((6, 8, 3)) == one.shape
+    single = np.asarray(first(IMAGES[0]))
+    np.testing.assert_array_equal(np.asarray(second(IMAGES[:1]))[0], single)
+    assert first.compute_output_shape((6, 8, 3)) == single.shape
 
 
 def test_dictionaries_of_images_and_masks(backend: str) -> None:
     masks = np.arange(2 * 6 * 8, dtype="int32").reshape((2, 6, 8, 1)) % 3
     data = {"images": IMAGES, "segmentation_masks": masks, "labels": np.array([1, 2])}
     layer = ours.layers.RandomRotation((0.5, 0.5), seed=1)
-    made = layer(data)
-    np.testing.assert_allclose(np.asarray(made["images"]), IMAGES[:, ::-1, ::-1], atol=1e-2)
-    np.testing.assert_array_equal(np.asarray(made["segmentation_masks"]), masks[:, ::-1, ::-1])
-    assert np.asarray(made["labels"]).tolist() == [1, 2]
+    result = layer(data)
+    np.testing.assert_allclose(np.asarray(result["images"]), IMAGES[:, ::-1, ::-1], atol=1e-2)
+    np.testing.assert_array_equal(np.asarray(result["segmentation_masks"]), masks[:, ::-1, ::-1])
+    assert np.asarray(result["labels"]).tolist() == [1, 2]
     dimmed = ours.layers.RandomBrightness((-0.1, -0.1))(data)
     np.testing.assert_array_equal(np.asarray(dimmed["segmentation_masks"]), masks)
     small = ours.layers.Resizing(3, 4)(data)
@@ -289,9 +292,9 @@ def test_images_are_differentiated_through_warps(backend: str) -> None:
 @pytest.mark.parametrize("name, axis", [("RandomHeight", 1), ("RandomWidth", 2)])
 def test_random_lengths(name: str, axis: int, backend: str) -> None:
     layer = getattr(ours.layers, name)((-0.5, 0.5), seed=1)
-    found = {layer(IMAGES).shape[axis] for _ in range(100)}
+    sizes = {layer(IMAGES).shape[axis] for _ in range(100)}
     length = IMAGES.shape[axis]
-    assert found == set(range(length // 2, length + length // 2))
+    assert sizes == set(range(length // 2, length + length // 2))
     assert layer(IMAGES, training=False).shape == IMAGES.shape
     shape = [None, 6, 8, 3]
     shape[axis] = None
@@ -301,12 +304,12 @@ def test_random_lengths(name: str, axis: int, backend: str) -> None:
 
 
 def test_pipelines_as_in_keras() -> None:
-    def made(module: Any) -> Any:
+    def normalized_by(module: Any) -> Any:
         layers = [module.layers.Rescaling(0.5), module.layers.CenterCrop(2, 2)]
         return module.layers.Pipeline(layers, name="pipeline")
 
     keras.utils.clear_session(free_memory=False)
-    theirs, layer = made(keras), made(ours)
+    theirs, layer = normalized_by(keras), normalized_by(ours)
     np.testing.assert_array_equal(np.asarray(layer(IMAGES)), np.asarray(theirs(IMAGES)))
     assert len(layer.layers) == 2
     again = ours.layers.Pipeline.from_config(plain(theirs.get_config()))
@@ -331,13 +334,13 @@ def test_parts_of_a_pipeline_are_built_for_any_batch_as_in_keras() -> None:
 @pytest.mark.filterwarnings("ignore:Layer 'pipeline.*:UserWarning")  # Keras's
 def test_a_pipeline_hands_its_mask_on() -> None:
     x, mask = np.ones((1, 3), "float32"), np.array([[True, False, True]])
-    made, wanted = (
+    result, wanted = (
         module.layers.Pipeline([module.layers.Softmax(), module.layers.Rescaling(2.0)])(
             x, mask=mask
         )
         for module in (ours, keras)
     )
-    np.testing.assert_allclose(np.asarray(made), np.asarray(wanted))
+    np.testing.assert_allclose(np.asarray(result), np.asarray(wanted))
 
 
 @pytest.mark.parametrize("module", [ours, keras])
@@ -351,8 +354,8 @@ def test_a_layer_that_makes_a_mask_hands_it_on(module: Any) -> None:
 
     layer = Positive()
     assert layer.supports_masking
-    made = module.layers.Pipeline([layer, module.layers.Softmax()])(np.array([[1.0, -1.0, 1.0]]))
-    np.testing.assert_allclose(np.asarray(made), [[0.5, 0.0, 0.5]])
+    result = module.layers.Pipeline([layer, module.layers.Softmax()])(np.array([[1.0, -1.0, 1.0]]))
+    np.testing.assert_allclose(np.asarray(result), [[0.5, 0.0, 0.5]])
 
 
 # -- wrong arguments ---------------------------------------------------------------------------

@@ -195,7 +195,7 @@ def test_stack_with_a_cell_of_a_user_walks_step_by_step(backend: str) -> None:
     wanted = above(below(x))
     assert_close(output, wanted[0], rtol=1e-5)
     assert_close(second[0], wanted[1], rtol=1e-5)
-    assert [one.shape for one in first] == [(3, 4), (3, 4)]
+    assert [state.shape for state in first] == [(3, 4), (3, 4)]
 
 
 @pytest.mark.parametrize("name", ["SimpleRNNCell", "GRUCell", "LSTMCell"])
@@ -211,10 +211,10 @@ def test_cells_by_themselves(name: str, backend: str) -> None:
     output, new = mine(x, [wt.tensor(state) for state in states])
     wanted, wanted_new = theirs(x, states)
     np.testing.assert_allclose(output, wanted, rtol=1e-4, atol=1e-5)
-    for one, other in zip(new, wanted_new, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
-    assert [one.shape for one in mine.get_initial_state(5)] == [
-        one.shape for one in theirs.get_initial_state(5)
+    for new_state, other in zip(new, wanted_new, strict=True):
+        np.testing.assert_allclose(new_state, other, rtol=1e-4, atol=1e-5)
+    assert [state.shape for state in mine.get_initial_state(5)] == [
+        state.shape for state in theirs.get_initial_state(5)
     ]
 
 
@@ -233,8 +233,8 @@ def test_mask_without_gaps_changes_nothing(name: str, backend: str) -> None:
     x = array(2, 4, 3)
     plain = layer(x)
     masked = layer(x, mask=np.ones((2, 4), bool))
-    for one, other in zip(plain, masked, strict=True):
-        np.testing.assert_array_equal(one, other)
+    for output, other in zip(plain, masked, strict=True):
+        np.testing.assert_array_equal(output, other)
 
 
 def test_masks_travel_along_sequences() -> None:
@@ -261,8 +261,8 @@ def test_stateful(name: str, backend: str) -> None:
     mine.set_weights(theirs.get_weights())
     for _ in range(2):
         np.testing.assert_allclose(mine(x), theirs(x), rtol=1e-4, atol=1e-5)
-    for one, other in zip(mine.states, theirs.states, strict=True):
-        np.testing.assert_allclose(one.value, other.value, rtol=1e-4, atol=1e-5)
+    for state, other in zip(mine.states, theirs.states, strict=True):
+        np.testing.assert_allclose(state.value, other.value, rtol=1e-4, atol=1e-5)
     mine.reset_state()
     theirs.reset_state()
     np.testing.assert_allclose(mine(x), theirs(x), rtol=1e-4, atol=1e-5)
@@ -303,17 +303,17 @@ DROPOUT: list[dict[str, Any]] = [
 def test_dropout_is_of_training_alone(name: str, config: dict[str, Any], backend: str) -> None:
     if "implementation" in config and name in ("SimpleRNN", "ConvLSTM2D"):
         config = {"dropout": 0.5}
-    given: dict[str, Any] = {"units": 8, "seed": 1, **config}
+    arguments: dict[str, Any] = {"units": 8, "seed": 1, **config}
     shape: tuple[int, ...] = (2, 3, 4)
     if name == "ConvLSTM2D":
-        given, shape = {**given, "filters": 8, "kernel_size": 2}, (2, 3, 4, 4, 2)
-        del given["units"]
+        arguments, shape = {**arguments, "filters": 8, "kernel_size": 2}, (2, 3, 4, 4, 2)
+        del arguments["units"]
     if name == "GRU before":
-        given["reset_after"] = False
+        arguments["reset_after"] = False
     if name == "LSTM of cells":
-        layer = ours.layers.RNN(ours.layers.LSTMCell(**given))
+        layer = ours.layers.RNN(ours.layers.LSTMCell(**arguments))
     else:
-        layer = getattr(ours.layers, name.split()[0])(**given)
+        layer = getattr(ours.layers, name.split()[0])(**arguments)
     x = array(*shape)
     plain = layer(x)
     np.testing.assert_array_equal(layer(x, training=False), plain)

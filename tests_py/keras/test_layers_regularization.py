@@ -49,9 +49,9 @@ def test_as_in_keras(case: Case) -> None:
 
 @pytest.mark.parametrize("name, config, shape", LAYERS)
 def test_a_seed_of_none_stays_none(name: str, config: dict[str, Any], shape: Any) -> None:
-    given = {**config, "seed": None, "name": "same"}
-    made = [getattr(module.layers, name)(**given).get_config() for module in (keras, ours)]
-    assert plain(made[0]) == plain(made[1])
+    arguments = {**config, "seed": None, "name": "same"}
+    configs = [getattr(module.layers, name)(**arguments).get_config() for module in (keras, ours)]
+    assert plain(configs[0]) == plain(configs[1])
 
 
 # -- in training: what is drawn differs, its statistics do not ---------------------------------
@@ -142,9 +142,9 @@ def test_each_call_draws_others_and_seeds_repeat(
     x = np.ones((2, 8, 16), "float32")
     first, second = (getattr(ours.layers, name)(**config, seed=11) for _ in range(2))
     drawn = [disturbed(first, x) for _ in range(3)]
-    assert len({one.tobytes() for one in drawn}) == 3
-    for one in drawn:
-        np.testing.assert_array_equal(disturbed(second, x), one)
+    assert len({mask.tobytes() for mask in drawn}) == 3
+    for mask in drawn:
+        np.testing.assert_array_equal(disturbed(second, x), mask)
 
 
 @pytest.mark.parametrize("name, config", NAMES)

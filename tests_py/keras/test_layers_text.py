@@ -30,12 +30,12 @@ POLICY = {
 }
 
 
-def made(layer: Any, inputs: Any) -> Any:
+def output_of(layer: Any, inputs: Any) -> Any:
     """What a layer returns, as lists; float32 numbers are rounded."""
-    found = layer(inputs)
-    if found.dtype == "float32":
-        return np.asarray(found).astype("float64").round(6).tolist()
-    return found.tolist()
+    output = layer(inputs)
+    if output.dtype == "float32":
+        return np.asarray(output).astype("float64").round(6).tolist()
+    return output.tolist()
 
 
 def column(values: list[Any]) -> Any:
@@ -84,9 +84,9 @@ HASHING: list[tuple[dict[str, Any], Any, Any]] = [
 @pytest.mark.parametrize("config, inputs, wanted", HASHING)
 def test_hashing(config: dict[str, Any], inputs: Any, wanted: Any, backend: str) -> None:
     layer = LAYERS.Hashing(**config)
-    assert made(layer, inputs) == wanted
+    assert output_of(layer, inputs) == wanted
     again = deserialize_keras_object(plain(serialize_keras_object(layer)))
-    assert made(again, inputs) == wanted
+    assert output_of(again, inputs) == wanted
     assert plain(again.get_config()) == plain(layer.get_config())
 
 
@@ -106,9 +106,9 @@ CROSSING: list[tuple[dict[str, Any], Any, Any]] = [
 @pytest.mark.parametrize("config, inputs, wanted", CROSSING)
 def test_hashed_crossing(config: dict[str, Any], inputs: Any, wanted: Any, backend: str) -> None:
     layer = LAYERS.HashedCrossing(**config)
-    assert made(layer, inputs) == wanted
+    assert output_of(layer, inputs) == wanted
     again = LAYERS.HashedCrossing.from_config(plain(layer.get_config()))
-    assert made(again, inputs) == wanted
+    assert output_of(again, inputs) == wanted
 
 
 def test_configurations_of_hashes() -> None:
@@ -210,20 +210,20 @@ def test_lookups(
     name: str, vocabulary: Any, config: dict[str, Any], inputs: Any, wanted: Any, backend: str
 ) -> None:
     layer = getattr(LAYERS, name)(vocabulary=vocabulary, **config)
-    assert made(layer, inputs) == wanted
-    found = layer(np.array(inputs))
+    assert output_of(layer, inputs) == wanted
+    outputs = layer(np.array(inputs))
     shape = (None, *np.shape(inputs)[1:])
     if shape != (None,):
-        assert layer.compute_output_shape(shape) == (None, *found.shape[1:])
+        assert layer.compute_output_shape(shape) == (None, *outputs.shape[1:])
         symbol = layer(keras.Input(shape[1:], dtype=wt.asarray(inputs).dtype))
-        assert (symbol.shape, symbol.dtype) == ((None, *found.shape[1:]), found.dtype)
+        assert (symbol.shape, symbol.dtype) == ((None, *outputs.shape[1:]), outputs.dtype)
     again = deserialize_keras_object(plain(serialize_keras_object(layer)))
-    assert made(again, inputs) == wanted
+    assert output_of(again, inputs) == wanted
     assert plain(again.get_config()) == plain(layer.get_config())
     if "idf_weights" not in config:
         other = getattr(LAYERS, name)(**config)
         other.set_vocabulary(layer.get_vocabulary())
-        assert made(other, inputs) == wanted
+        assert output_of(other, inputs) == wanted
 
 
 VOCABULARIES: list[tuple[str, dict[str, Any], Any, list[Any]]] = [
@@ -245,8 +245,8 @@ def test_vocabularies(
     name: str, config: dict[str, Any], data: Any, wanted: list[Any], backend: str
 ) -> None:
     layer = getattr(LAYERS, name)(**config)
-    for given in (data, np.array(data), wt.tensor(data)):
-        layer.adapt(given)
+    for adapted in (data, np.array(data), wt.tensor(data)):
+        layer.adapt(adapted)
         assert layer.get_vocabulary() == wanted
         assert layer.vocabulary_size() == len(wanted)
     start = len(wanted) - len(layer.get_vocabulary(include_special_tokens=False))
@@ -342,7 +342,7 @@ def test_assets_of_lookups(config: dict[str, Any], tmp_path: Path, backend: str)
     other.load_own_variables(store)
     other.load_assets(str(tmp_path))
     assert other.get_vocabulary() == layer.get_vocabulary()
-    assert made(other, [["x", "q", "z"]]) == made(layer, [["x", "q", "z"]])
+    assert output_of(other, [["x", "q", "z"]]) == output_of(layer, [["x", "q", "z"]])
 
 
 # -- texts -------------------------------------------------------------------------------------
@@ -455,7 +455,7 @@ def test_text_vectorization(
     layer.adapt(TEXTS)
     assert layer.get_vocabulary() == vocabulary
     for inputs, wanted in calls:
-        assert made(layer, inputs) == wanted
+        assert output_of(layer, inputs) == wanted
     store: dict[str, Any] = {}
     layer.save_own_variables(store)
     layer.save_assets(str(tmp_path))
@@ -465,7 +465,7 @@ def test_text_vectorization(
     assert again.get_vocabulary() == vocabulary
     assert plain(again.get_config()) == plain(layer.get_config())
     for inputs, wanted in calls:
-        assert made(again, inputs) == wanted
+        assert output_of(again, inputs) == wanted
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,8 @@ class Centred(ours.Layer):
 
 def test_steps_do_not_mix_in_a_users_layer(backend: str) -> None:
     x = array(3, 4, 2)
-    made = ours.layers.TimeDistributed(Centred())(x)
-    np.testing.assert_allclose(made, x - x.mean(0), rtol=1e-5, atol=1e-6)
+    result = ours.layers.TimeDistributed(Centred())(x)
+    np.testing.assert_allclose(result, x - x.mean(0), rtol=1e-5, atol=1e-6)
 
 
 def test_our_layers_take_all_steps_at_once() -> None:
@@ -93,8 +93,8 @@ def test_our_layers_take_all_steps_at_once() -> None:
 
 def test_time_distributed_hands_its_mask_on(backend: str) -> None:
     layer = ours.layers.TimeDistributed(ours.layers.Dense(2))
-    made = layer(array(2, 4, 3), mask=MASK)
-    assert made.shape == (2, 4, 2)
+    result = layer(array(2, 4, 3), mask=MASK)
+    assert result.shape == (2, 4, 2)
     masked = ours.layers.Masking()(np.where(MASK[..., None], array(2, 4, 3), 0))
     np.testing.assert_array_equal(layer(masked)._keras_mask, MASK)
 
@@ -123,8 +123,8 @@ def test_weights_to_begin_with(backend: str) -> None:
     values = [array(*weight.shape) for weight in first.weights]
     second = both_ways(ours, weights=values)
     second.build((None, 4, 3))
-    for one, value in zip(second.weights, values, strict=True):
-        np.testing.assert_array_equal(one, value)
+    for second_weight, value in zip(second.weights, values, strict=True):
+        np.testing.assert_array_equal(second_weight, value)
 
 
 def test_given_layer_keeps_its_weights(backend: str) -> None:
@@ -138,8 +138,8 @@ def test_given_layer_keeps_its_weights(backend: str) -> None:
 
 def test_mask_goes_on(backend: str) -> None:
     masked = ours.layers.Masking()(np.where(MASK[..., None], array(2, 4, 3), 0))
-    made = both_ways(ours, own={"return_sequences": True})(masked)
-    np.testing.assert_array_equal(made._keras_mask, MASK)
+    result = both_ways(ours, own={"return_sequences": True})(masked)
+    np.testing.assert_array_equal(result._keras_mask, MASK)
     first, second = both_ways(ours, own={"return_sequences": True}, merge_mode=None)(masked)
     np.testing.assert_array_equal(first._keras_mask, second._keras_mask)
 

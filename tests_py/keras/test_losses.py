@@ -76,7 +76,7 @@ OTHERS = ["CTC", "Circle", "CategoricalGeneralizedCrossEntropy"]
 REDUCTIONS = ["sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", None, "none"]
 
 
-def given(kinds: str, seed: int = 1, shape: tuple[int, ...] = (3, 4, 5)) -> tuple[Any, Any]:
+def inputs_of(kinds: str, seed: int = 1, shape: tuple[int, ...] = (3, 4, 5)) -> tuple[Any, Any]:
     """Targets and predictions."""
     rng = np.random.default_rng(seed)
     chances = rng.uniform(0.02, 1, shape)
@@ -101,9 +101,9 @@ def arrays(*values: Any) -> list[Any]:
     return [None if value is None else keras.ops.convert_to_tensor(value) for value in values]
 
 
-def assert_near(made: Any, wanted: Any, atol: float = 1e-5) -> None:
-    assert np.shape(made) == np.shape(wanted)
-    np.testing.assert_allclose(np.asarray(made), np.asarray(wanted), rtol=2e-4, atol=atol)
+def assert_near(actual: Any, wanted: Any, atol: float = 1e-5) -> None:
+    assert np.shape(actual) == np.shape(wanted)
+    np.testing.assert_allclose(np.asarray(actual), np.asarray(wanted), rtol=2e-4, atol=atol)
 
 
 # -- functions ---------------------------------------------------------------------------------
@@ -111,21 +111,21 @@ def assert_near(made: Any, wanted: Any, atol: float = 1e-5) -> None:
 
 @pytest.mark.parametrize("name, _, kinds, options", CASES)
 def test_functions(name: str, _: str, kinds: str, options: Options, backend: str) -> None:
-    target, guess = given(kinds)
+    target, guess = inputs_of(kinds)
     wanted = getattr(keras.losses, name)(*arrays(target, guess), **options)
-    made = getattr(ours.losses, name)(wt.tensor(target), wt.tensor(guess), **options)
-    assert_near(made, wanted)
+    result = getattr(ours.losses, name)(wt.tensor(target), wt.tensor(guess), **options)
+    assert_near(result, wanted)
 
 
 @pytest.mark.parametrize("name, _, kinds, options", CASES)
 def test_gradients(name: str, _: str, kinds: str, options: Options) -> None:
-    target, guess = given(kinds, seed=2)
-    held = arrays(target)[0]
-    wanted = jax.grad(lambda x: getattr(keras.losses, name)(held, x, **options).sum())(guess)
-    made = wt.grad(lambda x: wt.sum(getattr(ours.losses, name)(wt.tensor(target), x, **options)))(
+    target, guess = inputs_of(kinds, seed=2)
+    array = arrays(target)[0]
+    wanted = jax.grad(lambda x: getattr(keras.losses, name)(array, x, **options).sum())(guess)
+    result = wt.grad(lambda x: wt.sum(getattr(ours.losses, name)(wt.tensor(target), x, **options)))(
         wt.tensor(guess)
     )
-    assert_near(made, wanted)
+    assert_near(result, wanted)
 
 
 @pytest.mark.parametrize("probability", [-0.5, 0.0, 1e-8, 0.3, 1.0, 1.5])
@@ -139,14 +139,14 @@ def test_gradients(name: str, _: str, kinds: str, options: Options) -> None:
 def test_at_the_edges(name: str, probability: float) -> None:
     guess = np.array([[1 - probability, probability]], "float32")
     for target in ([[0.0, 1.0]], [[1.0, 0.0]]):
-        held = np.array(target, "float32")
+        array = np.array(target, "float32")
         theirs, mine = getattr(keras.losses, name), getattr(ours.losses, name)
-        assert_near(mine(wt.tensor(held), wt.tensor(guess)), theirs(*arrays(held, guess)))
-        wanted = jax.grad(lambda x: theirs(held, x).sum())(guess)  # noqa: B023
-        made = wt.grad(lambda x: wt.sum(mine(held, x)))(wt.tensor(guess))  # noqa: B023
+        assert_near(mine(wt.tensor(array), wt.tensor(guess)), theirs(*arrays(array, guess)))
+        wanted = jax.grad(lambda x: theirs(array, x).sum())(guess)  # noqa: B023
+        result = wt.grad(lambda x: wt.sum(mine(array, x)))(wt.tensor(guess))  # noqa: B023
         if guess.max() == 1 and name == "kl_divergence":
             continue  # jax halves the gradient at the edge itself
-        assert_near(made, wanted)
+        assert_near(result, wanted)
 
 
 @pytest.mark.parametrize("name", ["binary_crossentropy", "categorical_crossentropy"])
@@ -156,26 +156,26 @@ def test_great_logits(name: str, backend: str) -> None:
     theirs, mine = getattr(keras.losses, name), getattr(ours.losses, name)
     assert_near(mine(target, guess, from_logits=True), theirs(target, guess, from_logits=True))
     wanted = jax.grad(lambda x: theirs(target, x, from_logits=True).sum())(guess)
-    made = wt.grad(lambda x: wt.sum(mine(target, x, from_logits=True)))(wt.tensor(guess))
-    assert_near(made, wanted)
+    result = wt.grad(lambda x: wt.sum(mine(target, x, from_logits=True)))(wt.tensor(guess))
+    assert_near(result, wanted)
 
 
 def test_labels_that_are_no_class() -> None:
-    target, guess = np.array([0, 7, -1], "int32"), given("numbers", shape=(3, 4))[1]
+    target, guess = np.array([0, 7, -1], "int32"), inputs_of("numbers", shape=(3, 4))[1]
     wanted = keras.losses.sparse_categorical_crossentropy(target, guess, from_logits=True)
-    made = ours.losses.sparse_categorical_crossentropy(target, guess, from_logits=True)
-    assert_near(made, wanted)
+    result = ours.losses.sparse_categorical_crossentropy(target, guess, from_logits=True)
+    assert_near(result, wanted)
 
 
 def test_labels_with_an_axis_of_length_1_and_as_floats() -> None:
-    target, guess = given("labels", shape=(6, 4))
+    target, guess = inputs_of("labels", shape=(6, 4))
     wanted = keras.losses.SparseCategoricalCrossentropy()(target, guess)
-    for held in (target, target[:, None], target.astype("float32")):
-        assert_near(ours.losses.SparseCategoricalCrossentropy()(held, guess), wanted)
+    for labels_in_form in (target, target[:, None], target.astype("float32")):
+        assert_near(ours.losses.SparseCategoricalCrossentropy()(labels_in_form, guess), wanted)
 
 
 def test_classes_along_another_axis() -> None:
-    target, guess = given("labels")
+    target, guess = inputs_of("labels")
     wanted = keras.losses.sparse_categorical_crossentropy(target, guess)
     moved = np.moveaxis(guess, -1, 1)
     assert_near(ours.losses.sparse_categorical_crossentropy(target, moved, axis=1), wanted)
@@ -199,24 +199,24 @@ MASK = np.array([[1, 1, 0, 1], [0, 0, 1, 1], [1, 1, 1, 1]], "bool")
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-@pytest.mark.parametrize("place", range(len(WEIGHTS)))
+@pytest.mark.parametrize("index", range(len(WEIGHTS)))
 @pytest.mark.parametrize("masked", [False, True])
-def test_reductions(reduction: Any, place: int, masked: bool) -> None:
-    target, guess = given("numbers")
-    held, theirs = arrays(target, guess)
+def test_reductions(reduction: Any, index: int, masked: bool) -> None:
+    target, guess = inputs_of("numbers")
+    array, theirs = arrays(target, guess)
     mine = wt.tensor(guess)
     if masked:
         theirs._keras_mask = arrays(MASK)[0]
         mine._keras_mask = wt.tensor(MASK)
-    weight = WEIGHTS[place]
-    wanted = keras.losses.MeanSquaredError(reduction)(held, theirs, sample_weight=weight)
-    made = ours.losses.MeanSquaredError(reduction)(target, mine, sample_weight=weight)
-    assert_near(made, wanted)
+    weight = WEIGHTS[index]
+    wanted = keras.losses.MeanSquaredError(reduction)(array, theirs, sample_weight=weight)
+    result = ours.losses.MeanSquaredError(reduction)(target, mine, sample_weight=weight)
+    assert_near(result, wanted)
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 def test_samples(reduction: Any) -> None:
-    target, guess = given("numbers", shape=(4, 3))
+    target, guess = inputs_of("numbers", shape=(4, 3))
     for weight in (None, np.arange(4.0), np.arange(4.0)[:, None]):
         for mask in (None, np.array([True, False, True, True])):
             theirs, mine = arrays(guess)[0], wt.tensor(guess)
@@ -235,15 +235,15 @@ def test_nothing_counts() -> None:
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 @pytest.mark.parametrize("masked", [False, True])
 def test_an_ignored_class_does_not_count(reduction: Any, masked: bool) -> None:
-    target, guess = given("labels")
+    target, guess = inputs_of("labels")
     theirs, mine = arrays(guess)[0], wt.tensor(guess)
     if masked:
         theirs._keras_mask, mine._keras_mask = arrays(MASK)[0], wt.tensor(MASK)
     options: Options = {"ignore_class": 2, "reduction": reduction}
     weight = WEIGHTS[3]
     wanted = keras.losses.SparseCategoricalCrossentropy(**options)(target, theirs, weight)
-    made = ours.losses.SparseCategoricalCrossentropy(**options)(target, mine, weight)
-    assert_near(made, wanted)
+    result = ours.losses.SparseCategoricalCrossentropy(**options)(target, mine, weight)
+    assert_near(result, wanted)
 
 
 @pytest.mark.parametrize("shapes", [((3,), (3, 1)), ((3, 1), (3,)), ((3, 4), (3, 4, 1))])
@@ -300,8 +300,8 @@ def test_ctc_of_zeros_among_labels() -> None:
 def test_gradient_of_ctc() -> None:
     labels, logits = labels_and_logits(3)
     wanted = jax.grad(lambda x: keras.losses.CTC()(labels, x))(logits)
-    made = wt.grad(lambda x: ours.losses.CTC()(labels, x))(wt.tensor(logits))
-    assert_near(made, wanted)
+    result = wt.grad(lambda x: ours.losses.CTC()(labels, x))(wt.tensor(logits))
+    assert_near(result, wanted)
 
 
 @pytest.mark.parametrize(
@@ -312,15 +312,15 @@ def test_circle(options: Options) -> None:
     points = rng.normal(size=(8, 4)).astype("float32")
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     labels = np.array([0, 1, 2, 0, 1, 2, 0, 5])
-    held = arrays(labels)[0]
+    array = arrays(labels)[0]
     assert_near(
         ours.losses.circle(labels, points, **options),
         keras.losses.circle(*arrays(labels, points), **options),
         atol=1e-4,
     )
-    wanted = jax.grad(lambda x: keras.losses.Circle(**options)(held, x))(points)
-    made = wt.grad(lambda x: ours.losses.Circle(**options)(labels, x))(wt.tensor(points))
-    assert_near(made, wanted, atol=1e-3)
+    wanted = jax.grad(lambda x: keras.losses.Circle(**options)(array, x))(points)
+    result = wt.grad(lambda x: ours.losses.Circle(**options)(labels, x))(wt.tensor(points))
+    assert_near(result, wanted, atol=1e-3)
 
 
 def test_circle_of_references() -> None:
@@ -331,13 +331,13 @@ def test_circle_of_references() -> None:
     labels, others = rng.integers(0, 3, 6), rng.integers(0, 3, 9)
     options: dict[str, Any] = {"remove_diagonal": False, "gamma": 2.0}
     wanted = keras.losses.circle(*arrays(labels, points, others, references), **options)
-    made = ours.losses.circle(labels, points, others, references, **options)
-    assert_near(made, wanted, atol=1e-4)
+    result = ours.losses.circle(labels, points, others, references, **options)
+    assert_near(result, wanted, atol=1e-4)
 
 
 @pytest.mark.parametrize("q", [0.2, 0.7])
 def test_generalized_crossentropy(q: float, backend: str) -> None:
-    target, guess = given("labels", shape=(6, 4))
+    target, guess = inputs_of("labels", shape=(6, 4))
     wanted = keras.losses.categorical_generalized_cross_entropy(*arrays(target, guess), q)
     assert_near(ours.losses.categorical_generalized_cross_entropy(target, guess, q), wanted)
     column = ours.losses.categorical_generalized_cross_entropy(target[:, None], guess, q)
@@ -351,9 +351,9 @@ def test_generalized_crossentropy(q: float, backend: str) -> None:
 
 @pytest.mark.parametrize("_, name, kinds, options", CASES)
 def test_classes(_: str, name: str, kinds: str, options: Options) -> None:
-    target, guess = given(kinds, seed=3)
-    held: Options = {**options, "reduction": "sum", "name": "own"}
-    theirs, mine = getattr(keras.losses, name)(**held), getattr(ours.losses, name)(**held)
+    target, guess = inputs_of(kinds, seed=3)
+    arguments: Options = {**options, "reduction": "sum", "name": "own"}
+    theirs, mine = getattr(keras.losses, name)(**arguments), getattr(ours.losses, name)(**arguments)
     assert_near(mine(target, guess), theirs(*arrays(target, guess)), atol=1e-4)
 
     config, wanted = ours.losses.serialize(mine), keras.losses.serialize(theirs)
@@ -382,13 +382,13 @@ def test_defaults(name: str) -> None:
     ],
 )
 def test_names(name: str) -> None:
-    wanted, made = keras.losses.get(name), ours.losses.get(name)
+    wanted, loss = keras.losses.get(name), ours.losses.get(name)
     if isinstance(wanted, keras.Loss):
-        assert type(made).__name__ == type(wanted).__name__
+        assert type(loss).__name__ == type(wanted).__name__
     else:
-        assert made.__name__ == wanted.__name__
-        assert made is getattr(ours.losses, made.__name__)
-        assert ours.losses.deserialize(ours.losses.serialize(made)) is made
+        assert loss.__name__ == wanted.__name__
+        assert loss is getattr(ours.losses, loss.__name__)
+        assert ours.losses.deserialize(ours.losses.serialize(loss)) is loss
 
 
 @pytest.mark.parametrize("classes, shape", [(1, (8, 1)), (4, (8,)), (4, (8, 1)), (4, (8, 4))])
@@ -397,14 +397,14 @@ def test_a_crossentropy_that_fits_the_targets(classes: int, shape: tuple[int, ..
     x = rng.normal(size=(8, 3)).astype("float32")
     y: Any = rng.integers(0, max(classes, 2), (8,))
     y = np.eye(4)[y] if shape == (8, 4) else y.reshape(shape)
-    found = []
+    names = []
     for home in (ours, keras):
         kind = "sigmoid" if classes == 1 else "softmax"
         dense = home.layers.Dense(classes, kind, kernel_initializer="ones")
         model = home.Sequential([home.Input((3,)), dense])
         model.compile("sgd", loss="crossentropy")
-        found.append(model.evaluate(x, y, verbose=0))
-    assert_near(*found)
+        names.append(model.evaluate(x, y, verbose=0))
+    assert_near(*names)
 
 
 def test_every_name_of_keras_is_there() -> None:
@@ -438,16 +438,16 @@ def test_other_floats_are_held_as_float32(name: Any) -> None:
 
 def test_the_small_number_that_is_set() -> None:
     target, guess = np.array([[1.0, 0.0]], "float32"), np.array([[0.0, 1.0]], "float32")
-    made = []
+    configs = []
     for home in (ours, keras):
         home.config.set_epsilon(1e-3)
         try:
-            made.append(np.asarray(home.losses.CategoricalCrossentropy()(target, guess)))
-            made.append(np.asarray(home.constraints.UnitNorm()(np.zeros((2, 1), "float32"))))
-            made.append(home.metrics.AUC(num_thresholds=3).thresholds)
+            configs.append(np.asarray(home.losses.CategoricalCrossentropy()(target, guess)))
+            configs.append(np.asarray(home.constraints.UnitNorm()(np.zeros((2, 1), "float32"))))
+            configs.append(home.metrics.AUC(num_thresholds=3).thresholds)
         finally:
             home.config.set_epsilon(1e-7)
-    for mine, wanted in zip(made[:3], made[3:], strict=True):
+    for mine, wanted in zip(configs[:3], configs[3:], strict=True):
         assert_near(mine, wanted)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
-from tests_py.keras.test_losses import arrays, assert_near, given
+from tests_py.keras.test_losses import arrays, assert_near, inputs_of
 from webtensor import keras as ours
 
 Options = dict[str, Any]
@@ -124,7 +124,7 @@ def batch(kinds: str, seed: int) -> tuple[Any, Any]:
         return rng.integers(0, 5, (8, 3)), rng.integers(0, 5, (8, 3))
     if kinds == "pixels":
         return rng.integers(0, 2, (8, 3)), rng.uniform(size=(8, 3)).astype("float32")
-    target, guess = given(kinds, seed, (8, 5))
+    target, guess = inputs_of(kinds, seed, (8, 5))
     return target, guess
 
 
@@ -138,9 +138,9 @@ def assert_same(theirs: Any, mine: Any) -> None:
     assert [variable.path for variable in mine.variables] == [
         variable.path for variable in theirs.variables
     ]
-    for held, wanted in zip(mine.variables, theirs.variables, strict=True):
-        assert str(held.dtype) == str(wanted.dtype)
-        assert_near(held, wanted, 1e-4)
+    for own, wanted in zip(mine.variables, theirs.variables, strict=True):
+        assert str(own.dtype) == str(wanted.dtype)
+        assert_near(own, wanted, 1e-4)
 
 
 @pytest.mark.parametrize("name, kinds, options", CASES)
@@ -204,20 +204,20 @@ WEIGHTS: list[Any] = [
 
 
 @pytest.mark.parametrize("name", ["Mean", "Sum"])
-@pytest.mark.parametrize("place", range(len(WEIGHTS)))
+@pytest.mark.parametrize("index", range(len(WEIGHTS)))
 @pytest.mark.parametrize("masked", [False, True])
-def test_means_and_sums(name: str, place: int, masked: bool) -> None:
+def test_means_and_sums(name: str, index: int, masked: bool) -> None:
     theirs, mine = pair(name, {"name": "own"})
     values = np.random.default_rng(1).normal(size=(3, 4)).astype("float32")
-    held, own = arrays(values)[0], wt.tensor(values)
+    array, own = arrays(values)[0], wt.tensor(values)
     if masked:
         mask = (
-            np.array([[1, 0, 1, 1]] * 3, "bool") if place in (0, 4) else np.array([1, 0, 1], "bool")
+            np.array([[1, 0, 1, 1]] * 3, "bool") if index in (0, 4) else np.array([1, 0, 1], "bool")
         )
-        held._keras_mask, own._keras_mask = arrays(mask)[0], wt.tensor(mask)
-    weight = WEIGHTS[place]
+        array._keras_mask, own._keras_mask = arrays(mask)[0], wt.tensor(mask)
+    weight = WEIGHTS[index]
     for _ in range(2):
-        theirs.update_state(held, sample_weight=weight)
+        theirs.update_state(array, sample_weight=weight)
         mine.update_state(own, sample_weight=weight)
     assert_same(theirs, mine)
 
@@ -233,17 +233,17 @@ def test_numbers_and_empty_means() -> None:
 @pytest.mark.parametrize("name", ["MeanSquaredError", "RootMeanSquaredError"])
 def test_masks(name: str, weight: Any) -> None:
     theirs, mine = pair(name, {"name": "own"})
-    target, guess = given("numbers")
-    held, own = arrays(guess)[0], wt.tensor(guess)
+    target, guess = inputs_of("numbers")
+    array, own = arrays(guess)[0], wt.tensor(guess)
     mask = np.array([[1, 1, 0, 1], [0, 0, 1, 1], [1, 1, 1, 1]], "bool")
-    held._keras_mask, own._keras_mask = arrays(mask)[0], wt.tensor(mask)
-    theirs.update_state(target, held, sample_weight=weight)
+    array._keras_mask, own._keras_mask = arrays(mask)[0], wt.tensor(mask)
+    theirs.update_state(target, array, sample_weight=weight)
     mine.update_state(target, own, sample_weight=weight)
     assert_same(theirs, mine)
 
 
 def test_steps_of_sequences() -> None:
-    target, guess = given("labels")
+    target, guess = inputs_of("labels")
     for name in ("SparseCategoricalAccuracy", "SparseCategoricalCrossentropy"):
         for weight in (None, np.array([1.0, 2.0, 0.0]), np.arange(12.0).reshape(3, 4)):
             theirs, mine = pair(name, {"name": "own"})
@@ -262,8 +262,10 @@ def test_ties_and_few_classes_among_the_greatest() -> None:
         wanted = keras.metrics.sparse_top_k_categorical_accuracy(
             *arrays([1, 1], ids), k=k, from_sorted_ids=True
         )
-        made = ours.metrics.sparse_top_k_categorical_accuracy([1, 1], ids, k, from_sorted_ids=True)
-        assert_near(made, wanted)
+        result = ours.metrics.sparse_top_k_categorical_accuracy(
+            [1, 1], ids, k, from_sorted_ids=True
+        )
+        assert_near(result, wanted)
 
 
 def test_correlation_with_what_is_constant() -> None:
@@ -322,11 +324,11 @@ def test_without_a_trace() -> None:
     state = [[2.0, 4.0], [1.0, 3.0]]
     for home, metric in ((keras, theirs), (ours, mine)):
         metric.update_state([1.0, 5.0])
-        held = [home.ops.convert_to_tensor(one) for one in state[0]]
+        variables = [home.ops.convert_to_tensor(initial) for initial in state[0]]
         state += [
-            [float(one) for one in metric.stateless_update_state(held, [1.0, 2.0])],
-            [float(metric.stateless_result(held))],
-            [float(one) for one in metric.stateless_reset_state()],
+            [float(number) for number in metric.stateless_update_state(variables, [1.0, 2.0])],
+            [float(metric.stateless_result(variables))],
+            [float(number) for number in metric.stateless_reset_state()],
             [float(variable) for variable in metric.variables],
         ]
     assert state[2:6] == state[6:] == [[5.0, 6.0], [0.5], [0.0, 0.0], [6.0, 2.0]]
@@ -348,10 +350,10 @@ def test_weights_of_one_row_are_for_all() -> None:
     target, guess = batch("flags", 1)
     for name in ("BinaryAccuracy", "Mean", "Sum"):
         theirs, mine = pair(name, {"name": "own"})
-        given_ = [target, guess] if name == "BinaryAccuracy" else [guess]
+        arguments = [target, guess] if name == "BinaryAccuracy" else [guess]
         for weight in (np.arange(5.0)[None], np.arange(8.0)[:, None]):
-            theirs.update_state(*arrays(*given_), sample_weight=weight)
-            mine.update_state(*given_, sample_weight=weight)
+            theirs.update_state(*arrays(*arguments), sample_weight=weight)
+            mine.update_state(*arguments, sample_weight=weight)
             assert_same(theirs, mine)
 
 
@@ -423,8 +425,8 @@ def test_names_are_counted() -> None:
     ],
 )
 def test_names(name: str) -> None:
-    wanted, made = keras.metrics.get(name), ours.metrics.get(name)
-    assert type(made).__name__ == type(wanted).__name__
+    wanted, metric = keras.metrics.get(name), ours.metrics.get(name)
+    assert type(metric).__name__ == type(wanted).__name__
 
 
 def test_functions_and_none() -> None:

@@ -79,21 +79,21 @@ def both(make: Callable[[Any], Any]) -> tuple[Any, Any]:
 def inputs_for(model: Any, rows: int = 5) -> Any:
     """Random inputs in the structure that the model takes."""
 
-    def made(symbol: Any) -> Any:
+    def filled(symbol: Any) -> Any:
         return RANDOM.normal(size=(rows, *symbol.shape[1:])).astype("float32")
 
-    return map_structure(made, model.input)
+    return map_structure(filled, model.input)
 
 
 def flat(structure: Any) -> list[Any]:
-    return [np.asarray(one) for one in keras.tree.flatten(structure)]
+    return [np.asarray(leaf) for leaf in keras.tree.flatten(structure)]
 
 
 def without_nones(config: Any) -> Any:
     """A configuration without arguments that are None, which only some writers write."""
     if isinstance(config, dict):
-        return {key: without_nones(one) for key, one in config.items() if one is not None}
-    return [without_nones(one) for one in config] if isinstance(config, list) else config
+        return {key: without_nones(value) for key, value in config.items() if value is not None}
+    return [without_nones(value) for value in config] if isinstance(config, list) else config
 
 
 @pytest.mark.parametrize("make", MODELS)
@@ -287,7 +287,7 @@ def test_structures() -> None:
 
 def test_a_call_s_mode_is_that_of_all_layers() -> None:
     ones = np.ones((1, 1000), "float32")
-    found = []
+    results = []
     for k in (ours, keras):
         x = k.Input((1000,))
         baked = k.Model(x, k.layers.Dropout(0.5)(x, training=True))
@@ -307,5 +307,5 @@ def test_a_call_s_mode_is_that_of_all_layers() -> None:
             > 0
             for mode in (True, False, None)
         ]
-        found.append([*(bool((np.asarray(output) == 0).any()) for output in outputs), *varies])
-    assert found[0] == found[1] == [True, False, False, False, True, True, False, False]
+        results.append([*(bool((np.asarray(output) == 0).any()) for output in outputs), *varies])
+    assert results[0] == results[1] == [True, False, False, False, True, True, False, False]

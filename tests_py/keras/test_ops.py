@@ -42,8 +42,8 @@ def wanted(tmp_path_factory: pytest.TempPathFactory) -> list[list[Any]]:
     return results
 
 
-def held(one: Any) -> Any:
-    return wt.tensor(one) if isinstance(one, np.ndarray) else one
+def tensor_of(value: Any) -> Any:
+    return wt.tensor(value) if isinstance(value, np.ndarray) else value
 
 
 def same(mine: Any, theirs: Any) -> None:
@@ -56,7 +56,7 @@ def same(mine: Any, theirs: Any) -> None:
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=identity)
 def test_values(number: int, backend: str, wanted: list[list[Any]]) -> None:
-    args, options = map_structure(held, list(elements(number)))
+    args, options = map_structure(tensor_of, list(elements(number)))
     result = function(ours.ops, CASES[number][0])(*args, **options)
     for mine, theirs in zip(flat(result), wanted[number], strict=True):
         same(mine, theirs)
@@ -77,12 +77,11 @@ def symbolic(module: Any, number: int, batch: int | None) -> Any:
     rng = np.random.default_rng(0)
     inputs: list[Any] = []
 
-    def symbol(given: Given) -> Any:
-        dtype = str(ops_cases.made(given, rng).dtype)
-        length = batch if given.shape[0] == 2 else given.shape[0]
-        one = module.Input(batch_shape=(length, *given.shape[1:]), dtype=dtype)
-        inputs.append(one)
-        return one
+    def symbol(description: Given) -> Any:
+        dtype = str(ops_cases.array_of(description, rng).dtype)
+        length = batch if description.shape[0] == 2 else description.shape[0]
+        inputs.append(module.Input(batch_shape=(length, *description.shape[1:]), dtype=dtype))
+        return inputs[-1]
 
     args = [mapped(symbol, argument) for argument in args]
     if isinstance(options.get("weights", 0), Given) or isinstance(options.get("mask", 0), Given):
@@ -95,9 +94,11 @@ def arrays(number: int) -> list[Any]:
     """What stands for the inputs of the model."""
     _, args, options = CASES[number]
     rng = np.random.default_rng(number)
-    found: list[Any] = []
-    mapped(lambda one: found.append(ops_cases.made(one, rng)), [args, options])
-    return found
+    collected: list[Any] = []
+    mapped(
+        lambda description: collected.append(ops_cases.array_of(description, rng)), [args, options]
+    )
+    return collected
 
 
 def begin() -> None:
@@ -131,8 +132,8 @@ def test_symbolic_calls(number: int, wanted: list[list[Any]]) -> None:
     values = arrays(number)[: len(read.inputs)]
     tensors = [wt.tensor(value) for value in values]
     result = read(tensors if len(tensors) > 1 else tensors[0])
-    for made, expected in zip(flat(result), wanted[number], strict=True):
-        same(made, expected)
+    for leaf, expected in zip(flat(result), wanted[number], strict=True):
+        same(leaf, expected)
 
 
 # -- what makes no operations ------------------------------------------------------------------
@@ -171,8 +172,8 @@ def test_symbolic_calls(number: int, wanted: list[list[Any]]) -> None:
 def test_made_tensors(name: str, args: Any, options: dict[str, Any]) -> None:
     theirs = flat(getattr(keras.ops, name)(*args, **options))
     mine = flat(getattr(ours.ops, name)(*args, **options))
-    for one, other in zip(mine, theirs, strict=True):
-        same(one, np.asarray(other))
+    for value, other in zip(mine, theirs, strict=True):
+        same(value, np.asarray(other))
 
 
 def steps(module: Any) -> dict[str, Any]:
@@ -201,8 +202,8 @@ def test_functions_of_functions() -> None:
     mine, theirs = steps(ours), steps(keras)
     for name, result in mine.items():
         pairs = zip(flatten(result), flatten(theirs[name]), strict=True)
-        for one, other in pairs:
-            np.testing.assert_allclose(np.asarray(one), np.asarray(other), err_msg=name)
+        for value, other in pairs:
+            np.testing.assert_allclose(np.asarray(value), np.asarray(other), err_msg=name)
 
 
 def test_facts_of_tensors() -> None:
@@ -290,8 +291,8 @@ def s(*shape: int | None) -> Any:
 def test_unknown_lengths_that_have_to_fit(
     name: str, args: Any, options: dict[str, Any], shape: Any
 ) -> None:
-    found = flat(getattr(ours.ops, name)(*args, **options))
-    assert [one.shape for one in found] == (shape if isinstance(shape, list) else [shape])
+    outputs = flat(getattr(ours.ops, name)(*args, **options))
+    assert [output.shape for output in outputs] == (shape if isinstance(shape, list) else [shape])
 
 
 def test_no_function_is_missing() -> None:
@@ -302,7 +303,7 @@ def test_no_function_is_missing() -> None:
     }
     for space in ("ops", "ops.image", "ops.linalg", "ops.nn", "ops.numpy", "random"):
         theirs, mine = function(keras, space), function(ours, space)
-        names = {one for one in dir(theirs) if not one.startswith("_")}
+        names = {public_name for public_name in dir(theirs) if not public_name.startswith("_")}
         assert {name for name in names if not hasattr(mine, name)} <= without.keys(), space
 
 
@@ -420,7 +421,7 @@ TABLES = [
 ]
 
 
-@pytest.mark.parametrize("module", TABLES, ids=lambda one: one.TABLE.home)
+@pytest.mark.parametrize("module", TABLES, ids=lambda module: module.TABLE.home)
 def test_operations_are_those_of_keras(module: Any) -> None:
     table = module.TABLE
     theirs = import_module(table.home)

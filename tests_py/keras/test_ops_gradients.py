@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
-from tests_py.keras.ops_cases import CASES, Given, f, flat, function, made, mapped, p
+from tests_py.keras.ops_cases import CASES, Given, array_of, f, flat, function, mapped, p
 from webtensor import keras as ours
 
 #: What random elements are differentiated by.
@@ -37,9 +37,9 @@ def cases() -> Iterator[tuple[str, list[Any], dict[str, Any]]]:
     """One call of each function that has floats."""
     seen = set(_WITHOUT)
     for name, args, options in [*_MORE, *CASES]:
-        found: list[Given] = []
-        mapped(lambda one, found=found: found.append(one), [args, options])
-        if name not in seen and any(one.kind in _FLOATS for one in found):
+        descriptions: list[Given] = []
+        mapped(lambda description, into=descriptions: into.append(description), [args, options])
+        if name not in seen and any(description.kind in _FLOATS for description in descriptions):
             seen.add(name)
             yield name, args, options
 
@@ -50,11 +50,11 @@ ALL = list(cases())
 def weighed(results: Any, module: Any, cosines: Callable[[Any], Any]) -> Any:
     """One number of all results that have gradients."""
     total = 0.0
-    for one in flat(results):
-        if "complex" in str(one.dtype):
-            one = module.ops.real(one)
-        if "float" in str(one.dtype):
-            total = total + module.ops.sum(one * cosines(one.shape))
+    for leaf in flat(results):
+        if "complex" in str(leaf.dtype):
+            leaf = module.ops.real(leaf)
+        if "float" in str(leaf.dtype):
+            total = total + module.ops.sum(leaf * cosines(leaf.shape))
     return total
 
 
@@ -66,29 +66,29 @@ def cosines(shape: tuple[int, ...]) -> Any:
 def elements(number: int) -> list[np.ndarray]:
     """What a call is differentiated by."""
     rng = np.random.default_rng(number)
-    found: list[np.ndarray] = []
+    arrays: list[np.ndarray] = []
 
-    def keep(given: Given) -> None:
-        one = made(given, rng)
-        if given.kind in _FLOATS:
-            found.append(one)
+    def keep(description: Given) -> None:
+        array = array_of(description, rng)
+        if description.kind in _FLOATS:
+            arrays.append(array)
 
     _, args, options = ALL[number]
     mapped(keep, [args, options])
-    return found
+    return arrays
 
 
 def called(number: int, module: Any, values: Any) -> Any:
     """What a function returns, given these elements."""
     rng, rest = np.random.default_rng(number), iter(values)
 
-    def given(one: Given) -> Any:
-        drawn = made(one, rng)
-        return next(rest) if one.kind in _FLOATS else drawn
+    def array_for(description: Given) -> Any:
+        drawn = array_of(description, rng)
+        return next(rest) if description.kind in _FLOATS else drawn
 
     name, args, options = ALL[number]
-    args = mapped(given, args)
-    return function(module.ops, name)(*args, **mapped(given, options))
+    args = mapped(array_for, args)
+    return function(module.ops, name)(*args, **mapped(array_for, options))
 
 
 @pytest.fixture(scope="module")
@@ -113,10 +113,12 @@ def test_gradients(number: int, slopes: list[list[Any]]) -> None:
     wt.set_backend("numpy")
 
     def total(*values: Any) -> Any:
-        made = weighed(called(number, ours, values), ours, lambda shape: wt.tensor(cosines(shape)))
+        result = weighed(
+            called(number, ours, values), ours, lambda shape: wt.tensor(cosines(shape))
+        )
         # Functions that are constant have gradients, too.
-        return sum((wt.sum(value) * 0.0 for value in values), wt.zeros(())) + made
+        return sum((wt.sum(value) * 0.0 for value in values), wt.zeros(())) + result
 
     mine = wt.grads(total)(*map(wt.tensor, elements(number)))
-    for one, wanted in zip(mine, slopes[number], strict=True):
-        np.testing.assert_allclose(np.asarray(one), np.asarray(wanted), rtol=2e-3, atol=2e-4)
+    for gradient, wanted in zip(mine, slopes[number], strict=True):
+        np.testing.assert_allclose(np.asarray(gradient), np.asarray(wanted), rtol=2e-3, atol=2e-4)

@@ -126,18 +126,18 @@ def our_weights(seed: int = 0) -> list[Any]:
 
 
 def their_weights(seed: int = 0) -> list[Any]:
-    made = []
+    variables = []
     for value, name in zip(starts(seed), NAMES, strict=True):
         *scopes, last = name.split("/")
         with keras.name_scope(scopes[0]) if scopes else warnings.catch_warnings():
-            made.append(keras.Variable(value, name=last))
-    return made
+            variables.append(keras.Variable(value, name=last))
+    return variables
 
 
 def assert_same(mine: list[Any], theirs: list[Any], rtol: float = 1e-5) -> None:
     assert len(mine) == len(theirs)
-    for one, other in zip(mine, theirs, strict=True):
-        assert np.allclose(one.numpy(), other.numpy(), rtol=rtol, atol=1e-6), one.name
+    for weight, other in zip(mine, theirs, strict=True):
+        assert np.allclose(weight.numpy(), other.numpy(), rtol=rtol, atol=1e-6), weight.name
 
 
 def run_both(mine: Any, theirs: Any, steps: int = 10) -> tuple[list[Any], list[Any]]:
@@ -192,11 +192,11 @@ def test_names_order_and_shapes_of_variables_are_the_same(configuration: Any) ->
     mine, theirs = both(name, {**arguments, **shared})
     mine.build(our_weights())
     theirs.build(their_weights())
-    for one, other in zip(mine.variables, theirs.variables, strict=True):
+    for variable, other in zip(mine.variables, theirs.variables, strict=True):
         if not other.path.startswith("variable"):  # numbered by how many there were before
-            assert (one.name, one.path) == (other.name, other.path)
-        assert (one.shape, str(one.dtype)) == (other.shape, other.dtype)
-        assert np.allclose(one.numpy(), other.numpy())
+            assert (variable.name, variable.path) == (other.name, other.path)
+        assert (variable.shape, str(variable.dtype)) == (other.shape, other.dtype)
+        assert np.allclose(variable.numpy(), other.numpy())
 
 
 @pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=identified)
@@ -233,8 +233,8 @@ def test_signatures_are_the_same(name: str) -> None:
     arguments = [default for _, default in theirs][: names.index("name")]
     arguments[names.index("global_clipnorm")] = 0.5
     arguments.append("best")
-    made, expected = (getattr(home.optimizers, name)(*arguments) for home in (ours, keras))
-    assert made.get_config() == expected.get_config()
+    optimizer, expected = (getattr(home.optimizers, name)(*arguments) for home in (ours, keras))
+    assert optimizer.get_config() == expected.get_config()
 
 
 @pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=identified)
@@ -247,7 +247,7 @@ def test_state_moves_from_keras_and_goes_on(configuration: Any) -> None:
         theirs.apply([keras.ops.convert_to_tensor(grad) for grad in grads], their_own)
     store: dict[str, Any] = {}
     theirs.save_own_variables(store)
-    our_own = [Weight(one.numpy(), one.path) for one in their_own]
+    our_own = [Weight(weight.numpy(), weight.path) for weight in their_own]
     mine.build(our_own)
     mine.load_own_variables(store)
     for grads in gradients(4, seed=2):
@@ -362,10 +362,10 @@ def test_variables_without_a_gradient_are_left_out_with_a_warning() -> None:
             (mine, our_own, wt.tensor),
             (theirs, their_own, keras.ops.convert_to_tensor),
         ):
-            given = [make(grads[0]), None, make(grads[2])]
+            some = [make(grads[0]), None, make(grads[2])]
             message = r"Gradients do not exist for variables \['dense/bias'\]"
             with pytest.warns(UserWarning, match=message):
-                optimizer.apply(given, weights)
+                optimizer.apply(some, weights)
     assert_same(our_own, their_own)
     for optimizer, weights in ((mine, our_own), (theirs, their_own)):
         with pytest.raises(ValueError, match=r"(?i)no gradients provided for any variable"):
@@ -408,10 +408,10 @@ def test_set_weights_gives_all_that_is_remembered_other_values() -> None:
     with pytest.raises(ValueError, match="set_weights: the optimizer is not built"):
         optimizer.set_weights([])
     optimizer.build(our_weights())
-    values = [np.full(one.shape, place) for place, one in enumerate(optimizer.variables)]
+    values = [np.full(weight.shape, index) for index, weight in enumerate(optimizer.variables)]
     optimizer.set_weights(values)
-    for one, value in zip(optimizer.variables, values, strict=True):
-        assert np.array_equal(one.numpy(), value)
+    for variable, value in zip(optimizer.variables, values, strict=True):
+        assert np.array_equal(variable.numpy(), value)
 
 
 def test_another_number_of_saved_variables_is_skipped_with_a_warning() -> None:
@@ -436,7 +436,7 @@ def step_without_state(optimizer: Any, grads: list[Array], weights: list[Any]) -
     if not optimizer.built:
         optimizer.build(weights)
     results = optimizer.stateless_apply(
-        [one.value for one in optimizer.variables],
+        [variable.value for variable in optimizer.variables],
         [keras.ops.convert_to_tensor(grad) for grad in grads],
         [weight.value for weight in weights],
     )
@@ -487,7 +487,7 @@ def test_a_step_without_a_trace(name: str) -> None:
     our_own, their_own = our_weights(), their_weights()
     mine.build(our_own)
     theirs.build(their_own)
-    before = [one.numpy() for one in (*our_own, *mine.variables)]
+    before = [variable.numpy() for variable in (*our_own, *mine.variables)]
     grads = next(gradients(1))
     results = []
     for optimizer, weights in ((mine, our_own), (theirs, their_own)):
@@ -496,13 +496,13 @@ def test_a_step_without_a_trace(name: str) -> None:
             [variable.value for variable in optimizer.variables],
         )
         for _ in range(2):
-            given = grads if optimizer is mine else list(map(keras.ops.convert_to_tensor, grads))
-            weights, memory = optimizer.stateless_apply(memory, given, weights)
+            operands = grads if optimizer is mine else list(map(keras.ops.convert_to_tensor, grads))
+            weights, memory = optimizer.stateless_apply(memory, operands, weights)
         results.append([*weights, *memory])
-    for one, other in zip(*results, strict=True):
-        assert np.allclose(one.numpy(), np.asarray(other), rtol=1e-5, atol=1e-6)
-    for one, value in zip((*our_own, *mine.variables), before, strict=True):
-        assert np.array_equal(one.numpy(), value)
+    for own, other in zip(*results, strict=True):
+        assert np.allclose(own.numpy(), np.asarray(other), rtol=1e-5, atol=1e-6)
+    for own, value in zip((*our_own, *mine.variables), before, strict=True):
+        assert np.array_equal(own.numpy(), value)
     with pytest.raises(ValueError, match="trainable_variables must be one value for each of 3"):
         mine.stateless_apply(results[0][3:], grads, [])
     with pytest.raises(ValueError, match="is not built"):
@@ -525,7 +525,7 @@ def test_gradients_that_are_values(name: str, steps: int | None) -> None:
             assert_same(our_own, their_own)
         assert_same(mine.variables, theirs.variables)
         return
-    tensors = [wt.tensor(one) for one in next(gradients(1))]
+    tensors = [wt.tensor(gradient) for gradient in next(gradients(1))]
     for _ in range(steps or 1):
         mine.apply(tensors, our_own)
     least = -np.inf if steps is None else 0  # what is added up begins with zeros
@@ -603,7 +603,7 @@ def test_callbacks_reach_the_rates_of_all() -> None:
     assert logs == pytest.approx({"val_loss": 1.0, **rates})
     for epoch in range(3):
         plateau.on_epoch_end(epoch, logs)
-    assert [float(one.learning_rate) for one in optimizer.optimizers] == pytest.approx(
+    assert [float(inner.learning_rate) for inner in optimizer.optimizers] == pytest.approx(
         [0.025 / 4, 0.05 / 4]
     )
 
@@ -659,10 +659,10 @@ def test_an_optimizer_written_for_keras_works() -> None:
                 self.count = self.add_variable((), name="count")
 
             def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-                place = self._get_variable_index(variable)
-                first = self.first[place]
+                index = self._get_variable_index(variable)
+                first = self.first[index]
                 self.assign(first, ops.add(ops.multiply(first, self.mass), gradient))
-                self.assign_add(self.second[place], first)
+                self.assign_add(self.second[index], first)
                 self.assign_sub(variable, ops.multiply(first, learning_rate))
 
             def get_config(self) -> dict[str, Any]:
@@ -674,7 +674,9 @@ def test_an_optimizer_written_for_keras_works() -> None:
     theirs = make(keras)(mass=0.8, name="heavy", clipvalue=0.5)
     assert_same(*run_both(mine, theirs, 4))
     assert_same(mine.variables, theirs.variables)
-    assert [one.path for one in mine.variables] == [one.path for one in theirs.variables]
+    assert [variable.path for variable in mine.variables] == [
+        variable.path for variable in theirs.variables
+    ]
     assert mine.get_config() == theirs.get_config()
     custom = {"Heavy": type(mine)}
     back = ours.optimizers.deserialize(ours.optimizers.serialize(mine), custom)
@@ -818,8 +820,8 @@ def test_memory_stays_flat_also_in_a_tidy(configuration: Any, no_leak: None) -> 
 
 def test_a_step_reads_nothing_from_the_device(backend: str, monkeypatch: Any) -> None:
     weights = our_weights()
-    grads = [[wt.tensor(one) for one in row] for row in gradients(4)]
-    made = [
+    grads = [[wt.tensor(gradient) for gradient in row] for row in gradients(4)]
+    own_variables = [
         getattr(ours.optimizers, name)(
             **{"learning_rate": ours.optimizers.schedules.CosineDecay(0.1, 10), **arguments},
             use_ema=True, ema_overwrite_frequency=2, gradient_accumulation_steps=2, clipnorm=1.0,
@@ -832,7 +834,7 @@ def test_a_step_reads_nothing_from_the_device(backend: str, monkeypatch: Any) ->
 
     active = wt.backend()
     monkeypatch.setattr(type(active), "read", refuse)
-    for optimizer in made:
+    for optimizer in own_variables:
         for row in grads:
             optimizer.apply(row, weights)
     with pytest.raises(AssertionError, match="a step reads"):

@@ -45,7 +45,7 @@ def written() -> Any:
 
 def boxes(root: Any) -> list[tuple[float, float, float, float]]:
     """Left, top, right and bottom of each box with a border."""
-    found = []
+    rectangles = []
 
     def visit(element: Any, x: float, y: float) -> None:
         moved = element.get("transform")
@@ -54,12 +54,12 @@ def boxes(root: Any) -> list[tuple[float, float, float, float]]:
             x, y = x + float(by_x), y + float(by_y)
         if element.tag == f"{SVG}rect" and element.get("stroke") and element.get("rx") == "4":
             width, height = float(element.get("width")), float(element.get("height"))
-            found.append((x, y, x + width, y + height))
+            rectangles.append((x, y, x + width, y + height))
         for inner in element:
             visit(inner, x, y)
 
     visit(root, 0.0, 0.0)
-    return found
+    return rectangles
 
 
 @pytest.mark.parametrize("rankdir", ["TB", "BT", "LR", "RL"])
@@ -72,16 +72,16 @@ def test_pictures(make: Any, count: int, arrows: int, rankdir: str, expand_neste
         make(), show_shapes=True, rankdir=rankdir, expand_nested=expand_nested
     )
     root = ElementTree.fromstring(text)
-    found = boxes(root)
+    rectangles = boxes(root)
     if make is branches and expand_nested:
         count, arrows = count + 1, arrows + 1  # two layers in place of a model
-    assert len(found) == count
+    assert len(rectangles) == count
     assert len(root.findall(f".//{SVG}path")) == arrows
     width, height = float(root.get("width", 0)), float(root.get("height", 0))
-    for number, (left, top, right, bottom) in enumerate(found):
+    for number, (left, top, right, bottom) in enumerate(rectangles):
         assert 0 <= left < right <= width
         assert 0 <= top < bottom <= height
-        for other in found[:number]:
+        for other in rectangles[:number]:
             is_apart = (
                 left >= other[2] or right <= other[0] or top >= other[3] or bottom <= other[1]
             )
@@ -89,7 +89,7 @@ def test_pictures(make: Any, count: int, arrows: int, rankdir: str, expand_neste
 
 
 def texts(svg: str) -> list[str]:
-    return [one.text or "" for one in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+    return [element.text or "" for element in ElementTree.fromstring(svg).iter(f"{SVG}text")]
 
 
 def test_what_is_shown() -> None:
@@ -128,8 +128,8 @@ def test_names_are_escaped() -> None:
 
 def test_files(tmp_path: Path) -> None:
     file = tmp_path / "model.svg"
-    made = keras.utils.plot_model(row(), file)
-    assert file.read_text(encoding="utf-8") == made == made._repr_svg_()
+    result = keras.utils.plot_model(row(), file)
+    assert file.read_text(encoding="utf-8") == result == result._repr_svg_()
     assert keras.utils.plot_model(row(), None).startswith("<svg")
     with pytest.raises(ValueError, match=r"to_file must end with the format .* but is 'model'"):
         keras.utils.plot_model(row(), "model")
@@ -142,8 +142,8 @@ def test_without_graphviz_the_svg_is_written_beside(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.warns(UserWarning, match=r"Graphviz, which draws png files.* as '.*a\.svg'"):
-        made = keras.utils.plot_model(row(), tmp_path / "a.png", show_shapes=True)
-    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == made
+        result = keras.utils.plot_model(row(), tmp_path / "a.png", show_shapes=True)
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == result
     assert not (tmp_path / "a.png").exists()
 
 

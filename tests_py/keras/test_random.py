@@ -51,16 +51,16 @@ def test_statistics(name: str, options: dict[str, Any], backend: str) -> None:
     theirs, mine = drawn(name, options)
     assert mine.shape == theirs.shape
     assert mine.dtype == theirs.dtype
-    for one, other in zip(
+    for value, other in zip(
         mine.reshape(-1, 30_000).astype("float64"), theirs.reshape(-1, 30_000), strict=True
     ):
         deviation = float(other.std())
-        assert one.mean() == pytest.approx(float(other.mean()), abs=0.04 * deviation)
-        assert one.std() == pytest.approx(deviation, rel=0.04)
+        assert value.mean() == pytest.approx(float(other.mean()), abs=0.04 * deviation)
+        assert value.std() == pytest.approx(deviation, rel=0.04)
         for share in (0.1, 0.5, 0.9):
             wanted = float(np.quantile(other, share))
             near = 1 if name in ("binomial", "randint") else 0.06 * deviation
-            assert float(np.quantile(one, share)) == pytest.approx(wanted, abs=near)
+            assert float(np.quantile(value, share)) == pytest.approx(wanted, abs=near)
 
 
 def test_rows_that_differ_only_in_place_differ() -> None:
@@ -94,8 +94,8 @@ def test_categorical(backend: str) -> None:
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_shuffle(axis: int, backend: str) -> None:
     x = np.arange(60).reshape(4, 5, 3)
-    made = np.asarray(ours.random.shuffle(x, axis, seed=2))
-    order = [np.take(made, k, axis).tolist() for k in range(made.shape[axis])]
+    result = np.asarray(ours.random.shuffle(x, axis, seed=2))
+    order = [np.take(result, k, axis).tolist() for k in range(result.shape[axis])]
     wanted = [np.take(x, k, axis).tolist() for k in range(x.shape[axis])]
     assert order != wanted
     assert sorted(order) == sorted(wanted)
@@ -103,9 +103,9 @@ def test_shuffle(axis: int, backend: str) -> None:
 
 def test_dropout(backend: str) -> None:
     x = np.ones((200, 100), "float32")
-    made = np.asarray(ours.random.dropout(x, 0.3, seed=1))
-    assert (made == 0).mean() == pytest.approx(0.3, abs=0.02)
-    assert set(made.ravel().tolist()) == {0.0, float(np.float32(1 / 0.7))}
+    result = np.asarray(ours.random.dropout(x, 0.3, seed=1))
+    assert (result == 0).mean() == pytest.approx(0.3, abs=0.02)
+    assert set(result.ravel().tolist()) == {0.0, float(np.float32(1 / 0.7))}
     rows = np.asarray(ours.random.dropout(x, 0.5, noise_shape=(None, 1), seed=1))
     assert (rows == rows[:, :1]).all()
     assert np.asarray(ours.random.dropout(x, 0)).tolist() == x.tolist()
@@ -142,9 +142,9 @@ def test_seeds(draw: Callable[[Any], Any]) -> None:
     again = ours.random.SeedGenerator(7)
     assert [values(again), values(again)] == [first, second]
     wt.set_random_seed(4)
-    held = values(None)
+    once = values(None)
     wt.set_random_seed(4)
-    assert values(None) == held
+    assert values(None) == once
     with pytest.raises(ValueError, match="seed must be an integer, a SeedGenerator or None"):
         draw("a")
 

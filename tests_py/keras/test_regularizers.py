@@ -68,8 +68,8 @@ def test_every_name_of_keras_is_there() -> None:
 def test_short_rows_count_less() -> None:
     x = np.array([[1e-8, 1e-8], [1.0, 1.0]], "float32")
     wanted = keras.regularizers.OrthogonalRegularizer(1.0)(keras.ops.convert_to_tensor(x))
-    made = ours.regularizers.OrthogonalRegularizer(1.0)(wt.tensor(x))
-    assert_close(float(made), float(wanted), rtol=1e-4)
+    result = ours.regularizers.OrthogonalRegularizer(1.0)(wt.tensor(x))
+    assert_close(float(result), float(wanted), rtol=1e-4)
 
 
 def test_functions_and_none() -> None:

@@ -38,11 +38,11 @@ def configuration_of(path: Path) -> Any:
     def unmarked(value: Any) -> Any:
         if isinstance(value, dict):
             return {
-                key: unmarked(one)
-                for key, one in value.items()
-                if key != "shared_object_id" and not (key == "mask" and one is None)
+                key: unmarked(item)
+                for key, item in value.items()
+                if key != "shared_object_id" and not (key == "mask" and item is None)
             }
-        return [unmarked(one) for one in value] if isinstance(value, list) else value
+        return [unmarked(value) for value in value] if isinstance(value, list) else value
 
     with zipfile.ZipFile(path) as archive:
         return unmarked(json.loads(archive.read("config.json")))
@@ -78,7 +78,7 @@ def test_folder_in_place_of_an_archive(tmp_path: Path):
     mine = ours.saving.load_model(tmp_path / "theirs")
     same_weights(mine, theirs)
     mine.save(tmp_path / "mine", zipped=False)
-    names = {one.name for one in (tmp_path / "mine").iterdir()}
+    names = {path.name for path in (tmp_path / "mine").iterdir()}
     assert names == {"config.json", "metadata.json", "model.weights.h5"}
     same_weights(keras.saving.load_model(tmp_path / "mine"), theirs)
     with pytest.raises(FileExistsError):
@@ -138,8 +138,8 @@ class Around(ours.layers.Layer):
 
     def __init__(self, inner: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        made = isinstance(inner, dict)
-        self.inner = ours.saving.deserialize_keras_object(inner) if made else inner
+        is_made = isinstance(inner, dict)
+        self.inner = ours.saving.deserialize_keras_object(inner) if is_made else inner
 
     def call(self, x: Any) -> Any:
         return self.inner(x)
@@ -150,11 +150,14 @@ class Around(ours.layers.Layer):
 
 def test_classes_of_ones_own(tmp_path: Path):
     x = np.ones((2, 4), "float32")
-    for made in (OfFixedSize(3), ours.Sequential([ours.Input((4,)), Around(ours.layers.Dense(2))])):
-        made.save(tmp_path / "m.keras")
+    for model in (
+        OfFixedSize(3),
+        ours.Sequential([ours.Input((4,)), Around(ours.layers.Dense(2))]),
+    ):
+        model.save(tmp_path / "m.keras")
         again = ours.saving.load_model(tmp_path / "m.keras")
-        assert isinstance(again, OfFixedSize) == isinstance(made, OfFixedSize)
-        np.testing.assert_allclose(predicted(again, x), predicted(made, x))
+        assert isinstance(again, OfFixedSize) == isinstance(model, OfFixedSize)
+        np.testing.assert_allclose(predicted(again, x), predicted(model, x))
 
 
 def test_optimizer_has_state_for_all_weights(tmp_path: Path):
@@ -226,10 +229,10 @@ def test_wrong_configurations(config: Any, error: type[Exception], message: str)
 
 
 @pytest.mark.parametrize(
-    "held", [np.float32(1.5), np.array(3), (1, 2), {"a": [b"x", None]}, slice(1, None), ...]
+    "stored", [np.float32(1.5), np.array(3), (1, 2), {"a": [b"x", None]}, slice(1, None), ...]
 )
-def test_plain_values_as_configurations(held: Any):
-    assert ours.saving.serialize_keras_object(held) == keras.saving.serialize_keras_object(held)
+def test_plain_values_as_configurations(stored: Any):
+    assert ours.saving.serialize_keras_object(stored) == keras.saving.serialize_keras_object(stored)
 
 
 def test_what_has_no_configuration():
@@ -262,8 +265,8 @@ def test_file_is_edited(ending: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     (theirs.save if ending == ".keras" else theirs.save_weights)(path)
     editor = ours.saving.KerasFileEditor(path)
     mine = two_layers(ours)
-    found = {"status": "success", "error_count": 0, "match_count": 4}
-    assert editor.compare(mine) == found
+    summary = {"status": "success", "error_count": 0, "match_count": 4}
+    assert editor.compare(mine) == summary
     assert editor.object_metadata["/layers/dense"] == {"name": "dense"}
     capsys.readouterr()
     editor.summary()
@@ -273,9 +276,9 @@ def test_file_is_edited(ending: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     editor.rename_object("layers/dense", "first")
     assert editor.compare(mine)["error_count"] == 3
     editor.save(tmp_path / "edited.weights.h5")
-    held = contents(tmp_path / "edited.weights.h5")
-    assert held["layers/more/vars/0"][:2] == ((3,), "float16")
-    assert held["layers/more/vars/1"][:2] == ((2, 2), "float64")
+    stored = contents(tmp_path / "edited.weights.h5")
+    assert stored["layers/more/vars/0"][:2] == ((3,), "float16")
+    assert stored["layers/more/vars/1"][:2] == ((2, 2), "float64")
     editor = ours.saving.KerasFileEditor(tmp_path / "edited.weights.h5")
     editor.delete_weight("more", "0")
     editor.delete_object("more")
@@ -325,8 +328,8 @@ def test_subclassed_model_with_layers_in_lists_and_dictionaries(tmp_path: Path):
     mine = ours.saving.load_model(tmp_path / "theirs.keras", {"Custom": kinds["mine"]})
     same(mine, theirs, x)
     mine.save(tmp_path / "mine.keras")
-    held, other = weights_of(tmp_path / "mine.keras"), weights_of(tmp_path / "theirs.keras")
-    assert arrays_in(held) == arrays_in(other)
+    first, other = weights_of(tmp_path / "mine.keras"), weights_of(tmp_path / "theirs.keras")
+    assert arrays_in(first) == arrays_in(other)
     back = keras.saving.load_model(tmp_path / "mine.keras", {"Custom": kinds["theirs"]})
     same_weights(back, theirs)
 
@@ -437,8 +440,8 @@ def test_vocabulary_goes_along(tmp_path: Path):
     mine = ours.Sequential([ours.Input((1,), dtype="string"), lookup])
     mine.save(tmp_path / "mine.keras")
     with zipfile.ZipFile(tmp_path / "mine.keras") as archive:
-        held = archive.read("assets/layers/string_lookup/vocabulary.txt").decode()
-    assert held.split("\n") == lookup.get_vocabulary()
+        text = archive.read("assets/layers/string_lookup/vocabulary.txt").decode()
+    assert text.split("\n") == lookup.get_vocabulary()
     again: Any = ours.saving.load_model(tmp_path / "mine.keras")
     assert again.layers[0].get_vocabulary() == lookup.get_vocabulary()
 
@@ -454,12 +457,12 @@ def test_state_of_batch_norm_is_saved(tmp_path: Path):
 
 def test_file_objects_and_bytes(tmp_path: Path):
     mine = randomized(MODELS["nested"].make(ours))
-    held = io.BytesIO()
-    mine.save(held)
+    buffer = io.BytesIO()
+    mine.save(buffer)
     inputs = MODELS["nested"].inputs()
-    same(ours.saving.load_model(held.getvalue()), mine, inputs)
-    same(ours.saving.load_model(io.BytesIO(held.getvalue())), mine, inputs)
-    (tmp_path / "mine.keras").write_bytes(held.getvalue())
+    same(ours.saving.load_model(buffer.getvalue()), mine, inputs)
+    same(ours.saving.load_model(io.BytesIO(buffer.getvalue())), mine, inputs)
+    (tmp_path / "mine.keras").write_bytes(buffer.getvalue())
     same_weights(keras.saving.load_model(tmp_path / "mine.keras"), mine)
 
 

@@ -31,18 +31,18 @@ def small() -> Any:
 
 def members(model: Any = None) -> dict[str, bytes]:
     """The parts of an archive."""
-    held = io.BytesIO()
-    (model or small()).save(held)
-    with zipfile.ZipFile(held) as archive:
+    buffer = io.BytesIO()
+    (model or small()).save(buffer)
+    with zipfile.ZipFile(buffer) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 def zipped(parts: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", compression) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
         for name, data in parts.items():
             archive.writestr(name, data)
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 def configured(change: Callable[[Any], Any]) -> bytes:
@@ -108,9 +108,9 @@ def test_archive_with_flipped_bytes():
     """No byte of an archive can make loading do anything but load or raise ValueError."""
     whole = bytearray(zipped(members()))
     rng = np.random.default_rng(0)
-    for place in rng.integers(0, len(whole), 150):
+    for position in rng.integers(0, len(whole), 150):
         changed = bytearray(whole)
-        changed[place] ^= 1 << int(rng.integers(8))
+        changed[position] ^= 1 << int(rng.integers(8))
         try:
             ours.saving.load_model(bytes(changed))
         except ValueError:
@@ -130,12 +130,12 @@ def test_archive_with_too_many_members():
 
 
 def test_two_members_with_the_same_name():
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("config.json", "{}")
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr("config.json", "[]")
-    refused(held.getvalue(), "two members with the same name")
+    refused(buffer.getvalue(), "two members with the same name")
 
 
 def test_member_that_claims_another_size():
@@ -224,14 +224,14 @@ STRANGE: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """All places in a configuration."""
+def paths_in(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of all values in a configuration."""
     yield path
     if isinstance(value, list):
         value = dict(enumerate(value))
     if isinstance(value, dict):
-        for key, one in value.items():
-            yield from places(one, (*path, key))
+        for key, item in value.items():
+            yield from paths_in(item, (*path, key))
 
 
 def with_change(value: Any, path: tuple[Any, ...], change: Any) -> Any:
@@ -251,11 +251,11 @@ def test_configuration_with_something_strange_anywhere(name: str):
         model.compile("adam", "mse", metrics=["mae"])
     parts = members(model)
     config = json.loads(parts["config.json"])
-    everywhere = list(places(config))
+    paths = list(paths_in(config))
     rng = np.random.default_rng(0)
-    for place in rng.integers(0, len(everywhere), 150):
+    for position in rng.integers(0, len(paths), 150):
         change = STRANGE[int(rng.integers(len(STRANGE)))]
-        changed = json.dumps(with_change(config, everywhere[int(place)], change)).encode()
+        changed = json.dumps(with_change(config, paths[int(position)], change)).encode()
         with contextlib.suppress(ValueError):
             ours.saving.load_model(zipped({**parts, "config.json": changed}))
 
@@ -312,16 +312,16 @@ def test_weights_that_do_not_fit(change: Any, message: str):
 def test_weights_of_other_dtypes_become_float32():
     values = np.linspace(-1, 1, 6).reshape(2, 3)
     for dtype in ("float64", "float16", "int8", "int64"):
-        held = values.astype(dtype)
+        array = values.astype(dtype)
 
-        def change(tree: Group, held: Any = held, dtype: str = dtype) -> None:
+        def change(tree: Group, new_values: Any = array, dtype: str = dtype) -> None:
             if dtype == "float16":
                 return
-            vars_of(tree).members["0"] = Elements((2, 3), dtype, held.tobytes())
+            vars_of(tree).members["0"] = Elements((2, 3), dtype, new_values.tobytes())
 
         model = ours.saving.load_model(with_weights(change))
         if dtype != "float16":
-            assert_close(model.get_weights()[0], held, rtol=1e-6)
+            assert_close(model.get_weights()[0], array, rtol=1e-6)
 
 
 def test_failing_load_leaves_all_weights(tmp_path: Path):
@@ -345,22 +345,22 @@ def test_failing_load_leaves_all_weights(tmp_path: Path):
 
 
 def hdf5(**options: Any) -> bytes:
-    held = io.BytesIO()
-    with h5py.File(held, "w", **options) as file:
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w", **options) as file:
         file["a/b/c"] = np.arange(6, dtype="float32").reshape(2, 3)
         file["a/i"] = np.arange(3)
         file.attrs["text"] = "hé"
         file["a"].attrs["names"] = [b"x", b"yz"]
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 @pytest.mark.parametrize("options", [{}, {"libver": "latest"}, {"track_order": True}])
 def test_hdf5_of_h5py(options: dict[str, Any]):
     tree = read_hdf5(hdf5(**options), "f")
-    found = tree.find("a/b/c")
-    assert isinstance(found, Elements)
-    assert (found.shape, found.dtype) == ((2, 3), "float32")
-    assert bytes(found.data) == np.arange(6, dtype="float32").tobytes()
+    dataset = tree.find("a/b/c")
+    assert isinstance(dataset, Elements)
+    assert (dataset.shape, dataset.dtype) == ((2, 3), "float32")
+    assert bytes(dataset.data) == np.arange(6, dtype="float32").tobytes()
     assert tree.attributes["text"] == "hé"
     assert tree.make("a").attributes["names"] == ["x", "yz"]
 
@@ -392,8 +392,8 @@ def test_hdf5_with_flipped_bytes(options: dict[str, Any]):
     rng = np.random.default_rng(1)
     for _ in range(1500):
         changed = bytearray(whole)
-        for place in rng.integers(0, len(whole), 3):
-            changed[place] = int(rng.integers(256))
+        for position in rng.integers(0, len(whole), 3):
+            changed[position] = int(rng.integers(256))
         try:
             for _, elements in read(bytes(changed), "f").arrays():
                 assert elements.size < 1 << 20
@@ -409,38 +409,38 @@ def test_hdf5_cut_short():
 
 
 def test_compressed_hdf5_is_read_by_h5py_only():
-    held = io.BytesIO()
-    with h5py.File(held, "w") as file:
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
         file.create_dataset("a", data=np.arange(1000.0), compression="gzip")
     with pytest.raises(UnsupportedError, match="loadPackage"):
-        read(held.getvalue(), "f")
-    found = read_hdf5(held.getvalue(), "f").find("a")
-    assert isinstance(found, Elements)
-    assert np.frombuffer(found.data).tolist() == list(range(1000))
+        read(buffer.getvalue(), "f")
+    dataset = read_hdf5(buffer.getvalue(), "f").find("a")
+    assert isinstance(dataset, Elements)
+    assert np.frombuffer(dataset.data).tolist() == list(range(1000))
 
 
 def test_hdf5_array_that_claims_to_be_huge():
-    held = io.BytesIO()
-    with h5py.File(held, "w") as file:
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
         file.create_dataset("a", shape=(1 << 40,), chunks=(1 << 10,), dtype="float32")
     with pytest.raises(ValueError, match=r"array '/a' would become 4398046511104 bytes"):
-        read_hdf5(held.getvalue(), "f")
-    held = io.BytesIO()
-    with h5py.File(held, "w") as file:
+        read_hdf5(buffer.getvalue(), "f")
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
         file.create_dataset("a", shape=(1 << 40,), dtype="float32")
     with pytest.raises(ValueError, match="bytes are needed"):
-        read_hdf5(held.getvalue(), "f")
+        read_hdf5(buffer.getvalue(), "f")
 
 
 @pytest.mark.parametrize("link", [h5py.SoftLink("/a"), h5py.ExternalLink("other.h5", "/a")])
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
 def test_hdf5_links_are_not_followed(link: Any, libver: str):
-    held = io.BytesIO()
-    with h5py.File(held, "w", libver=libver) as file:
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w", libver=libver) as file:
         file["a"] = np.arange(3)
         file["b"] = link
     with pytest.raises(ValueError, match="leads elsewhere"):
-        read_hdf5(held.getvalue(), "f")
+        read_hdf5(buffer.getvalue(), "f")
 
 
 def test_hdf5_array_in_another_file(tmp_path: Path):
@@ -452,25 +452,25 @@ def test_hdf5_array_in_another_file(tmp_path: Path):
 
 
 def test_hdf5_group_in_a_circle():
-    held = io.BytesIO()
-    with h5py.File(held, "w") as file:
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
         file.create_group("a")["b"] = file["/"]
     with pytest.raises(ValueError, match="linked twice"):
-        read(held.getvalue(), "f")
+        read(buffer.getvalue(), "f")
 
 
 # -- npz ---------------------------------------------------------------------------------------
 
 
 def npz(**arrays: Any) -> bytes:
-    held = io.BytesIO()
-    np.savez(held, **arrays)
-    return held.getvalue()
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
 
 
 def test_npz_of_numpy():
     tree = read_npz(npz(a=np.arange(6.0).reshape(2, 3), b=np.float32(2), c=np.zeros((0,))), "f")
-    assert {name: (one.shape, one.dtype) for name, one in tree.arrays()} == {
+    assert {name: (array.shape, array.dtype) for name, array in tree.arrays()} == {
         "a": ((2, 3), "float64"),
         "b": ((), "float32"),
         "c": ((0,), "float64"),
@@ -522,7 +522,7 @@ def test_file_appears_only_when_it_is_complete(tmp_path: Path):
     with pytest.raises(OSError, match="no space left"):
         write_file(path, fail)
     assert path.read_bytes() == b"old"
-    assert [one.name for one in tmp_path.iterdir()] == ["a"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 def test_existing_file_is_kept(tmp_path: Path):

@@ -96,8 +96,8 @@ def test_attribute_of_many_references_with_h5py():
 def test_attributes_with_h5py_are_read():
     tree = Group()
     tree.attributes |= {"config": "x" * 20_000, "names": ["a", "b"] * 100, "count": 3}
-    found = read_hdf5(with_h5py(written(tree)), "f.h5").attributes
-    assert found == tree.attributes
+    attributes = read_hdf5(with_h5py(written(tree)), "f.h5").attributes
+    assert attributes == tree.attributes
 
 
 def test_heap_without_an_end():
@@ -258,8 +258,12 @@ def layer(kind: str, **config: Any) -> Callable[[Any], None]:
 
 def metric(kind: str, **config: Any) -> Callable[[Any], None]:
     def change(described: Any) -> None:
-        made = {"module": "keras.metrics", "class_name": kind, "config": config}
-        described["compile_config"] = {"optimizer": "sgd", "loss": "mse", "metrics": [made]}
+        metric_config = {"module": "keras.metrics", "class_name": kind, "config": config}
+        described["compile_config"] = {
+            "optimizer": "sgd",
+            "loss": "mse",
+            "metrics": [metric_config],
+        }
 
     return change
 
@@ -458,11 +462,11 @@ def tar_of(*rows: tuple[tarfile.TarInfo, bytes]) -> bytes:
 
 
 def member(name: str, size: int, **options: Any) -> tarfile.TarInfo:
-    made = tarfile.TarInfo(name)
-    made.size = size
+    info = tarfile.TarInfo(name)
+    info.size = size
     for key, value in options.items():
-        setattr(made, key, value)
-    return made
+        setattr(info, key, value)
+    return info
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
@@ -641,8 +645,8 @@ def test_activations_that_are_layers_or_operations():
 
 def flipped(data: bytes, old: bytes) -> bytes:
     """The data with a bit of a piece of it changed."""
-    place = data.index(old)
-    return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+    offset = data.index(old)
+    return data[:offset] + bytes([data[offset] ^ 1]) + data[offset + 1 :]
 
 
 def test_weights_that_were_changed(tmp_path: Path):

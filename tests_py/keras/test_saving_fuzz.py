@@ -41,16 +41,16 @@ class Format(NamedTuple):
 
 
 def model() -> Any:
-    made = MODELS["functional"].make(ours)
-    made.compile("adam", "mse", metrics=["mae"])
-    return made
+    functional = MODELS["functional"].make(ours)
+    functional.compile("adam", "mse", metrics=["mae"])
+    return functional
 
 
 def saved(name: str) -> Callable[[Path], bytes]:
     def make(folder: Path) -> bytes:
-        made = model()
+        original = model()
         path = folder / name
-        (made.save_weights if ".weights." in name else made.save)(path)
+        (original.save_weights if ".weights." in name else original.save)(path)
         return path.read_bytes()
 
     return make

@@ -224,7 +224,7 @@ def row(kind: str, name: str, *calls: Any, **config: Any) -> dict[str, Any]:
         "class_name": kind,
         "name": name,
         "config": {"name": name, "trainable": True, "dtype": "float32", **config},
-        "inbound_nodes": [[[*place, {}] for place in call] for call in calls],
+        "inbound_nodes": [[[*history, {}] for history in call] for call in calls],
     }
 
 
@@ -490,16 +490,20 @@ def test_names_of_layers_with_slashes():
 
 
 def topology(change: Any) -> dict[str, Any]:
-    made = json.loads(ours.saving.layers_model_files(small())["model.json"])["modelTopology"]
-    change(made["config"]["layers"][1])
-    return {"modelTopology": made}
+    model_topology = json.loads(ours.saving.layers_model_files(small())["model.json"])[
+        "modelTopology"
+    ]
+    change(model_topology["config"]["layers"][1])
+    return {"modelTopology": model_topology}
 
 
 def manifest(change: Any) -> dict[str, Any]:
-    made = json.loads(ours.saving.layers_model_files(small())["model.json"])["weightsManifest"]
-    del made[0]["checksums"]
-    change(made[0])
-    return {"weightsManifest": made}
+    weights_manifest = json.loads(ours.saving.layers_model_files(small())["model.json"])[
+        "weightsManifest"
+    ]
+    del weights_manifest[0]["checksums"]
+    change(weights_manifest[0])
+    return {"weightsManifest": weights_manifest}
 
 
 @pytest.mark.parametrize(

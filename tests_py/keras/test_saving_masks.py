@@ -131,8 +131,8 @@ MODELS: dict[str, Make] = {
     ),
     "Bidirectional, apart": embedded(
         lambda api, x: [
-            api.layers.GRU(2)(one)
-            for one in api.layers.Bidirectional(
+            api.layers.GRU(2)(output)
+            for output in api.layers.Bidirectional(
                 api.layers.GRU(2, return_sequences=True), merge_mode=None
             )(x)
         ]
@@ -212,7 +212,7 @@ def inputs_of(model: Any) -> Any:
 
 def predicted(model: Any, x: Any) -> list[Any]:
     results = model.predict(x, verbose=0)
-    return [np.asarray(one) for one in (results if isinstance(results, list) else [results])]
+    return [np.asarray(result) for result in (results if isinstance(results, list) else [results])]
 
 
 def assert_predicts(model: Any, x: Any, expected: list[Any]) -> None:
@@ -226,8 +226,8 @@ def configuration_of(path: Path) -> Any:
 
     def unnumbered(value: Any) -> Any:
         if isinstance(value, dict):
-            return {k: unnumbered(one) for k, one in value.items() if k != "shared_object_id"}
-        return [unnumbered(one) for one in value] if isinstance(value, list) else value
+            return {k: unnumbered(value) for k, value in value.items() if k != "shared_object_id"}
+        return [unnumbered(value) for value in value] if isinstance(value, list) else value
 
     with zipfile.ZipFile(path) as archive:
         return unnumbered(json.loads(archive.read("config.json")))

@@ -46,9 +46,9 @@ def test_npz_holds_what_hdf5_does(tmp_path: Path):
     mine.save_weights(tmp_path / "mine.weights.npz")
     mine.save_weights(tmp_path / "mine.weights.h5")
     arrays = np.load(tmp_path / "mine.weights.npz")
-    held = contents(tmp_path / "mine.weights.h5")
+    stored = contents(tmp_path / "mine.weights.h5")
     assert {name: arrays[name].tolist() for name in arrays.files} == {
-        name: value[2] for name, value in arrays_in(held).items()
+        name: value[2] for name, value in arrays_in(stored).items()
     }
     again = saved.make(ours)
     again.load_weights(tmp_path / "mine.weights.npz")
@@ -65,7 +65,7 @@ def test_weights_of_an_archive(tmp_path: Path):
 
 
 def test_nothing_is_changed_where_a_part_does_not_fit(tmp_path: Path):
-    def made(units: int) -> Any:
+    def model_of(units: int) -> Any:
         return randomized(
             ours.Sequential(
                 [ours.Input((4,)), ours.layers.Dense(3), ours.layers.Dense(units)], name="m"
@@ -73,8 +73,8 @@ def test_nothing_is_changed_where_a_part_does_not_fit(tmp_path: Path):
             units,
         )
 
-    made(2).save_weights(tmp_path / "two.weights.h5")
-    model = made(5)
+    model_of(2).save_weights(tmp_path / "two.weights.h5")
+    model = model_of(5)
     before = model.get_weights()
     with pytest.raises(ValueError, match=r"two\.weights\.h5: layers/dense_1 .*shape \(3, 5\)"):
         model.load_weights(tmp_path / "two.weights.h5")
@@ -88,12 +88,12 @@ def test_nothing_is_changed_where_a_part_does_not_fit(tmp_path: Path):
 
 
 def test_weights_in_several_files(tmp_path: Path):
-    def made(api: Any, seed: int) -> Any:
+    def model_of(api: Any, seed: int) -> Any:
         model = api.Sequential([api.Input((40,)), api.layers.Dense(50), api.layers.Dense(9)])
         return randomized(model, seed)
 
     most = 9000 / 2**30
-    mine, theirs = made(ours, 1), made(keras, 2)
+    mine, theirs = model_of(ours, 1), model_of(keras, 2)
     with pytest.warns(UserWarning, match=r"mine\.weights\.json names the files"):
         mine.save_weights(tmp_path / "mine.weights.h5", max_shard_size=most)
     theirs.save_weights(tmp_path / "theirs.weights.json", max_shard_size=most)
@@ -103,7 +103,7 @@ def test_weights_in_several_files(tmp_path: Path):
     ]
     assert indices[0] == indices[1]
     assert len(list(tmp_path.glob("mine_*.weights.h5"))) == 2
-    other = made(keras, 3)
+    other = model_of(keras, 3)
     other.load_weights(tmp_path / "mine.weights.json")
     same_weights(other, mine)
     mine.load_weights(tmp_path / "theirs.weights.json")
@@ -111,12 +111,12 @@ def test_weights_in_several_files(tmp_path: Path):
 
 
 def test_layers_that_are_left_alone(tmp_path: Path):
-    def made(seed: int) -> Any:
+    def model_of(seed: int) -> Any:
         return randomized(
             ours.Sequential([ours.Input((3,)), ours.layers.Dense(3), ours.layers.Dense(3)]), seed
         )
 
-    first, second = made(1), made(2)
+    first, second = model_of(1), model_of(2)
     before = second.layers[0].get_weights()
     path = tmp_path / "m.weights.h5"
     for saved in ([], [first.layers[0]]):
@@ -181,12 +181,12 @@ def test_one_hdf5_file_with_an_optimizer(tmp_path: Path):
     theirs.save(tmp_path / "theirs.h5")
     mine = ours.saving.load_model(tmp_path / "theirs.h5")
     mine.save(tmp_path / "mine.h5")
-    held, other = contents(tmp_path / "mine.h5"), contents(tmp_path / "theirs.h5")
+    own, other = contents(tmp_path / "mine.h5"), contents(tmp_path / "theirs.h5")
     state = [
         name for name in other if name.startswith(f"optimizer_weights/{theirs.optimizer.name}/")
     ]
     assert len(state) == 6
-    assert all(held[name] == other[name] for name in state)
+    assert all(own[name] == other[name] for name in state)
     for model in (theirs, mine):
         model.fit(x, y, batch_size=3, shuffle=False, verbose=0)
     for first, second in zip(theirs.get_weights(), mine.get_weights(), strict=True):

@@ -50,9 +50,9 @@ def test_rates_are_the_same(name: str, arguments: dict[str, Any]) -> None:
         expected = [0.5] * len(steps)  # Keras fails
     else:
         expected = [float(theirs(step)) for step in steps]
-    found = [mine(step) for step in steps]
-    assert {(one.shape, one.dtype) for one in found} == {((), wt.float32)}
-    assert np.allclose([float(one) for one in found], expected, rtol=1e-5, equal_nan=True)
+    rates = [mine(step) for step in steps]
+    assert {(rate.shape, rate.dtype) for rate in rates} == {((), wt.float32)}
+    assert np.allclose([float(rate) for rate in rates], expected, rtol=1e-5, equal_nan=True)
     assert np.allclose(mine(wt.tensor([3, 4])).tolist(), expected[3:5], rtol=1e-5)
     assert np.allclose(mine(np.arange(4).reshape(2, 2)).numpy().ravel(), expected[:4], rtol=1e-5)
 

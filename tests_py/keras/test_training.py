@@ -51,15 +51,15 @@ def both(make: Callable[[Any], Any], **options: Any) -> tuple[Any, Any]:
     """The model of each library, compiled alike, with the same weights."""
     forget_names()
     keras.utils.clear_session(free_memory=False)
-    found = []
+    histories = []
     for k in (ours, keras):
         model = make(k)
-        given = {key: one(k) if callable(one) else one for key, one in options.items()}
+        arguments = {key: value(k) if callable(value) else value for key, value in options.items()}
         eager = {} if k is ours else {"run_eagerly": True}  # which saves the time of compiling
-        model.compile(**{"optimizer": k.optimizers.SGD(0.05, momentum=0.9), **eager, **given})
-        found.append(model)
-    found[0].set_weights(found[1].get_weights())
-    return found[0], found[1]
+        model.compile(**{"optimizer": k.optimizers.SGD(0.05, momentum=0.9), **eager, **arguments})
+        histories.append(model)
+    histories[0].set_weights(histories[1].get_weights())
+    return histories[0], histories[1]
 
 
 def same(mine: dict[str, Any], theirs: dict[str, Any]) -> None:
@@ -143,8 +143,8 @@ def test_fit(name: str, backend: str) -> None:
     for got, want in zip(mine.get_weights(), theirs.get_weights(), strict=True):
         np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
     weights = {"sample_weight": WEIGHTS} if "sample_weight" in more else {}
-    found = mine.evaluate(*data, verbose=0, **weights)
-    assert_close(found, theirs.evaluate(*data, verbose=0, **weights), rtol=2e-4)
+    result = mine.evaluate(*data, verbose=0, **weights)
+    assert_close(result, theirs.evaluate(*data, verbose=0, **weights), rtol=2e-4)
     same(
         mine.evaluate(*data, verbose=0, return_dict=True),
         theirs.evaluate(*data, verbose=0, return_dict=True),
@@ -177,7 +177,10 @@ class Sequence(ours.utils.PyDataset):
 
 
 SOURCES: dict[str, Callable[[], dict[str, Any]]] = {
-    "generator": lambda: {"x": (one for _ in range(2) for one in batches()), "steps_per_epoch": 5},
+    "generator": lambda: {
+        "x": (batch for _ in range(2) for batch in batches()),
+        "steps_per_epoch": 5,
+    },
     "list of batches": lambda: {"x": iter(list(batches()) * 2), "steps_per_epoch": 5},
     "data set": lambda: {"x": Sequence()},
     "tensors": lambda: {"x": wt.tensor(X[:80]), "y": wt.tensor(REAL[:80])},
@@ -222,8 +225,8 @@ def test_asynchronous_forms() -> None:
         history = await mine.fit_async(source(), verbose=0)
         expected = theirs.fit(X[:80], REAL[:80], batch_size=16, shuffle=False, verbose=0)
         same(history.history, expected.history)
-        found = await mine.evaluate_async(X, REAL, verbose=0)
-        assert_close(found, theirs.evaluate(X, REAL, verbose=0), rtol=1e-4)
+        result = await mine.evaluate_async(X, REAL, verbose=0)
+        assert_close(result, theirs.evaluate(X, REAL, verbose=0), rtol=1e-4)
         output = await mine.predict_async(X, verbose=0)
         np.testing.assert_allclose(output, theirs.predict(X, verbose=0), rtol=1e-3, atol=1e-4)
         with pytest.raises(RuntimeError, match="fit_async"):
@@ -327,7 +330,7 @@ def test_files_of_callbacks(tmp_path: Path) -> None:
     rows = log.read_text().splitlines()
     assert rows[0] == "epoch,loss,val_loss"  # a validation may come with a later epoch
     assert len(rows) == 4
-    assert sorted(one.name for one in tmp_path.glob("*.keras")) == [
+    assert sorted(path.name for path in tmp_path.glob("*.keras")) == [
         "01.keras",
         "02.keras",
         "03.keras",
@@ -358,14 +361,14 @@ def test_moments_come_in_keras_order() -> None:
                 setattr(Record, moment, lambda self, *_, note=note, **__: note())
         return Record(), seen
 
-    found = []
+    records = []
     for k, model in zip((ours, keras), both(network, loss="mse"), strict=True):
         record, seen = recorder(k)
         model.fit(X, REAL, **FIT, validation_split=0.5, callbacks=[record])
         model.predict(X, verbose=0, callbacks=[record])
         model.evaluate(X, REAL, verbose=0, callbacks=[record])
-        found.append(seen)
-    assert found[0] == found[1]
+        records.append(seen)
+    assert records[0] == records[1]
 
 
 def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
@@ -415,8 +418,8 @@ def test_what_is_wrong_is_said(call: Callable[[Any], Any], says: str) -> None:
     before = mine.get_weights()
     with pytest.raises((ValueError, TypeError), match=says):
         call(mine)
-    for one, other in zip(mine.get_weights(), before, strict=True):
-        np.testing.assert_array_equal(one, other)
+    for weight, other in zip(mine.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(weight, other)
 
 
 # -- functions of several batches ------------------------------------------------------------------

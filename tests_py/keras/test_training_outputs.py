@@ -50,8 +50,8 @@ def results(k: Any, make: Any, kind: str, **options: Any) -> tuple[dict[str, Any
     keras.utils.clear_session(free_memory=False)
     model = make(k, kind)
     model.compile("sgd", **options, run_eagerly=True)
-    found = model.evaluate(X, STRUCTURES[kind](Y, Y, Y), verbose=0, return_dict=True)
-    return found, model.metrics_names
+    logs = model.evaluate(X, STRUCTURES[kind](Y, Y, Y), verbose=0, return_dict=True)
+    return logs, model.metrics_names
 
 
 @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ def test_batches_of_an_execution() -> None:
     assert watch.seen == [(0, []), (2, ["loss"]), (3, []), (5, ["loss"])]
     assert history == simple().fit(X, Y, batch_size=1, shuffle=False, verbose=0).history
     watch = Watch()
-    found = model.predict(X, batch_size=1, verbose=0, callbacks=[watch])
-    assert found.shape == (4, 2)
+    outputs = model.predict(X, batch_size=1, verbose=0, callbacks=[watch])
+    assert outputs.shape == (4, 2)
     assert watch.seen == [(2, ["outputs"]), (5, ["outputs"])]
 
 
@@ -198,9 +198,9 @@ def test_classes_without_a_weight_have_1() -> None:
         ("categorical_crossentropy", np.eye(3)[classes]),
     ):
         model.compile(ours.optimizers.SGD(0.0), loss)
-        found = model.fit(X, y, class_weight={1: 2.0}, verbose=0).history["loss"][0]
+        weighted = model.fit(X, y, class_weight={1: 2.0}, verbose=0).history["loss"][0]
         wanted = model.evaluate(X, y, sample_weight=[1.0, 2.0, 1.0, 2.0], verbose=0)
-        assert found == pytest.approx(wanted)
+        assert weighted == pytest.approx(wanted)
 
 
 def test_a_model_of_ones_own() -> None:
@@ -283,7 +283,7 @@ def test_state_trees() -> None:
 
 
 @pytest.mark.parametrize(
-    "names, given, warns, fails",
+    "names, structure, warns, fails",
     [
         ({"a": 0, "b": 1}, [X, X], True, False),
         ({"b": 1, "a": 0}, [X, X], False, True),
@@ -296,18 +296,18 @@ def test_state_trees() -> None:
         ([0, 1], [X, None], False, True),
     ],
 )
-def test_structures_of_inputs(names: Any, given: Any, warns: bool, fails: bool) -> None:
+def test_structures_of_inputs(names: Any, structure: Any, warns: bool, fails: bool) -> None:
     for k in (ours, keras):
         ends = [k.Input((3,), name=name) for name in "ab"]
-        inputs = k.tree.map_structure(lambda place, ends=ends: ends[place], names)
+        inputs = k.tree.map_structure(lambda index, ends=ends: ends[index], names)
         model = k.Model(inputs, ends[0] + ends[1])
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             if fails:
                 with pytest.raises(ValueError):
-                    model(given)
+                    model(structure)
             else:
-                assert model(given).shape == (4, 3)
+                assert model(structure).shape == (4, 3)
                 assert bool(told) == warns
 
 
@@ -405,6 +405,6 @@ def test_configurations_of_ones_own_models() -> None:
 
     x = ours.Input((3,))
     config = Named(x, (ours.layers.Dense(1)(x), x), param=3).get_config()
-    made = Named.from_config(config)
-    assert made.param == 3
-    assert isinstance(made.output, tuple)
+    result = Named.from_config(config)
+    assert result.param == 3
+    assert isinstance(result.output, tuple)

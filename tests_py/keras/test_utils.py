@@ -29,9 +29,9 @@ from webtensor.keras import settings
 )
 def test_labels_as_vectors(labels: Any, count: int | None) -> None:
     wanted = keras.utils.to_categorical(labels, count)
-    made = ours.utils.to_categorical(np.array(labels), count)
-    assert isinstance(made, np.ndarray)
-    np.testing.assert_array_equal(made, wanted)
+    result = ours.utils.to_categorical(np.array(labels), count)
+    assert isinstance(result, np.ndarray)
+    np.testing.assert_array_equal(result, wanted)
     np.testing.assert_array_equal(ours.utils.to_categorical(wt.tensor(labels), count), wanted)
 
 
@@ -60,9 +60,9 @@ SEQUENCES: list[Any] = [[1], [2, 3, 4, 5], [], [6, 7]]
 def test_sequences_of_one_length(maxlen: Any, padding: str, truncating: str) -> None:
     options = {"maxlen": maxlen, "padding": padding, "truncating": truncating, "value": 9}
     wanted = keras.utils.pad_sequences(SEQUENCES, **options)
-    made = ours.utils.pad_sequences(SEQUENCES, **options)
-    np.testing.assert_array_equal(made, wanted)
-    assert made.dtype == wanted.dtype
+    result = ours.utils.pad_sequences(SEQUENCES, **options)
+    np.testing.assert_array_equal(result, wanted)
+    assert result.dtype == wanted.dtype
 
 
 @pytest.mark.parametrize(
@@ -104,12 +104,12 @@ def windows(
     data: Any, targets: Any, length: int, stride: int, rate: int, first: int, last: int
 ) -> list[tuple[Any, Any]]:
     """The windows of a series, by slices."""
-    found = []
+    windows_read = []
     for start in range(first, last, stride):
         end = start + (length - 1) * rate
         if end < last and start < len(targets):
-            found.append((data[start : end + 1 : rate], targets[start]))
-    return found
+            windows_read.append((data[start : end + 1 : rate], targets[start]))
+    return windows_read
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_windows_of_series(
 ) -> None:
     data = np.random.default_rng(2).normal(size=(12, 2)).astype("float32")
     targets = np.arange(12)
-    made = ours.utils.timeseries_dataset_from_array(
+    result = ours.utils.timeseries_dataset_from_array(
         data,
         targets,
         length,
@@ -132,26 +132,26 @@ def test_windows_of_series(
         end_index=last,
     )
     wanted = windows(data, targets, length, stride, rate, first, last)
-    batches = list(made)
-    assert len(batches) == len(made) == -(-len(wanted) // batch)
-    x, y = (np.concatenate([np.asarray(one[part]) for one in batches]) for part in range(2))
-    np.testing.assert_array_equal(x, np.stack([one[0] for one in wanted]))
-    np.testing.assert_array_equal(y, [one[1] for one in wanted])
+    batches = list(result)
+    assert len(batches) == len(result) == -(-len(wanted) // batch)
+    x, y = (np.concatenate([np.asarray(batch[part]) for batch in batches]) for part in range(2))
+    np.testing.assert_array_equal(x, np.stack([window[0] for window in wanted]))
+    np.testing.assert_array_equal(y, [window[1] for window in wanted])
 
 
 def test_series_without_targets_and_batches() -> None:
-    made = ours.utils.timeseries_dataset_from_array([1, 2, 3], None, 2, batch_size=None)
-    assert [one.tolist() for one in made] == [[1, 2], [2, 3]]
+    result = ours.utils.timeseries_dataset_from_array([1, 2, 3], None, 2, batch_size=None)
+    assert [window.tolist() for window in result] == [[1, 2], [2, 3]]
 
 
 def test_series_are_shuffled() -> None:
-    made = ours.utils.timeseries_dataset_from_array(
+    result = ours.utils.timeseries_dataset_from_array(
         range(50), None, 1, batch_size=None, shuffle=True, seed=3
     )
-    first = [one.tolist() for one in made]
+    first = [window.tolist() for window in result]
     assert first != sorted(first)
     assert sorted(first) == [[number] for number in range(50)]
-    assert [one.tolist() for one in made] != first
+    assert [window.tolist() for window in result] != first
 
 
 @pytest.mark.parametrize(
@@ -185,10 +185,10 @@ def test_data_sets_of_classes() -> None:
 
 @pytest.mark.parametrize("parts", [(1,), (1, 2), (1, 2, 3), (1, None, 3), ([1, 2],)])
 def test_parts_of_batches(parts: Any) -> None:
-    made = ours.utils.pack_x_y_sample_weight(*parts)
-    assert made == keras.utils.pack_x_y_sample_weight(*parts)
-    wanted = keras.utils.unpack_x_y_sample_weight(made)
-    assert ours.utils.unpack_x_y_sample_weight(made) == wanted
+    result = ours.utils.pack_x_y_sample_weight(*parts)
+    assert result == keras.utils.pack_x_y_sample_weight(*parts)
+    wanted = keras.utils.unpack_x_y_sample_weight(result)
+    assert ours.utils.unpack_x_y_sample_weight(result) == wanted
 
 
 # -- images ------------------------------------------------------------------------------------
@@ -224,8 +224,8 @@ def test_seeds() -> None:
 
 def test_sources_of_symbolic_tensors() -> None:
     first, second = ours.Input((3,)), ours.Input((3,))
-    found = ours.utils.get_source_inputs(ours.layers.Dense(2)(first * 2 + second))
-    assert {id(one) for one in found} == {id(first), id(second)}
+    sources = ours.utils.get_source_inputs(ours.layers.Dense(2)(first * 2 + second))
+    assert {id(source) for source in sources} == {id(first), id(second)}
     assert ours.utils.is_keras_tensor(first)
     assert not ours.utils.is_keras_tensor(wt.ones(1))
 
@@ -263,8 +263,8 @@ def test_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_names_are_there() -> None:
     theirs = {name for name in dir(keras.utils) if not name.startswith("_")}
     for name in ours.utils.__all__:
-        found = getattr(ours.utils, name)
-        assert callable(found) or found.__all__
+        public = getattr(ours.utils, name)
+        assert callable(public) or public.__all__
         assert name in theirs or name in ("get_file_async", "model_to_svg")
     with pytest.raises(AttributeError, match="no attribute 'get_fiel'"):
         ours.utils.get_fiel  # type: ignore[attr-defined]  # noqa: B018
@@ -296,7 +296,7 @@ class Terminal:
 
 
 def shown(module: Any, is_terminal: bool, **options: Any) -> Terminal:
-    held, terminal = sys.stdout, Terminal(is_terminal)
+    stdout, terminal = sys.stdout, Terminal(is_terminal)
     sys.stdout = terminal
     try:
         bar = module.utils.Progbar(**options)
@@ -304,7 +304,7 @@ def shown(module: Any, is_terminal: bool, **options: Any) -> Terminal:
             bar.update(step, [("loss", 0.5 / step), ("small", 1e-5), ("count", step)])
         bar.add(5, [("loss", 2.0)])
     finally:
-        sys.stdout = held
+        sys.stdout = stdout
     return terminal
 
 
@@ -327,10 +327,10 @@ def test_progress(options: dict[str, Any]) -> None:
 
 
 def test_progress_without_terminal() -> None:
-    made = shown(ours, False, target=10).text
-    assert made.count("\n") == 1
-    assert "\x1b" not in made
-    assert made.startswith("10/10 ━━━━━━━━━━━━━━━━━━━━ 0s ")
+    result = shown(ours, False, target=10).text
+    assert result.count("\n") == 1
+    assert "\x1b" not in result
+    assert result.startswith("10/10 ━━━━━━━━━━━━━━━━━━━━ 0s ")
 
 
 def test_progress_has_one_kind_of_metrics() -> None:

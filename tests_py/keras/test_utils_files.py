@@ -47,10 +47,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         inner = root / kind / "deeper"
         inner.mkdir(parents=True)
         for number in range(5):
-            place = inner if number == 4 else root / kind
-            (place / f"{number}.txt").write_text(f"{kind} {number}", "utf-8")
-            (place / f"{number}.PNG").write_bytes(bytes((4 + number, 6, 10 * number)))
-            with wave.open(str(place / f"{number}.wav"), "wb") as file:
+            directory = inner if number == 4 else root / kind
+            (directory / f"{number}.txt").write_text(f"{kind} {number}", "utf-8")
+            (directory / f"{number}.PNG").write_bytes(bytes((4 + number, 6, 10 * number)))
+            with wave.open(str(directory / f"{number}.wav"), "wb") as file:
                 file.setparams((1, 2, 8000, 0, "NONE", "not compressed"))
                 file.writeframes(np.arange(3 + number, dtype="int16").tobytes())
     return root
@@ -110,11 +110,11 @@ def test_two_subsets(folder: Path):
     training, validation = utils.text_dataset_from_directory(folder, subset="both", **options)
     alone = utils.text_dataset_from_directory(folder, subset="validation", **options)
     assert texts_of(alone) == texts_of(validation)
-    found = texts_of(training), texts_of(validation)
-    assert [len(one) for one in found] == [7, 3]
-    assert sorted(found[0] + found[1]) == [f"{kind} {n}" for kind in KINDS for n in range(5)]
-    assert texts_of(training) != found[0]
-    assert sorted(texts_of(training)) == sorted(found[0])
+    texts = texts_of(training), texts_of(validation)
+    assert [len(part) for part in texts] == [7, 3]
+    assert sorted(texts[0] + texts[1]) == [f"{kind} {n}" for kind in KINDS for n in range(5)]
+    assert texts_of(training) != texts[0]
+    assert sorted(texts_of(training)) == sorted(texts[0])
 
 
 @pytest.mark.usefixtures("_pillow")
@@ -196,9 +196,11 @@ def test_data_in_two_parts():
     assert batches[0][0].tolist() == [[0, 1], [2, 3], [4, 5]]
     left, right = utils.split_dataset({"a": x}, right_size=3, shuffle=True, seed=1)
     again = utils.split_dataset({"a": x}, right_size=3, shuffle=True, seed=1)
-    assert [one["a"].tolist() for one in left] == [one["a"].tolist() for one in again[0]]
-    assert sorted(int(one["a"][0]) for one in [*left, *right]) == list(range(0, 20, 2))
-    assert [len(one) for one in utils.split_dataset(range(10), 2, 5)] == [2, 5]
+    assert [element["a"].tolist() for element in left] == [
+        element["a"].tolist() for element in again[0]
+    ]
+    assert sorted(int(element["a"][0]) for element in [*left, *right]) == list(range(0, 20, 2))
+    assert [len(part) for part in utils.split_dataset(range(10), 2, 5)] == [2, 5]
 
 
 @pytest.mark.parametrize(
@@ -246,23 +248,23 @@ def space(**options: Any) -> Any:
 
 @pytest.mark.parametrize("batched", [True, False])
 def test_table_as_vectors(batched: bool, backend: str, tmp_path: Path):
-    made = space()
+    feature_space = space()
     rows = [{name: column[row] for name, column in TABLE.items()} for row in range(4)]
-    made.adapt(TABLE if batched else rows)
-    found = made(TABLE)
+    feature_space.adapt(TABLE if batched else rows)
+    encoded = feature_space(TABLE)
     # By name: bins, hash, normal, number, plain, town; then the crosses.
-    assert found.shape == (4, 3 + 4 + 1 + 4 + 1 + 5 + 6 + 5)
-    np.testing.assert_allclose(found[:, 7].numpy(), (np.arange(4) - 1.5) / np.sqrt(1.25), 1e-4)
-    np.testing.assert_allclose(found[:, 12].numpy(), TABLE["plain"])
-    one_hot = np.delete(found.numpy(), [7, 12], axis=1)
+    assert encoded.shape == (4, 3 + 4 + 1 + 4 + 1 + 5 + 6 + 5)
+    np.testing.assert_allclose(encoded[:, 7].numpy(), (np.arange(4) - 1.5) / np.sqrt(1.25), 1e-4)
+    np.testing.assert_allclose(encoded[:, 12].numpy(), TABLE["plain"])
+    one_hot = np.delete(encoded.numpy(), [7, 12], axis=1)
     np.testing.assert_array_equal(one_hot.sum(axis=1), [6.0] * 4)
-    np.testing.assert_allclose(made(rows[2]).numpy(), found[2].numpy(), 1e-6)
-    model = ours.Model(made.get_inputs(), made.get_encoded_features())
-    np.testing.assert_allclose(model(made_columns()).numpy(), found.numpy(), 1e-6)
-    made.save(tmp_path / "space.keras")
+    np.testing.assert_allclose(feature_space(rows[2]).numpy(), encoded[2].numpy(), 1e-6)
+    model = ours.Model(feature_space.get_inputs(), feature_space.get_encoded_features())
+    np.testing.assert_allclose(model(made_columns()).numpy(), encoded.numpy(), 1e-6)
+    feature_space.save(tmp_path / "space.keras")
     again = ours.saving.load_model(tmp_path / "space.keras")
-    np.testing.assert_allclose(again(TABLE).numpy(), found.numpy(), 1e-6)
-    assert again.get_config() == made.get_config()
+    np.testing.assert_allclose(again(TABLE).numpy(), encoded.numpy(), 1e-6)
+    assert again.get_config() == feature_space.get_config()
 
 
 def made_columns() -> Any:
@@ -270,7 +272,7 @@ def made_columns() -> Any:
 
 
 def test_columns_are_in_the_order_of_their_names_as_in_keras():
-    def made(api: Any) -> Any:
+    def space_of(api: Any) -> Any:
         kinds = api.utils.FeatureSpace
         categories = api.layers.CategoryEncoding(3, output_mode="one_hot", name="categories")
         space = kinds(
@@ -288,7 +290,7 @@ def test_columns_are_in_the_order_of_their_names_as_in_keras():
         "z": np.array([[1], [2]], "float32"), "b": np.array([[5], [7]], "float32"),
         "k": np.array([[2], [0]], "int32"), "a": np.array([[4], [6]], "float32"),
     }  # fmt: skip
-    theirs, mine = made(keras), made(ours)
+    theirs, mine = space_of(keras), space_of(ours)
     expected = [[3, 5, 0, 0, 1, 2], [4, 7, 1, 0, 0, 4]]
     with pytest.warns(UserWarning, match="structure"):  # Keras tells its own dicts apart
         np.testing.assert_array_equal(theirs.predict(columns, verbose=0), expected)
@@ -308,23 +310,28 @@ def test_crosses_follow_the_features_by_name():
 
 def test_table_as_a_dict_of_vectors():
     kinds = utils.FeatureSpace
-    made = utils.FeatureSpace(
+    feature_space = utils.FeatureSpace(
         {"town": kinds.string_categorical(output_mode="int"), "plain": "float_rescaled"},
         output_mode="dict",
     )
     with pytest.raises(ValueError, match="must be adapted first"):
-        made(TABLE)
-    made.adapt({"town": TABLE["town"], "plain": TABLE["plain"]})
-    found = made(TABLE)
-    assert {name: one.shape for name, one in found.items()} == {"town": (4, 1), "plain": (4, 1)}
-    assert found["town"].tolist() == [[3], [1], [1], [2]]
+        feature_space(TABLE)
+    feature_space.adapt({"town": TABLE["town"], "plain": TABLE["plain"]})
+    encoded = feature_space(TABLE)
+    assert {name: value.shape for name, value in encoded.items()} == {
+        "town": (4, 1),
+        "plain": (4, 1),
+    }
+    assert encoded["town"].tolist() == [[3], [1], [1], [2]]
 
 
 def test_configuration_of_a_table():
     def config(api: Any) -> Any:
         kinds = api.utils.FeatureSpace
-        made = kinds({"a": "float", "b": "float_normalized", "c": "float_rescaled"}, "dict")
-        return json.loads(json.dumps(api.saving.serialize_keras_object(made)))
+        feature_space = kinds(
+            {"a": "float", "b": "float_normalized", "c": "float_rescaled"}, "dict"
+        )
+        return json.loads(json.dumps(api.saving.serialize_keras_object(feature_space)))
 
     theirs = config(keras)
     assert config(ours) == theirs
@@ -398,8 +405,8 @@ def test_names_of_keras_2():
         old = api.utils.legacy
         config = old.serialize_keras_object(api.layers.Dense(2, name="d"))
         assert set(config) == {"class_name", "config"}
-        made = old.deserialize_keras_object(config, {"Dense": api.layers.Dense})
-        assert made.units == 2
+        layer = old.deserialize_keras_object(config, {"Dense": api.layers.Dense})
+        assert layer.units == 2
     with pytest.raises(ValueError, match="did you mean 'Dense'"):
         ours.utils.legacy.deserialize_keras_object("Dens", {"Dense": ours.layers.Dense})
 
