@@ -87,12 +87,12 @@ def ops() -> list[str]:
     """Mapped functions that compute tensors; a method that is a function counts as that."""
     paths = [path for path in mapped(OPS_NAMESPACES) if "Tensor." not in path]
     functions = {unwrap(named(path)): path for path in paths if isroutine(named(path))}
-    found = set()
+    results = set()
     for path in mapped(OPS_NAMESPACES):
-        thing = named(path)
-        if path not in NAMES_OF_NO_OP and isroutine(thing) and not isclass(thing):
-            found.add(functions.get(unwrap(thing), path))
-    return sorted(found)
+        member = named(path)
+        if path not in NAMES_OF_NO_OP and isroutine(member) and not isclass(member):
+            results.add(functions.get(unwrap(member), path))
+    return sorted(results)
 
 
 # -- what is compared -------------------------------------------------------------------------
@@ -105,13 +105,13 @@ def compared() -> set[str]:
 
 def rows_of(derivative: int) -> set[str]:
     """Functions with rows of a derivative, itself or within a helper that is given its name."""
-    found = set()
+    results = set()
     for case in every_case():
         if case.derivative == derivative:
-            found.add(case.function)
+            results.add(case.function)
             if case.function in EXTRA_FUNCTIONS:
-                found |= {argument for argument in case.args if isinstance(argument, str)}
-    return found
+                results |= {argument for argument in case.args if isinstance(argument, str)}
+    return results
 
 
 # -- what is differentiable -------------------------------------------------------------------
@@ -152,9 +152,9 @@ def trials(function: str, derivative: int) -> Iterator[Case]:
                 args=args,
                 oracle=lambda x, _, *rest, oracle=oracle, **kwargs: oracle(x, *rest, **kwargs)[0],
             )
-        for place, tensor in enumerate(case.tensors):
+        for number, tensor in enumerate(case.tensors):
             if tensor.dtype.kind in "fc" and 0 < tensor.size < 1000:
-                yield replace(tried, derivative=derivative, wrt=(place,))
+                yield replace(tried, derivative=derivative, wrt=(number,))
 
 
 def has_elements(value: Any) -> bool:

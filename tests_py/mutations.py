@@ -17,21 +17,23 @@ def mutated(data: bytes, random: Random) -> bytes:
     """The data with bytes changed, cut, doubled or moved."""
     changed = bytearray(data)
     for _ in range(random.choice((1, 1, 2, 5))):
-        place, length = random.randrange(len(changed)), random.choice((1, 4, 8, 32, 200))
+        offset, length = random.randrange(len(changed)), random.choice((1, 4, 8, 32, 200))
         way = random.randrange(6)
         if way == 0:
-            changed[place] = random.randrange(256)
+            changed[offset] = random.randrange(256)
         elif way == 1:
-            changed[place] ^= 1 << random.randrange(8)
+            changed[offset] ^= 1 << random.randrange(8)
         elif way == 2:
-            del changed[place : place + length]
+            del changed[offset : offset + length]
         elif way == 3:
-            changed[place:place] = changed[place : place + length]
+            changed[offset:offset] = changed[offset : offset + length]
         elif way == 4:
-            changed[place : place + 8] = random.choice((b"\xff" * 8, bytes(8), b"\0" * 7 + b"\x7f"))
+            changed[offset : offset + 8] = random.choice(
+                (b"\xff" * 8, bytes(8), b"\0" * 7 + b"\x7f")
+            )
         else:
             begin = random.randrange(len(changed))
-            changed[place : place + length] = changed[begin : begin + length]
+            changed[offset : offset + length] = changed[begin : begin + length]
         if not changed:
             break
     return bytes(changed)

@@ -165,8 +165,8 @@ def function(
         keras.utils.set_random_seed(4)
         module = tf.Module()
         for name, value in variables.items():
-            made = value() if callable(value) else tf.Variable(value, name=name)
-            setattr(module, name, made)
+            variable = value() if callable(value) else tf.Variable(value, name=name)
+            setattr(module, name, variable)
         module.call = tf.function(lambda *args: call(module, *args), input_signature=signature)
         tf.saved_model.save(module, folder, signatures=module.call)
 
@@ -296,8 +296,8 @@ def growing_table() -> Any:
 
 def changed_lookup(module: Any, x: Any) -> Any:
     def body(i: Any, total: Any) -> Any:
-        found = tf.ensure_shape(module.table.lookup(x), [None])
-        return i + 1, total + found
+        rows = tf.ensure_shape(module.table.lookup(x), [None])
+        return i + 1, total + rows
 
     start = tf.zeros_like(x, tf.int64)
     return {"total": tf.while_loop(lambda i, _: i < 3, body, (0, start))[1]}

@@ -70,7 +70,7 @@ def test_tensors_have_eight_axes_at_least(backend: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind, held",
+    "kind, members",
     [
         ("bool", ["bool"]),
         ("signed integer", ["int32"]),
@@ -84,9 +84,9 @@ def test_tensors_have_eight_axes_at_least(backend: str) -> None:
         (("bool", wt.complex64), ["bool", "complex64"]),
     ],
 )
-def test_isdtype(kind: Any, held: list[str]) -> None:
+def test_isdtype(kind: Any, members: list[str]) -> None:
     known = ("bool", "int32", "float32", "complex64")
-    assert [name for name in known if wt.isdtype(name, kind)] == held
+    assert [name for name in known if wt.isdtype(name, kind)] == members
 
 
 ORDER = ("bool", "int32", "float32", "complex64")

@@ -129,8 +129,8 @@ def test_a_sum_of_nothing_changes_with_no_argument() -> None:
 
 @pytest.mark.parametrize("function", [wt.grad, wt.grads, wt.value_and_grad, wt.value_and_grads])
 def test_the_result_starts_from_ones_or_from_a_given_gradient(function: Function) -> None:
-    def last(found: Any) -> Any:
-        return last(found[-1]) if isinstance(found, (list, tuple)) else found.tolist()
+    def last(result: Any) -> Any:
+        return last(result[-1]) if isinstance(result, (list, tuple)) else result.tolist()
 
     squared = function(lambda x: x * x)
     assert last(squared([1.0, 2.0])) == [2.0, 4.0]
@@ -330,12 +330,12 @@ def test_what_was_disposed_is_given_back_after_the_walk(backend: str) -> None:
     def function(x: wt.Tensor) -> wt.Tensor:
         for _ in range(5):
             y = wt.sin(x)
-            if x is not given:
+            if x is not operand:
                 x.dispose()
             x = y
         return wt.sum(x)
 
-    given = x
+    operand = x
     before = wt.memory()["num_bytes"]
     gradient = wt.grad(function)(x)
     assert wt.memory()["num_bytes"] == before + 4000

@@ -207,8 +207,8 @@ def test_no_backend_at_all_is_an_error_with_the_reasons(monkeypatch: Any) -> Non
 
 
 def backend_bytes(name: str) -> int:
-    held: int = wt.memory()["backends"][name]["bytes"]
-    return held
+    bytes_in_use: int = wt.memory()["backends"][name]["bytes"]
+    return bytes_in_use
 
 
 def test_host_data_is_uploaded_at_first_use() -> None:

@@ -170,7 +170,7 @@ class Wrong:
 def names_of(module: Any) -> list[str]:
     """Names of a module's own functions."""
     inside = module.__name__
-    own = [name for name, one in vars(module).items() if isfunction(one)]
+    own = [name for name, member in vars(module).items() if isfunction(member)]
     return getattr(module, "__all__", None) or [
         name for name in own if getattr(module, name).__module__.startswith(inside)
     ]
@@ -178,14 +178,14 @@ def names_of(module: Any) -> list[str]:
 
 def public_ops() -> dict[str, Callable[..., Any]]:
     """Every function of the public namespaces by its first name, save for those that are no ops."""
-    found = {name: getattr(wt, name) for name in dir(wt) if not name.startswith("_")}
+    members = {name: getattr(wt, name) for name in dir(wt) if not name.startswith("_")}
     for namespace in NAMESPACES:
         module = getattr(wt, namespace)
-        found |= {f"{namespace}.{name}": getattr(module, name) for name in names_of(module)}
+        members |= {f"{namespace}.{name}": getattr(module, name) for name in names_of(module)}
     functions: dict[int, tuple[str, Callable[..., Any]]] = {}
-    for name, thing in found.items():
-        if isfunction(thing) and name not in NO_OPS:
-            functions.setdefault(id(thing), (name, thing))
+    for name, function in members.items():
+        if isfunction(function) and name not in NO_OPS:
+            functions.setdefault(id(function), (name, function))
     return dict(functions.values())
 
 
@@ -236,7 +236,7 @@ def speakers(name: str, argument: str) -> tuple[str, ...]:
     """How an error about an argument may begin."""
     own = name.rpartition(".")[2]
     names = (own, name, *READ_BY.get(name, ()))
-    return (*(f"{one}: " for one in names), READ_FOR_ALL.get(argument, f"{own}: "))
+    return (*(f"{public_name}: " for public_name in names), READ_FOR_ALL.get(argument, f"{own}: "))
 
 
 def message_of_error(function: Callable[..., Any], arguments: BoundArguments) -> str:

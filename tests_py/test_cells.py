@@ -20,24 +20,24 @@ def operands(row: BlockRow, rows: tuple[int, ...], units: int) -> list[wt.Tensor
     ]
 
 
-def call(row: BlockRow, *given: wt.Tensor) -> wt.Tensor:
-    return getattr(cells, row.name)(*given)
+def call(row: BlockRow, *tensors: wt.Tensor) -> wt.Tensor:
+    return getattr(cells, row.name)(*tensors)
 
 
 @pytest.mark.parametrize("units", [1, 3, 4, 6, 13])
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_row_is_its_formula(backend: str, row: BlockRow, units: int) -> None:
-    given = operands(row, (5,), units)
-    made, wanted = call(row, *given), row.composed(*given)
-    assert made.shape == wanted.shape
-    np.testing.assert_allclose(made.numpy(), wanted.numpy(), rtol=2e-6, atol=1e-6)
+    tensors = operands(row, (5,), units)
+    result, wanted = call(row, *tensors), row.composed(*tensors)
+    assert result.shape == wanted.shape
+    np.testing.assert_allclose(result.numpy(), wanted.numpy(), rtol=2e-6, atol=1e-6)
 
 
 def test_rows_may_have_more_axes(backend: str) -> None:
     gates, state = operands(BLOCK_ROWS["lstm_state"], (2, 3, 2), 4)
-    made = cells.lstm_state(gates, state)
+    result = cells.lstm_state(gates, state)
     flat = cells.lstm_state(gates.reshape((12, 16)), state.reshape((12, 8)))
-    np.testing.assert_array_equal(made.numpy().reshape(12, 8), flat.numpy())
+    np.testing.assert_array_equal(result.numpy().reshape(12, 8), flat.numpy())
 
 
 @pytest.mark.parametrize("index", range(3))
@@ -45,16 +45,16 @@ def test_rows_may_have_more_axes(backend: str) -> None:
 def test_gradient_is_that_of_the_formula(backend: str, row: BlockRow, index: int) -> None:
     if index >= len(row.counts):
         return
-    given = operands(row, (3,), 5)
+    tensors = operands(row, (3,), 5)
     weights = wt.random_normal((3, row.results * 5), seed=3)
 
     def loss(function, chosen):
-        others = [*given[:index], chosen, *given[index + 1 :]]
+        others = [*tensors[:index], chosen, *tensors[index + 1 :]]
         return wt.sum(function(*others) * weights)
 
-    found = wt.grad(lambda x: loss(lambda *xs: call(row, *xs), x))(given[index])
-    wanted = wt.grad(lambda x: loss(row.composed, x))(given[index])
-    np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-5, atol=1e-6)
+    result = wt.grad(lambda x: loss(lambda *xs: call(row, *xs), x))(tensors[index])
+    wanted = wt.grad(lambda x: loss(row.composed, x))(tensors[index])
+    np.testing.assert_allclose(result.numpy(), wanted.numpy(), rtol=1e-5, atol=1e-6)
 
 
 def test_second_derivative_is_that_of_the_formula(backend: str) -> None:
@@ -124,7 +124,7 @@ def test_products_with_one_matrix_get_its_gradient_together(backend: str) -> Non
     profile = wt.profile(lambda: wt.grads(loss)(matrix, bias))
     whole = np.concatenate([row.numpy() for row in rows])
     dy = 2 * (whole @ matrix.numpy() + bias.numpy())
-    found = [one.numpy() for one in profile.result]
-    np.testing.assert_allclose(found[0], whole.T @ dy + 1, rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(found[1], dy.sum(0) + 1, rtol=1e-4, atol=1e-4)
+    results = [tensor.numpy() for tensor in profile.result]
+    np.testing.assert_allclose(results[0], whole.T @ dy + 1, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(results[1], dy.sum(0) + 1, rtol=1e-4, atol=1e-4)
     assert [kernel.name for kernel in profile.kernels].count("matmul") == 1

@@ -123,9 +123,9 @@ def test_chains_end_where_they_are_too_long(programs: list[Program]) -> None:
 def test_chains_end_where_they_read_too_much(programs: list[Program]) -> None:
     operands = [wt.ones(X) * number for number in range(MOST_OPERANDS + 2)]
 
-    def function(*given: Any) -> Any:
-        total = given[0]
-        for operand in given[1:]:
+    def function(*arguments: Any) -> Any:
+        total = arguments[0]
+        for operand in arguments[1:]:
             total = total + operand
         return total
 

@@ -102,9 +102,9 @@ def test_variables(make: Callable[..., Any], duplicate: Copy, backend: str, no_l
 @way
 def test_a_variable_that_is_in_two_places_stays_one(duplicate: Copy) -> None:
     variable = keras.Variable([1.0], name="w")
-    found = duplicate({"a": variable, "b": [variable]})
-    assert found["a"] is found["b"][0]
-    assert found["a"].path == "w"
+    result = duplicate({"a": variable, "b": [variable]})
+    assert result["a"] is result["b"][0]
+    assert result["a"].path == "w"
 
 
 # -- layers and models --------------------------------------------------------------------------
@@ -181,8 +181,8 @@ def test_models_go_on_as_they_were(
     assert [w.path for w in other.weights] == [w.path for w in model.weights]
     np.testing.assert_array_equal(other.predict(x, verbose=0), before)
     losses = [
-        one.fit(x, Y, epochs=2, batch_size=8, shuffle=False, verbose=0).history
-        for one in (model, other)
+        each.fit(x, Y, epochs=2, batch_size=8, shuffle=False, verbose=0).history
+        for each in (model, other)
     ]
     assert losses[0] == losses[1]
     model.set_weights([np.zeros_like(weight) for weight in model.get_weights()])
@@ -219,8 +219,8 @@ def test_optimizers_go_on_as_they_were(duplicate: Copy) -> None:
     optimizer.exclude_from_weight_decay([w])
     optimizer.apply([wt.tensor([0.5, -0.5])], [w])
     other, v = duplicate((optimizer, w))
-    for one, variable in ((optimizer, w), (other, v)):
-        one.apply([wt.tensor([0.25, 1.0])], [variable])
+    for own, variable in ((optimizer, w), (other, v)):
+        own.apply([wt.tensor([0.25, 1.0])], [variable])
     assert v.tolist() == w.tolist()
     assert [s.tolist() for s in other.variables] == [s.tolist() for s in optimizer.variables]
     assert float(other.learning_rate) == float(optimizer.learning_rate)

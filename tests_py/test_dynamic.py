@@ -23,8 +23,8 @@ def test_setdiff1d_async_gives_values_and_places(backend: str) -> None:
 
 
 def test_in_top_k_async_is_in_top_k(backend: str) -> None:
-    found = asyncio.run(wt.in_top_k_async([[0.1, 0.9], [0.8, 0.2]], [1, 1]))
-    assert found.tolist() == [True, False]
+    result = asyncio.run(wt.in_top_k_async([[0.1, 0.9], [0.8, 0.2]], [1, 1]))
+    assert result.tolist() == [True, False]
 
 
 def test_results_of_several_tensors_are_named(backend: str) -> None:

@@ -128,16 +128,16 @@ def test_sources_and_targets_may_be_structures() -> None:
 
 def test_the_way_back_may_start_from_given_gradients() -> None:
     x = wt.tensor([1.0, 2.0])
-    for given in ([1.0, 10.0], wt.tensor([1.0, 10.0]), [wt.tensor([1.0, 10.0])]):
+    for directions in ([1.0, 10.0], wt.tensor([1.0, 10.0]), [wt.tensor([1.0, 10.0])]):
         with wt.GradientTape() as tape:
             tape.watch(x)
             y = x * x
-        assert tape.gradient(y, x, output_gradients=given).tolist() == [2.0, 40.0]
+        assert tape.gradient(y, x, output_gradients=directions).tolist() == [2.0, 40.0]
     with wt.GradientTape() as tape:
         tape.watch(x)
         targets = [x * x, x * 3.0]
-    found = tape.gradient(targets, x, output_gradients=[wt.tensor([1.0, 10.0]), None])
-    assert found.tolist() == [5.0, 43.0]
+    gradient = tape.gradient(targets, x, output_gradients=[wt.tensor([1.0, 10.0]), None])
+    assert gradient.tolist() == [5.0, 43.0]
 
 
 def test_unconnected_gradients_may_be_zeros() -> None:
@@ -174,7 +174,7 @@ def test_targets_may_be_sources_and_intermediates() -> None:
         y = x * x
         z = y * y
     assert tape.gradient(z, y).tolist() == 18.0
-    assert [one.tolist() for one in tape.gradient(z, [x, y, z])] == [108.0, 18.0, 1.0]
+    assert [gradient.tolist() for gradient in tape.gradient(z, [x, y, z])] == [108.0, 18.0, 1.0]
     w = wt.Variable(2.0)
     with wt.GradientTape() as tape:
         w + 0.0
@@ -272,9 +272,9 @@ def test_jacobian(backend: str) -> None:
         tape.watch([x, other])
         y = wt.matmul(matrix, x)
     assert tape.jacobian(y, x).tolist() == matrix.tolist()
-    found = tape.jacobian(y, {"x": x, "other": other})
-    assert found["x"].shape == (2, 3)
-    assert found["other"] is None
+    jacobians = tape.jacobian(y, {"x": x, "other": other})
+    assert jacobians["x"].shape == (2, 3)
+    assert jacobians["other"] is None
     assert tape.jacobian(y, other, unconnected_gradients="zero").tolist() == [0.0, 0.0]
 
 

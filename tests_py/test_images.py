@@ -59,9 +59,9 @@ def test_a_box_number_out_of_range_on_the_device_gives_the_extrapolation(backend
 
 def test_one_transform_serves_every_image(backend: str) -> None:
     x = wt.tensor(RANDOM.uniform(0, 1, (3, 4, 5, 2)))
-    one = wt.tensor([[0.9, 0.1, 0.3, 0.0, 1.1, -0.2, 0.01, 0.0]])
-    y = wt.image.transform(x, one, "bilinear")
-    each = wt.image.transform(x, wt.tile(one, (3, 1)), "bilinear")
+    matrix = wt.tensor([[0.9, 0.1, 0.3, 0.0, 1.1, -0.2, 0.01, 0.0]])
+    y = wt.image.transform(x, matrix, "bilinear")
+    each = wt.image.transform(x, wt.tile(matrix, (3, 1)), "bilinear")
     assert y.tolist() == each.tolist()
 
 
@@ -138,11 +138,11 @@ def test_the_gradient_of_dropout_is_its_mask(backend: str) -> None:
 
 
 def test_multi_rnn_cell_feeds_each_cell_with_the_one_before(backend: str, no_leak: None) -> None:
-    def made(*shape: int) -> wt.Tensor:
+    def random(*shape: int) -> wt.Tensor:
         return wt.tensor(RANDOM.uniform(-1, 1, shape).astype(np.float32))
 
-    kernels, biases = [made(5, 8), made(4, 8)], [made(8), made(8)]
-    data, c, h = made(2, 3), [made(2, 2), made(2, 2)], [made(2, 2), made(2, 2)]
+    kernels, biases = [random(5, 8), random(4, 8)], [random(8), random(8)]
+    data, c, h = random(2, 3), [random(2, 2), random(2, 2)], [random(2, 2), random(2, 2)]
     cells = [
         lambda data, c, h, kernel=kernel, bias=bias: wt.basic_lstm_cell(
             1.0, kernel, bias, data, c, h
@@ -166,7 +166,7 @@ def test_softmax_cross_entropy_is_the_same_under_both_names(backend: str) -> Non
 
 
 def test_reductions_may_be_given_as_numbers() -> None:
-    assert [one.value for one in wt.Reduction] == [0, 1, 2, 3]
+    assert [reduction.value for reduction in wt.Reduction] == [0, 1, 2, 3]
     loss = wt.losses.mean_squared_error([1.0, 2.0], [0.0, 0.0], None, wt.Reduction.SUM)
     assert loss.tolist() == wt.losses.mean_squared_error([1.0, 2.0], [0.0, 0.0], None, 2).tolist()
 
@@ -207,7 +207,7 @@ def test_trimmed_windows_read_the_same_elements() -> None:
 
 def test_filters_far_larger_than_images_cost_no_more(backend: str) -> None:
     x = np.arange(12, dtype="float32").reshape(1, 3, 4, 1)
-    greatest, places = wt.max_pool_with_argmax(x, (10**5, 10**6), (10**5, 10**6), "same")
-    assert greatest.tolist() == [[[[11.0]]]]
-    assert places.tolist() == [[[[11]]]]
+    maxima, indices = wt.max_pool_with_argmax(x, (10**5, 10**6), (10**5, 10**6), "same")
+    assert maxima.tolist() == [[[[11.0]]]]
+    assert indices.tolist() == [[[[11]]]]
     assert wt.avg_pool(x, 10**6, 1, "same").tolist() == np.full((1, 3, 4, 1), 5.5).tolist()

@@ -35,8 +35,8 @@ def test_memory_counts_tensors_storages_and_bytes(backend: str) -> None:
 def test_memory_holds_what_each_started_backend_counts(backend: str) -> None:
     before = wt.memory()["backends"][backend]["bytes"]
     x = wt.zeros((100,)) + 1
-    held = wt.memory()["backends"][backend]["bytes"] - before
-    assert held >= 400
+    bytes_in_use = wt.memory()["backends"][backend]["bytes"] - before
+    assert bytes_in_use >= 400
     del x
     # The constant 1 is kept for reuse; backends may round its bytes up to a cache line's.
     assert wt.memory()["backends"][backend]["bytes"] - before <= 64

@@ -114,11 +114,11 @@ def test_no_name_is_that_of_a_module(name: str) -> None:
 def test_type_checkers_see_what_is_loaded(name: str) -> None:
     package = import_module(name)
     shown = shown_to_type_checkers(package)
-    for one in shown:
-        assert getattr(package, one) is not None or one == "newaxis"
+    for public_name in shown:
+        assert getattr(package, public_name) is not None or public_name == "newaxis"
     assert shown <= set(dir(package))
     lazy = package.__dir__()
-    missing = [one for one in lazy if one not in shown and one not in vars(package)]
+    missing = [name for name in lazy if name not in shown and name not in vars(package)]
     assert not missing
 
 

@@ -26,7 +26,7 @@ def same(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "given, expected",
+    "source, expected",
     [
         ("a % b", "rest_of(a, b)"),
         ("a + b >> 2", "floor_part(a + b, 4)"),
@@ -45,12 +45,12 @@ def same(text: str) -> str:
         ("a++ + --b", "a++ + --b"),
     ],
 )
-def test_expressions(given: str, expected: str) -> None:
-    assert same(translated(f"void f() {{ x = {given}; }}")) == f"void f() {{ x = {expected}; }}"
+def test_expressions(source: str, expected: str) -> None:
+    assert same(translated(f"void f() {{ x = {source}; }}")) == f"void f() {{ x = {expected}; }}"
 
 
 @pytest.mark.parametrize(
-    "given, expected",
+    "source, expected",
     [
         (
             "for (int i = 0; i < 4; i++) v[i] = w[i];",
@@ -73,8 +73,8 @@ def test_expressions(given: str, expected: str) -> None:
         ),
     ],
 )
-def test_loops(given: str, expected: str) -> None:
-    assert same(translated(f"void f() {{ {given} }}")) == f"void f() {{ {expected} }}"
+def test_loops(source: str, expected: str) -> None:
+    assert same(translated(f"void f() {{ {source} }}")) == f"void f() {{ {expected} }}"
 
 
 def test_declarations_stay() -> None:
@@ -87,10 +87,10 @@ int find(int i, out int rest) { const int n = 2; float a, b = 1.0; rest = i; ret
     assert same(translated(code)) == same(code)
 
 
-@pytest.mark.parametrize("given", ["uint a;", "x = 1u;", "x = floatBitsToInt(y);", "x = a | b;"])
-def test_what_cannot_be_said_is_refused(given: str) -> None:
+@pytest.mark.parametrize("source", ["uint a;", "x = 1u;", "x = floatBitsToInt(y);", "x = a | b;"])
+def test_what_cannot_be_said_is_refused(source: str) -> None:
     with pytest.raises(UntranslatableError):
-        translated(given)
+        translated(source)
 
 
 @pytest.mark.parametrize("half", [False, True])

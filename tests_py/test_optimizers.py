@@ -167,14 +167,14 @@ def test_each_variable_has_its_own_state() -> None:
 
 def test_what_an_optimizer_remembers_can_be_saved_and_restored() -> None:
     weights, optimizer = wt.Variable([1.0, -2.0]), wt.optimizers.Adam(0.1)
-    assert [held.name for held in optimizer.variables] == ["iteration", "learning_rate"]
+    assert [variable.name for variable in optimizer.variables] == ["iteration", "learning_rate"]
 
     def step() -> None:
         optimizer.minimize(lambda: wt.sum(wt.square(weights)))
 
     step()
-    assert [held.shape for held in optimizer.variables] == [(), (), (2,), (2,)]
-    saved = [(one, one.value) for one in [weights, *optimizer.variables]]
+    assert [variable.shape for variable in optimizer.variables] == [(), (), (2,), (2,)]
+    saved = [(variable, variable.value) for variable in [weights, *optimizer.variables]]
     step()
     expected = weights.tolist()
     for variable, value in saved:

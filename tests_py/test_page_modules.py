@@ -92,17 +92,17 @@ def test_training_holds_no_more_memory_with_every_step(page_module: PageModules,
     data, training = page_module("data"), page_module("training")
     digits, _ = data.split(data.unpack(1797, (exported / "digits.bin").read_bytes()))
     network = page_module("model").digits_network()
-    held = []
+    counts = []
 
     async def run() -> None:
         async for _ in training.train(
-            network, digits, 1, lambda _: held.append(wt.memory()["num_tensors"])
+            network, digits, 1, lambda _: counts.append(wt.memory()["num_tensors"])
         ):
             pass
 
     with threadpool_limits(1):
         asyncio.run(run())
-    assert len(set(held[1:-1])) == 1
+    assert len(set(counts[1:-1])) == 1
 
 
 def test_training_ends_where_the_page_says_so(page_module: PageModules, exported: Path):

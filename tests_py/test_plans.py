@@ -42,11 +42,11 @@ def test_the_same_shapes_with_other_numbers(backend: str, planned_runs: list[str
 
 def test_options_have_plans_of_their_own(backend: str) -> None:
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
-    given = wt.tensor(x)
+    tensor = wt.tensor(x)
     for _ in range(3):
         for axis in (0, 1, -1, None, (0, 1)):
             for keepdims in (False, True):
-                got = wt.sum(given, axis, keepdims)
+                got = wt.sum(tensor, axis, keepdims)
                 want = np.sum(x, axis=axis, keepdims=keepdims)
                 np.testing.assert_array_equal(got.numpy(), want)
                 assert got.shape == want.shape
@@ -151,7 +151,7 @@ def test_a_disposed_operand_is_refused(backend: str) -> None:
     wt.relu(x)
     wt.softmax(x)
     x.dispose()
-    for op in (wt.relu, wt.softmax, lambda one: one + 1.0):
+    for op in (wt.relu, wt.softmax, lambda x: x + 1.0):
         with pytest.raises(ValueError, match="disposed"):
             op(x)
 
@@ -192,8 +192,10 @@ def test_observers_see_planned_calls(backend: str) -> None:
         return wt.softmax(wt.relu(x) + x)
 
     profiles = [wt.profile(call) for _ in range(3)]
-    for one, other in pairwise(profiles):
-        assert [kernel.name for kernel in one.kernels] == [kernel.name for kernel in other.kernels]
+    for profile, other in pairwise(profiles):
+        assert [kernel.name for kernel in profile.kernels] == [
+            kernel.name for kernel in other.kernels
+        ]
     assert profiles[-1].kernel_names == ["add", "relu", "softmax"]
     assert state.observers == ()
 

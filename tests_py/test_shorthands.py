@@ -88,10 +88,10 @@ def test_where_an_element_of_a_buffer_lies(shape: tuple[int, ...]):
 
 def test_variable(backend: str):
     x = wt.tensor([1.0, 2.0])
-    held = x.variable(trainable=False, name="held")
+    state = x.variable(trainable=False, name="held")
     x.dispose()
-    assert (held.name, held.trainable, held.tolist()) == ("held", False, [1.0, 2.0])
-    held.dispose()
+    assert (state.name, state.trainable, state.tolist()) == ("held", False, [1.0, 2.0])
+    state.dispose()
 
 
 def test_print(capsys: pytest.CaptureFixture[str]):

@@ -193,8 +193,8 @@ def test_unique_text_and_differences(backend: str) -> None:
     values, indices = wt.unique(["b", "a", "b"])
     assert (values.tolist(), indices.tolist()) == (["b", "a"], [0, 1, 0])
     assert wt.unique_values(["b", "a", "b"]).tolist() == ["a", "b"]
-    kept, places = wt.setdiff1d(["b", "a", "c"], ["a"])
-    assert (kept.tolist(), places.tolist()) == (["b", "c"], [0, 2])
+    values, indices = wt.setdiff1d(["b", "a", "c"], ["a"])
+    assert (values.tolist(), indices.tolist()) == (["b", "c"], [0, 2])
 
 
 def test_sparse_and_ragged_values_may_be_text(backend: str) -> None:
@@ -290,10 +290,10 @@ def test_fingerprints_of_texts_hashed_together() -> None:
     lengths = [*FINGERPRINTS, *FINGERPRINTS]
     texts = [text_of_length(length) for length in lengths]
     others = [bytes([255]) * length for length in range(80)]
-    found = fingerprints64([*texts, *others])
-    assert [found[text] for text in texts] == [FINGERPRINTS[length] for length in lengths]
+    result = fingerprints64([*texts, *others])
+    assert [result[text] for text in texts] == [FINGERPRINTS[length] for length in lengths]
     alone = [fingerprints64([text])[text] for text in others]
-    assert [found[text] for text in others] == alone
+    assert [result[text] for text in others] == alone
     many = [f"{number:012}".encode() for number in range(5000)]
     assert fingerprints64(many)[many[4999]] == fingerprints64(many[4999:])[many[4999]]
 

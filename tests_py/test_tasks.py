@@ -217,12 +217,12 @@ def test_cancelled_tasks_close_their_scopes(no_leak: None) -> None:
 
 
 def test_threads_have_scopes_of_their_own(no_leak: None) -> None:
-    made: list[wt.Tensor] = []
+    tensors: list[wt.Tensor] = []
     with wt.tidy():
-        thread = threading.Thread(target=lambda: made.append(wt.ones((2,))))
+        thread = threading.Thread(target=lambda: tensors.append(wt.ones((2,))))
         thread.start()
         thread.join()
-    assert made[0].tolist() == [1.0, 1.0]
+    assert tensors[0].tolist() == [1.0, 1.0]
 
 
 def test_a_scope_is_entered_once() -> None:
@@ -239,11 +239,11 @@ def test_a_scope_is_entered_once() -> None:
 
 def test_a_scope_that_ends_in_another_task_says_so(no_leak: None) -> None:
     scope = wt.tidy()
-    made = []
+    tensors = []
 
     async def opens() -> None:
         scope.__enter__()
-        made.append(wt.ones((2,)))
+        tensors.append(wt.ones((2,)))
 
     async def closes() -> None:
         scope.__exit__(None, None, None)
@@ -254,7 +254,7 @@ def test_a_scope_that_ends_in_another_task_says_so(no_leak: None) -> None:
             await asyncio.create_task(closes(), name="two")
 
     asyncio.run(main())
-    assert made[0].is_disposed
+    assert tensors[0].is_disposed
     assert wt.ones((1,)).tolist() == [1.0]
 
 
@@ -333,10 +333,10 @@ def test_an_open_tape_does_not_see_variables_that_other_tasks_read() -> None:
 def test_models_may_learn_side_by_side() -> None:
     def model() -> keras.Model:
         layers = [keras.layers.Dense(4, kernel_initializer="ones"), keras.layers.Dropout(0.0)]
-        made = keras.Sequential([keras.Input((3,)), *layers, keras.layers.Dense(1, "relu")])
-        made.set_weights([np.full(w.shape, 0.1, "float32") for w in made.get_weights()])
-        made.compile("sgd", "mse")
-        return made
+        network = keras.Sequential([keras.Input((3,)), *layers, keras.layers.Dense(1, "relu")])
+        network.set_weights([np.full(w.shape, 0.1, "float32") for w in network.get_weights()])
+        network.compile("sgd", "mse")
+        return network
 
     x = np.random.default_rng(2).normal(size=(32, 3)).astype("float32")
     alone = model().fit(x, x[:, :1], epochs=3, shuffle=False, verbose=0).history["loss"]
@@ -345,7 +345,7 @@ def test_models_may_learn_side_by_side() -> None:
         fits = [
             model().fit_async(x, x[:, :1], epochs=3, shuffle=False, verbose=0) for _ in range(3)
         ]
-        return [one.history["loss"] for one in await asyncio.gather(*fits)]
+        return [history.history["loss"] for history in await asyncio.gather(*fits)]
 
     for losses in asyncio.run(main()):
         np.testing.assert_allclose(losses, alone, rtol=1e-6)

@@ -163,7 +163,7 @@ def test_dtypes_are_names_and_objects() -> None:
 
 
 @pytest.mark.parametrize(
-    "given, dtype",
+    "spec, dtype",
     [
         ("float32", wt.float32),
         (float, wt.float32),
@@ -175,19 +175,19 @@ def test_dtypes_are_names_and_objects() -> None:
         (wt.int32, wt.int32),
     ],
 )
-def test_a_dtype_may_be_given_as(given: Any, dtype: wt.DType) -> None:
-    assert wt.zeros(1, given).dtype is dtype
+def test_a_dtype_may_be_given_as(spec: Any, dtype: wt.DType) -> None:
+    assert wt.zeros(1, spec).dtype is dtype
 
 
-@pytest.mark.parametrize("given", ["float64", "float", "int", "", 3, [], object, np.float64, "F32"])
-def test_an_unknown_dtype_is_an_error_that_names_the_known_ones(given: Any, no_leak: None) -> None:
+@pytest.mark.parametrize("spec", ["float64", "float", "int", "", 3, [], object, np.float64, "F32"])
+def test_an_unknown_dtype_is_an_error_that_names_the_known_ones(spec: Any, no_leak: None) -> None:
     for make in (
-        lambda: wt.zeros((2,), given),
-        lambda: wt.tensor([1], dtype=given),
-        lambda: wt.astype([1], given),
-        lambda: wt.Variable([1], dtype=given),
-        lambda: wt.one_hot([1], 2, dtype=given),
-        lambda: wt.random_uniform((2,), dtype=given),
+        lambda: wt.zeros((2,), spec),
+        lambda: wt.tensor([1], dtype=spec),
+        lambda: wt.astype([1], spec),
+        lambda: wt.Variable([1], dtype=spec),
+        lambda: wt.one_hot([1], 2, dtype=spec),
+        lambda: wt.random_uniform((2,), dtype=spec),
     ):
         with pytest.raises(TypeError, match=r"dtype .* is not supported; wanted one of bool, int"):
             make()
@@ -540,9 +540,9 @@ def test_numpys_functions_take_tensors_and_return_arrays(make: Callable[..., Any
     functions: list[Callable[[Any], Any]] = [np.sum, np.mean, np.std, np.exp, np.median]
     functions += [np.cumsum, np.linalg.norm, np.ptp]
     for function in functions:
-        found = function(x)
-        assert isinstance(found, (np.ndarray, np.generic)), function
-        np.testing.assert_allclose(np.asarray(found), function(expected), rtol=1e-6)
+        result = function(x)
+        assert isinstance(result, (np.ndarray, np.generic)), function
+        np.testing.assert_allclose(np.asarray(result), function(expected), rtol=1e-6)
     np.testing.assert_array_equal(np.stack([x, x], axis=1), np.stack([expected, expected], axis=1))
     np.testing.assert_array_equal(np.maximum.reduce(x, axis=0), [3, 5])
     np.testing.assert_array_equal(np.clip(x, a_min=make(2.0), a_max=None), [[2, 2], [3, 5]])
@@ -605,10 +605,10 @@ def random_advanced_key(random: np.random.Generator, shape: tuple[int, ...]) -> 
 def outcome(values: Any, key: tuple[Any, ...]) -> Any:
     """Elements and shape of ``values[key]``, or the error."""
     try:
-        found = values[key]
+        result = values[key]
     except IndexError:
         return IndexError
-    return found.shape, found.tolist()
+    return result.shape, result.tolist()
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -183,14 +183,14 @@ def test_disposing_what_came_from_a_number_spoils_nothing(way: str, no_leak: Non
 
 def test_tidy_frees_what_is_not_returned(backend: str) -> None:
     before = alive()
-    held = []
+    tensors = []
 
     def compute() -> wt.Tensor:
-        held.append(wt.ones((3,)))
-        return wt.sum(held[0] * 2)
+        tensors.append(wt.ones((3,)))
+        return wt.sum(tensors[0] * 2)
 
     total = wt.tidy(compute)
-    assert held[0].is_disposed
+    assert tensors[0].is_disposed
     assert total.tolist() == 6.0
     assert alive() == before + 1
 
@@ -233,15 +233,15 @@ def test_an_inner_tidy_leaves_the_tensors_of_an_outer_one() -> None:
 
 
 def test_tidy_frees_when_the_block_raises(no_leak: None) -> None:
-    held = []
+    tensors = []
 
     def fail() -> None:
-        held.append(wt.ones(2))
+        tensors.append(wt.ones(2))
         raise RuntimeError("on purpose")
 
     with pytest.raises(RuntimeError, match="on purpose"):
         wt.tidy(fail)
-    assert held[0].is_disposed
+    assert tensors[0].is_disposed
 
 
 def test_tidy_takes_cycles(no_leak: None) -> None:

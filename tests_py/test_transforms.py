@@ -26,11 +26,11 @@ def drawn(*shape: int) -> Any:
 
 def close(actual: Any, expected: Any, tolerance: float = 1e-5) -> None:
     """Compare structures of tensors with JAX's or NumPy's arrays."""
-    for one, other in zip(flatten(actual), flatten(expected), strict=True):
+    for leaf, other in zip(flatten(actual), flatten(expected), strict=True):
         other = np.asarray(other)
-        assert one.shape == other.shape
+        assert leaf.shape == other.shape
         np.testing.assert_allclose(
-            one.numpy(), other, tolerance, tolerance * max(1.0, np.abs(other).max(initial=0.0))
+            leaf.numpy(), other, tolerance, tolerance * max(1.0, np.abs(other).max(initial=0.0))
         )
 
 
@@ -51,7 +51,7 @@ def difference(case: dict[str, Any]) -> str | None:
         examples[1] = [another(tensor) for tensor in examples[1]]
         expected[1] = flatten(function(examples[1]))
         has_equal_shapes = all(
-            one.shape == other.shape for one, other in zip(*expected, strict=True)
+            leaf.shape == other.shape for leaf, other in zip(*expected, strict=True)
         )
     except Exception:  # the op does not take these numbers
         has_equal_shapes = False

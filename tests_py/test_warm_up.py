@@ -48,11 +48,11 @@ def test_specs(spec: Any, shape: tuple[int, ...], dtype: str) -> None:
 
 
 def test_tensors_and_variables_are_passed_themselves() -> None:
-    given = [wt.tensor([1.0, 2.0]), wt.Variable([3])]
+    operands = [wt.tensor([1.0, 2.0]), wt.Variable([3])]
     got: list[Any] = []
-    warm_up(lambda *inputs: got.extend(inputs), *given)
-    assert got[0] is given[0]
-    assert got[1] is given[1]
+    warm_up(lambda *inputs: got.extend(inputs), *operands)
+    assert got[0] is operands[0]
+    assert got[1] is operands[1]
 
 
 def test_weights_are_on_the_backend_and_nothing_is_left(backend: str) -> None:

@@ -479,8 +479,8 @@ def test_sequences_of_lstms(variant: str):
 @pytest.mark.parametrize("is_time_major, merges", [(False, False), (True, False), (True, True)])
 @pytest.mark.parametrize("variant", BIDIRECTIONAL_VARIANTS)
 def test_bidirectional_lstms(variant: str, others: str, is_time_major: bool, merges: bool):
-    data, given, _ = bidirectional_lstm(variant, others, is_time_major, merges)
-    check_directions(data, given)
+    data, inputs, _ = bidirectional_lstm(variant, others, is_time_major, merges)
+    check_directions(data, inputs)
 
 
 @pytest.mark.parametrize(
@@ -492,14 +492,14 @@ def test_bidirectional_lstms(variant: str, others: str, is_time_major: bool, mer
     ],
 )
 def test_bidirectional_networks(others: str, is_time_major: bool, merges: bool):
-    data, given, _ = bidirectional_network(others, is_time_major, merges)
-    check_directions(data, given)
+    data, inputs, _ = bidirectional_network(others, is_time_major, merges)
+    check_directions(data, inputs)
 
 
-def check_directions(data: bytes, given: list[Array]) -> None:
+def check_directions(data: bytes, inputs: list[Array]) -> None:
     model = wt.load_tflite(data)
-    results = model.execute([*map(wt.tensor, given)], model.output_nodes)
-    for result, expected in zip(results, invoked(data, *given), strict=True):
+    results = model.execute([*map(wt.tensor, inputs)], model.output_nodes)
+    for result, expected in zip(results, invoked(data, *inputs), strict=True):
         np.testing.assert_allclose(result.numpy(), expected, atol=1e-5)
 
 
@@ -513,11 +513,11 @@ def test_bidirectional_networks_with_weights_of_8_bits(others: str):
     check_weights_of_8_bits(*bidirectional_network(others, False, False, in_8_bits))
 
 
-def check_weights_of_8_bits(data: bytes, given: list[Array], wanted: list[Array]) -> None:
+def check_weights_of_8_bits(data: bytes, inputs: list[Array], wanted: list[Array]) -> None:
     """LiteRT rounds inputs to 8 bits, too: ours must be as near to the results of floats."""
     model = wt.load_tflite(data)
-    results = model.execute([*map(wt.tensor, given)], model.output_nodes)
-    for result, theirs, exact in zip(results, invoked(data, *given), wanted, strict=True):
+    results = model.execute([*map(wt.tensor, inputs)], model.output_nodes)
+    for result, theirs, exact in zip(results, invoked(data, *inputs), wanted, strict=True):
         ours, other = (np.abs(y - exact).max() for y in (result.numpy(), theirs))
         assert ours <= max(other, 0.02)
 
@@ -527,9 +527,9 @@ def test_basic_lstms(are_variables: bool):
     x = normal(BATCH, NUMBERS, seed=3)
     data, _ = basic_lstm(x, are_variables)
     zeros = np.zeros((BATCH, UNITS), np.float32)
-    given = [x] if are_variables else [x, zeros, zeros]
-    results = wt.load_tflite(data).execute([*map(wt.tensor, given)], ["y", "new_cell"])
-    for result, expected in zip(results, invoked(data, *given), strict=True):
+    inputs = [x] if are_variables else [x, zeros, zeros]
+    results = wt.load_tflite(data).execute([*map(wt.tensor, inputs)], ["y", "new_cell"])
+    for result, expected in zip(results, invoked(data, *inputs), strict=True):
         np.testing.assert_allclose(result.numpy(), expected, atol=1e-5)
 
 

@@ -54,18 +54,21 @@ class Precision:
         """The largest finite number."""
         return float(np.finfo(self.floats).max)
 
-    def held(self, argument: Any) -> Any:
+    def representable(self, argument: Any) -> Any:
         """Return an argument in the device's format."""
         if isinstance(argument, np.ndarray):
             if self.is_single or argument.dtype.kind not in "fc":
                 return argument
             if argument.dtype.kind == "c":
                 rounded = np.empty_like(argument)
-                rounded.real, rounded.imag = self.held(argument.real), self.held(argument.imag)
+                rounded.real, rounded.imag = (
+                    self.representable(argument.real),
+                    self.representable(argument.imag),
+                )
                 return rounded
             return self.limited(argument).astype(self.floats).astype(np.float32)
         if isinstance(argument, (list, tuple)):
-            return type(argument)(map(self.held, argument))
+            return type(argument)(map(self.representable, argument))
         return argument
 
     def fits_operands(self, operands: Sequence[Array]) -> bool:

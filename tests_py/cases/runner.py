@@ -198,15 +198,15 @@ def tensors_of(case: dict[str, Any]) -> list[Any]:
     return [as_tensor(each) for each in encoded]
 
 
-def evaluate(case: dict[str, Any], given: list[Any] | None = None) -> Any:
+def evaluate(case: dict[str, Any], inputs: list[Any] | None = None) -> Any:
     """Call a case's function, or differentiate it once or twice.
 
     ``given`` has the tensors of the case, where they are there already.
     """
     function = function_named(case["function"])
     count = len(case["tensors"])
-    given = tensors_of(case) if given is None else given
-    tensors, rest = given[:count], given[count:]
+    inputs = tensors_of(case) if inputs is None else inputs
+    tensors, rest = inputs[:count], inputs[count:]
 
     def call(operands: list[Any]) -> Any:
         args = [as_argument(argument, operands) for argument in case["args"]]

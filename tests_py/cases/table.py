@@ -197,15 +197,15 @@ class Case:
     #: What a device computes it in.
     precision: Precision = SINGLE
 
-    def held_in(self, precision: Precision) -> Case | None:
+    def rounded_to(self, precision: Precision) -> Case | None:
         """Return the case for a device with other numbers, or None where those do not reach."""
         if not precision.fits_operands([*self.tensors, np.array(self.reach)]):
             return None
         rounded = replace(
             self,
             precision=precision,
-            args=precision.held(self.args),
-            kwargs={name: precision.held(value) for name, value in self.kwargs.items()},
+            args=precision.representable(self.args),
+            kwargs={name: precision.representable(value) for name, value in self.kwargs.items()},
         )
         return rounded if precision.fits(rounded.tensors, rounded.expected) else None
 
@@ -290,7 +290,7 @@ class Case:
         shape = np.shape(self.value)
         random = np.random.default_rng([1, *shape])
         dy = _uniform(random, shape, np.iscomplexobj(self.value))
-        return self.precision.held(dy)
+        return self.precision.representable(dy)
 
     @cached_property
     def directions(self) -> list[Array]:
@@ -298,7 +298,7 @@ class Case:
         random = np.random.default_rng([2, len(self.sources)])
         sources = [self.tensors[source] for source in self.sources]
         vectors = [_uniform(random, source.shape, np.iscomplexobj(source)) for source in sources]
-        return self.precision.held(vectors)
+        return self.precision.representable(vectors)
 
     def encoded(self) -> dict[str, Any]:
         """The case as JSON-able data for `runner`."""

@@ -205,5 +205,7 @@ def test_fused(name: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(results[1], results[0], rtol=1e-4, atol=1e-4)
     again = io.load_artifacts(str(tmp_path / "after"))
     others = ("Const", "Identity", "Placeholder")
-    found = sorted(item["op"] for item in again.model_topology["node"] if item["op"] not in others)
-    assert found == expected
+    operations = sorted(
+        item["op"] for item in again.model_topology["node"] if item["op"] not in others
+    )
+    assert operations == expected

@@ -12,16 +12,16 @@ from webtensor.data import Dataset
 
 
 class Source:
-    """Counts what it gives, and whether it was closed."""
+    """Counts what it yields, and whether it was closed."""
 
     def __init__(self, count: int = 100) -> None:
-        self.count, self.given, self.open = count, 0, 0
+        self.count, self.yielded, self.open = count, 0, 0
 
     def numbers(self) -> Iterator[int]:
         self.open += 1
         try:
             for number in range(self.count):
-                self.given = number + 1
+                self.yielded = number + 1
                 yield number
         finally:
             self.open -= 1
@@ -31,7 +31,7 @@ class Source:
         try:
             for number in range(self.count):
                 await asyncio.sleep(0)
-                self.given = number + 1
+                self.yielded = number + 1
                 yield number
         finally:
             self.open -= 1
@@ -99,9 +99,9 @@ def test_sources_are_closed_without_blocking(name: str, kind: str):
 def test_nothing_is_computed_before_it_is_asked_for(name: str):
     source = Source()
     dataset = CHAINS[name](wt.data.generator(source.numbers))
-    assert source.given == 0
+    assert source.yielded == 0
     next(iter(dataset))
-    assert source.given <= 5
+    assert source.yielded <= 5
 
 
 def test_a_loop_that_waits_waits_in_synchronous_code():
@@ -165,7 +165,7 @@ class TestPrefetch:
             counts = []
             async for element in wt.data.generator(source.numbers).prefetch(3):
                 await asyncio.sleep(0.001)
-                counts.append(source.given - element - 1)
+                counts.append(source.yielded - element - 1)
                 if element == 9:
                     break
             return counts

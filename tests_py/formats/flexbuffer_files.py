@@ -17,9 +17,9 @@ def flexbuffer(value: dict[str, Any]) -> bytes:
         data += pack("<d" if isinstance(number, float) else "<q", number)
 
     names = sorted(value)
-    places = {}
+    offsets = {}
     for name in names:
-        places[name] = len(data)
+        offsets[name] = len(data)
         data += name.encode() + b"\0"
     elsewhere = {}
     for name in names:
@@ -36,7 +36,7 @@ def flexbuffer(value: dict[str, Any]) -> bytes:
     word(len(names))
     keys = len(data)
     for name in names:
-        word(len(data) - places[name])
+        word(len(data) - offsets[name])
     word(len(data) - keys)
     word(1 << _WIDTH)
     word(len(names))

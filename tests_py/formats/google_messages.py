@@ -123,13 +123,13 @@ def assert_rows_are_facts(schema: Schema, *descriptors: Any) -> None:
 
 def messages_below(descriptors: Iterable[Any]) -> Iterator[Any]:
     """The descriptions of messages, and of those in them; of one name the first comes last."""
-    waiting, found = list(descriptors), {}
+    waiting, messages = list(descriptors), {}
     while waiting:
         message = waiting.pop(0)
-        if message.full_name not in found:
-            found[message.full_name] = message
+        if message.full_name not in messages:
+            messages[message.full_name] = message
             waiting += [field.message_type for field in message.fields if field.message_type]
-    return reversed(found.values())
+    return reversed(messages.values())
 
 
 def row(field: Any, schema: Schema) -> Field:

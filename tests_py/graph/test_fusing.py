@@ -139,7 +139,7 @@ def kernels(profile: Any) -> list[str]:
 @pytest.mark.parametrize("name", CHAINS)
 def test_chain_becomes_one_kernel(name: str, backend: str):
     x, nodes = CHAINS[name]
-    filters = [FILTER] if any("filter" in one["input"] for one in nodes) else []
+    filters = [FILTER] if any("filter" in node["input"] for node in nodes) else []
     model = model_of(topology([placeholder("x"), *filters, *nodes]))
     (first,) = arrays_of(model.execute({"x": wt.tensor(x)}, "out"))
     profile = wt.profile(lambda: model.execute({"x": wt.tensor(x)}, "out"))

@@ -153,8 +153,8 @@ def test_names_of_the_signature_and_of_the_graph():
     }
     model = wt.load_graph_model(files(signature=signature))
     wanted = np.maximum(X @ WEIGHTS, 0)
-    for given in ({"image": X}, {"x": X}, {"x:0": X}, X, [X]):
-        np.testing.assert_allclose(arrays_of(model.execute(given))[0], wanted)
+    for inputs in ({"image": X}, {"x": X}, {"x:0": X}, X, [X]):
+        np.testing.assert_allclose(arrays_of(model.execute(inputs))[0], wanted)
     for name in ("scores", "positive", "positive:0"):
         np.testing.assert_allclose(arrays_of(model.execute(X, name))[0], wanted)
     assert isinstance(model(X), wt.Tensor)
@@ -205,13 +205,13 @@ def test_tables_are_filled_by_the_initializer():
         },
     }
     model = wt.load_graph_model(files(**changes))
-    (found,) = arrays_of(model.execute(wt.tensor([5, 4, 3], dtype="int32")))
-    assert found.tolist() == [1.5, -1.0, 0.5]
+    (power,) = arrays_of(model.execute(wt.tensor([5, 4, 3], dtype="int32")))
+    assert power.tolist() == [1.5, -1.0, 0.5]
 
 
 def test_registered_operations():
     graph = topology([placeholder("x"), node("out", "Power", "x", exponent=3.0)])
-    wt.register_graph_op("Power", lambda given: given.inputs[0] ** given.attributes["exponent"])
+    wt.register_graph_op("Power", lambda node: node.inputs[0] ** node.attributes["exponent"])
     model = model_of(graph)
     wt.deregister_graph_op("Power")
     assert arrays_of(model.execute(wt.tensor([2.0])))[0].tolist() == [8.0]
@@ -266,7 +266,7 @@ def test_constants_without_a_value_are_named():
 
 
 @pytest.mark.parametrize(
-    "given, message",
+    "inputs, message",
     [
         (np.ones((1, 3), "float32"), r"'x' must have shape \(None, 2\), but has \(1, 3\)"),
         (np.ones((1, 2), "int32"), "'x' must have dtype float32, but has int32"),
@@ -275,12 +275,12 @@ def test_constants_without_a_value_are_named():
         ({}, "'x' is missing"),
     ],
 )
-def test_inputs_that_do_not_fit(given: Any, message: str):
+def test_inputs_that_do_not_fit(inputs: Any, message: str):
     model = wt.load_graph_model(files())
-    if not isinstance(given, (list, dict)):
-        given = wt.tensor(given)
+    if not isinstance(inputs, (list, dict)):
+        inputs = wt.tensor(inputs)
     with pytest.raises(ValueError, match=message):
-        model.predict(given)
+        model.predict(inputs)
 
 
 def test_disposed_models_give_their_memory_back(no_leak: None):

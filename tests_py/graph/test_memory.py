@@ -38,9 +38,9 @@ GRAPHS: list[Case | Flow] = [*CASES[::7], *FLOWS]
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.name)
 def test_memory_is_flat_after_the_second_run(graph: Case | Flow, backend: str, no_leak: None):
-    given = graph.topology([1]) if isinstance(graph, Case) else graph.topology
+    topology = graph.topology([1]) if isinstance(graph, Case) else graph.topology
     fetches = graph.fetches if isinstance(graph, Case) else list(graph.expected)
-    model = model_of(given)
+    model = model_of(topology)
     feeds = {name: tensor_of(value) for name, value in graph.feeds.items()}
     if isinstance(graph, Case):
         feeds.pop("input1", None)

@@ -76,12 +76,12 @@ def lookups(keys: str, values: str, version: str, filling: str) -> list[JsonNode
 def test_values_are_found(keys: str, values: str, version: str, filling: str, backend: str):
     model = model_of(topology(lookups(keys, values, version, filling)))
     asked = tensor_of(ASKED[keys])
-    found, size = arrays_of(model.execute({"asked": asked}, ["found", "size"]))
-    assert found.tolist() == VALUES[values][2].tolist()
+    texts, size = arrays_of(model.execute({"asked": asked}, ["found", "size"]))
+    assert texts.tolist() == VALUES[values][2].tolist()
     assert (size.dtype, size.tolist()) == (np.int32, 3)
     # The table stays with the model, for graphs that find it by its name.
     (later,) = arrays_of(model.execute({"asked": asked}, ["found_later"]))
-    assert later.tolist() == found.tolist()
+    assert later.tolist() == texts.tolist()
 
 
 def test_tables_of_two_models_are_different():
@@ -110,8 +110,8 @@ def test_importing_replaces_what_was_there():
 def test_no_keys_find_nothing():
     nodes = lookups("string", "float32", "V2", "LookupTableImport")
     asked = tensor_of(np.empty((0, 2), object))
-    (found,) = arrays_of(model_of(topology(nodes)).execute({"asked": asked}, ["found"]))
-    assert (found.shape, found.dtype) == ((0, 2), np.float32)
+    (values,) = arrays_of(model_of(topology(nodes)).execute({"asked": asked}, ["found"]))
+    assert (values.shape, values.dtype) == ((0, 2), np.float32)
 
 
 @pytest.mark.parametrize(

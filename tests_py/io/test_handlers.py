@@ -381,8 +381,8 @@ def model_of_layers() -> Any:
 
 
 def assert_same(first: Any, second: Any, tolerance: float = 0.0) -> None:
-    for one, other in zip(first.get_weights(), second.get_weights(), strict=True):
-        np.testing.assert_allclose(one, other, rtol=0, atol=tolerance)
+    for weight, other in zip(first.get_weights(), second.get_weights(), strict=True):
+        np.testing.assert_allclose(weight, other, rtol=0, atol=tolerance)
 
 
 def test_layers_models_go_through_handlers(tmp_path: Path) -> None:

@@ -290,7 +290,7 @@ def test_a_function_in_place_of_fetch(form: int) -> None:
     handler = wt.io.http("far://m/model.json", fetch_func=fetch, request_init=options)
     assert_model(handler.load())
     assert {url for url, _ in asked} == {f"far:/{path}" for path in FILES}
-    assert all(given == options for _, given in asked)
+    assert all(passed == options for _, passed in asked)
 
 
 @pytest.mark.parametrize(
@@ -514,7 +514,7 @@ def test_a_model_is_sent_as_a_form(options: dict[str, Any]) -> None:
     request = server.requests[0]
     assert request.method == options.get("method", "POST")
     assert request.headers.get("X-Key") == options.get("headers", {}).get("X-Key")
-    assert [(one.status, one.body) for one in result.responses] == [(200, b"thanks")]
+    assert [(response.status, response.body) for response in result.responses] == [(200, b"thanks")]
     assert result.model_artifacts_info.weight_data_bytes == 4 * SIZE
     content_type = f"Content-Type: {request.headers['Content-Type']}\r\n\r\n".encode()
     parts: Any = message_from_bytes(content_type + request.body).get_payload()

@@ -228,12 +228,12 @@ def compared(name: str, result: Any, expected: Any, case: Case) -> None:
         for item, wanted in zip(result, expected, strict=True):
             compared(name, item, wanted, case)
         return
-    given = np.asarray(expected)
-    wanted = _held(given)
+    stored = np.asarray(expected)
+    wanted = _held(stored)
     actual = result.numpy()
     assert actual.shape == wanted.shape, f"{name} has shape {actual.shape}, not {wanted.shape}"
     assert actual.dtype == wanted.dtype, f"{name} has dtype {actual.dtype}, not {wanted.dtype}"
-    relative = max(case.relative, _BFLOAT16) if given.dtype.name == "bfloat16" else case.relative
+    relative = max(case.relative, _BFLOAT16) if stored.dtype.name == "bfloat16" else case.relative
     np.testing.assert_allclose(actual, wanted, relative, case.absolute, err_msg=name)
 
 

@@ -60,8 +60,8 @@ def outcomes(library: str, backend: str, calls: list[str], substitutes: bool) ->
         env={**os.environ, "SCIPY_ARRAY_API": "1"},
         cwd=Path(__file__).parents[2],
     )
-    found: dict[str, Outcome] = json.loads(answer.stdout)
-    return found
+    result: dict[str, Outcome] = json.loads(answer.stdout)
+    return result
 
 
 # -- in that process ------------------------------------------------------------------------------
@@ -159,8 +159,8 @@ def attempt(call: str, tensors: dict[str, Any], arrays: dict[str, Any]) -> Outco
 
 def reason_of(error: Exception) -> str:
     """Say why a call failed."""
-    places = traceback.extract_tb(error.__traceback__)
-    line = next((p.line for p in reversed(places) if "site-packages" in p.filename), "")
+    frames = traceback.extract_tb(error.__traceback__)
+    line = next((p.line for p in reversed(frames) if "site-packages" in p.filename), "")
     if isinstance(error, TypeError) and ASSIGNMENT.search(line or ""):
         return "writes into an array"
     text = str(error)

@@ -83,11 +83,11 @@ def right_calls(path: str, backend: str) -> int | None:
 def _by_identity() -> dict[int, Any]:
     """Generators by the function that they call: some functions have several names."""
     root: Any = wt
-    found = {}
+    results = {}
     for path, generator in GENERATORS.items():
         function = reduce(lambda owner, name: getattr(owner, name, None), path.split("."), root)
-        found[id(function)] = generator
-    return found
+        results[id(function)] = generator
+    return results
 
 
 def special_rows(backend: str) -> dict[str, tuple[int, int]]:
@@ -173,7 +173,7 @@ def library_section(library: str) -> str:
         backend + (", `SUBSTITUTE_DTYPES`" if substitutes else "")
         for backend, substitutes in columns
     ]
-    counters = [Counter(found.values()) for found in columns.values()]
+    counters = [Counter(outcomes.values()) for outcomes in columns.values()]
     reasons = sorted({reason for counter in counters for reason in counter if reason})
     summary = [
         [reason or "works", *(str(counter[reason]) for counter in counters)]

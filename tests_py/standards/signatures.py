@@ -50,9 +50,9 @@ def fault_of(line: str, owner: Any) -> str | None:
             keywords[parameter.name] = 0
     empty = inspect.Parameter.empty
     required = {key: 0 for key in keywords if theirs.parameters[key].default is empty}
-    for given in (keywords, required):
+    for names in (keywords, required):
         try:
-            ours.bind(*positional, **given)
+            ours.bind(*positional, **names)
         except TypeError as error:
             return f"{name}: {error}"
     for key in keywords:

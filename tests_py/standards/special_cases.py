@@ -94,13 +94,13 @@ class Trial:
 
     def negated(self, *, operands: tuple[int, ...], results: tuple[int, ...]) -> Trial:
         """Change the signs of the operands and results of the given numbers."""
-        signs = [-1 if place in operands else 1 for place in range(len(self.operands))]
+        signs = [-1 if index in operands else 1 for index in range(len(self.operands))]
         return replace(
             self,
             operands=tuple(s * x for s, x in zip(signs, self.operands, strict=True)),
             results=tuple(
-                tuple(-value for value in values) if place in results else values
-                for place, values in enumerate(self.results)
+                tuple(-value for value in values) if index in results else values
+                for index, values in enumerate(self.results)
             ),
         )
 
@@ -172,8 +172,8 @@ def value(text: str, operands: Operands) -> Value:
     if function:
         return Value(math.copysign(number(factor), getattr(math, function)(operands[1])))
     if match := OPERAND.fullmatch(text):
-        minus, size, place = match.groups()
-        operand = operands[int(place) - 1]
+        minus, size, position = match.groups()
+        operand = operands[int(position) - 1]
         operand = abs(operand) if size else operand
         return Value(-operand if minus else operand)
     return Value(number(text.removeprefix("~")), sign_is_open=text.startswith("~"))
@@ -229,13 +229,13 @@ def read_tables(text: str) -> Iterable[Table]:
         title, *rows = block.strip().splitlines()
         heading, _, formula = title.partition(" = ")
         kind, function, *symmetry = heading.split()
-        found = [trial for row in rows for trial in trials(kind, row)]
+        results = [trial for row in rows for trial in trials(kind, row)]
         if kind == "complex" and function not in REAL_RESULTS:
-            found = [each for trial in found for each in mirrored(trial, "".join(symmetry))]
+            results = [each for trial in results for each in mirrored(trial, "".join(symmetry))]
         if formula:
             (source,) = re.findall(r"(\w+)\(x", formula)
-            found = [derived(trial, formula) for trial in tables[kind, source].trials]
-        tables[kind, function] = Table(kind, function, tuple(found))
+            results = [derived(trial, formula) for trial in tables[kind, source].trials]
+        tables[kind, function] = Table(kind, function, tuple(results))
     return tables.values()
 
 

@@ -95,7 +95,7 @@ def file(*subgraphs: Mapping[str, Any], **fields: Any) -> bytes:
     codes: list[tuple[str, int]] = []
     rows = []
     for graph in subgraphs:
-        places = {tensor.name: index for index, tensor in enumerate(graph["tensors"])} | {"": -1}
+        indices = {tensor.name: index for index, tensor in enumerate(graph["tensors"])} | {"": -1}
         tensors = []
         for tensor in graph["tensors"]:
             if tensor.data is not None:
@@ -108,8 +108,8 @@ def file(*subgraphs: Mapping[str, Any], **fields: Any) -> bytes:
                 codes.append(code)
             row: dict[str, Any] = {
                 "opcode_index": codes.index(code),
-                "inputs": [places[name] for name in operator.inputs],
-                "outputs": [places[name] for name in operator.outputs],
+                "inputs": [indices[name] for name in operator.inputs],
+                "outputs": [indices[name] for name in operator.outputs],
             }
             if operator.options is not None:
                 row["builtin_options"] = operator.options
@@ -120,8 +120,8 @@ def file(*subgraphs: Mapping[str, Any], **fields: Any) -> bytes:
             {
                 "tensors": tensors,
                 "operators": operators,
-                "inputs": [places[name] for name in graph["inputs"]],
-                "outputs": [places[name] for name in graph["outputs"]],
+                "inputs": [indices[name] for name in graph["inputs"]],
+                "outputs": [indices[name] for name in graph["outputs"]],
             }
         )
     values = {

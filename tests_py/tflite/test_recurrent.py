@@ -272,9 +272,9 @@ def bidirectional_lstm(
     forward = lstm_weights(variant, size)
     backward = {name: array[::-1].copy() for name, array in forward.items()}
     tensors: dict[str, Any] = {"x": transposed(x, is_time_major).shape}
-    places = LSTM_INPUTS[1 : LSTM_INPUTS.index("output_state")]
+    weight_names = LSTM_INPUTS[1 : LSTM_INPUTS.index("output_state")]
     for way, weights in (("forward", forward), ("backward", backward)):
-        for name in places:
+        for name in weight_names:
             array = weights.get(name)
             if array is not None and name.endswith("kernel"):
                 array = array[:, :NUMBERS].copy()
@@ -346,23 +346,23 @@ def bidirectional_network(
 def _given_and_wanted(
     x: Array, other: Array, others: str, results: list[Array], is_time_major: bool, merges: bool
 ) -> tuple[list[Array], list[Array]]:
-    given = [x] if others == "none" else [x, other]
+    inputs = [x] if others == "none" else [x, other]
     wanted = [np.concatenate(results, -1)] if merges else results
     return (
-        [transposed(array, is_time_major) for array in given],
+        [transposed(array, is_time_major) for array in inputs],
         [transposed(array, is_time_major) for array in wanted],
     )
 
 
-def check(data: bytes, given: list[Array], wanted: list[Array]) -> None:
+def check(data: bytes, inputs: list[Array], wanted: list[Array]) -> None:
     model = opened(data)
-    results = model.execute([*map(wt.tensor, given)], model.output_nodes)
+    results = model.execute([*map(wt.tensor, inputs)], model.output_nodes)
     for result, expected in zip(results, wanted, strict=True):
         np.testing.assert_allclose(result.numpy(), expected, atol=1e-5)
-    again = model.execute([*map(wt.tensor, given)], model.output_nodes)
+    again = model.execute([*map(wt.tensor, inputs)], model.output_nodes)
     assert not np.allclose(again[0].numpy(), wanted[0], atol=1e-5)  # it keeps its states
     model.reset_states()
-    first = model.execute([*map(wt.tensor, given)], model.output_nodes)
+    first = model.execute([*map(wt.tensor, inputs)], model.output_nodes)
     np.testing.assert_allclose(first[0].numpy(), wanted[0], atol=1e-5)
 
 

@@ -36,13 +36,13 @@ def call(
     times: int = 1,
 ) -> Array:
     """Run a kernel a number of times and return its last result, leaving nothing behind."""
-    made = as_dtype(dtype)
+    result_dtype = as_dtype(dtype)
     before = backend.memory()["blocks"]
     operands = [Operand(backend, array) for array in arrays]
     for _ in range(times - 1):
-        backend.release(backend.kernels[name](operands, shape, made, *attributes))
-    handle = backend.kernels[name](operands, shape, made, *attributes)
-    result = np.array(backend.read(handle, made, int(np.prod(shape)))).reshape(shape)
+        backend.release(backend.kernels[name](operands, shape, result_dtype, *attributes))
+    handle = backend.kernels[name](operands, shape, result_dtype, *attributes)
+    result = np.array(backend.read(handle, result_dtype, int(np.prod(shape)))).reshape(shape)
     while operands:
         backend.release(operands.pop().handle)
     backend.release(handle)

@@ -18,7 +18,7 @@ PARAMETERS = {"alpha": 0.25, "minimum": -0.75, "maximum": 1.5, "limit": 1.5}
 PARAMETERS |= {"rate": 0.25, "divisor": 0.75}  # of dropout
 PARAMETERS |= {"factor": 1.5, "low": -2.0, "high": 3.0, "scale": 0.5}  # of quantized steps
 PARAMETERS |= {"period": 96.0, "a": 0.75, "b": 0.25}  # of a window
-PARAMETERS |= {f"c{place}": 0.5 - 0.0625 * place for place in range(17)}  # of a polynomial
+PARAMETERS |= {f"c{index}": 0.5 - 0.0625 * index for index in range(17)}  # of a polynomial
 
 #: What brings numbers to where an op is defined.
 DOMAINS = {"height_of_window": lambda x: x % 97}
@@ -34,12 +34,12 @@ def values(dtype: str, size: int, seed: int = 0) -> Array:
         return random.random(size) < 0.5
     special = INTEGERS if dtype == "int32" else SPECIAL
     if dtype == "int32":
-        made = random.integers(-50, 50, size, dtype=np.int32)
+        result = random.integers(-50, 50, size, dtype=np.int32)
     else:
-        made = (random.standard_normal(size) * 2).astype(np.float32)
+        result = (random.standard_normal(size) * 2).astype(np.float32)
     if size > 2 * len(special):
-        made[: len(special)] = special
-    return made
+        result[: len(special)] = special
+    return result
 
 
 def expected(row: Row, *operands: Array) -> Array:

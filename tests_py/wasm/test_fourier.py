@@ -59,9 +59,9 @@ def test_a_wave_is_one_frequency(wasm: WasmBackend) -> None:
 
 
 def test_plans_of_the_lengths_used_last_are_kept(fresh_wasm: WasmBackend) -> None:
-    held = fresh_wasm.memory()["blocks"]
+    blocks = fresh_wasm.memory()["blocks"]
     for length in range(2, 30):
         transform(fresh_wasm, numbers(1, length), False)
-    assert fresh_wasm.memory()["blocks"] == held + 8
+    assert fresh_wasm.memory()["blocks"] == blocks + 8
     transform(fresh_wasm, numbers(1, 29), True)
-    assert fresh_wasm.memory()["blocks"] == held + 8
+    assert fresh_wasm.memory()["blocks"] == blocks + 8

@@ -45,12 +45,12 @@ def packed(
     batch = len(inputs[0])
     shape = (batch, sum(sizes))
     result = call(backend, name, stored, shape, "float32", words, batch, *attributes)
-    found = []
+    results = []
     for part, (shape, real) in zip(np.split(result, np.cumsum(sizes)[:-1], 1), parts, strict=True):
         dense = np.ascontiguousarray(part)
-        held = dense if real or words == 1 else dense.view(np.complex64)
-        found.append(held.reshape(batch, *shape))
-    return found
+        matrices = dense if real or words == 1 else dense.view(np.complex64)
+        results.append(matrices.reshape(batch, *shape))
+    return results
 
 
 def distance(got: Array, want: Array) -> float:
@@ -125,8 +125,8 @@ def test_scales(wasm: WasmBackend, words: int, size: float) -> None:
     values = packed(wasm, "svd", [a], [((4,), True), ((4, 4), False), ((4, 4), False)], 4, 4, 0)[0]
     assert distance(values, np.linalg.svd(wide(a), compute_uv=False)) < EPSILON
     hermitian = (a + adjoint(a)) / 2
-    found = packed(wasm, "eigh", [hermitian], [((4,), True), ((4, 4), False)], 4)[0]
-    assert distance(found, np.linalg.eigvalsh(wide(hermitian))) < EPSILON
+    result = packed(wasm, "eigh", [hermitian], [((4,), True), ((4, 4), False)], 4)[0]
+    assert distance(result, np.linalg.eigvalsh(wide(hermitian))) < EPSILON
     sign, logarithm = packed(wasm, "determinant", [a], [((), False), ((), True)], 4, True)
     exact = np.linalg.slogdet(wide(a))
     np.testing.assert_allclose(sign, exact[0], atol=1e-5)

@@ -25,18 +25,18 @@ def test_size_classes_waste_little_and_are_aligned() -> None:
 def test_blocks_do_not_overlap_and_keep_their_contents(fresh_wasm: WasmBackend) -> None:
     """A soak: random sizes and lifetimes, every block's contents checked when it dies."""
     draw = random.Random(6)
-    held: list[tuple[int, int, int]] = []
+    blocks: list[tuple[int, int, int]] = []
     for stamp in range(3000):
-        if held and draw.random() < 0.45:
-            address, count, mark = held.pop(draw.randrange(len(held)))
+        if blocks and draw.random() < 0.45:
+            address, count, mark = blocks.pop(draw.randrange(len(blocks)))
             assert set(fresh_wasm.read(address, int32, count)) == {mark}
             fresh_wasm.release(address)
         else:
             count = int(2 ** draw.uniform(0, 14))
             address = fresh_wasm.upload(np.full(count, stamp, np.int32).data, int32)
             assert address % 16 == 0
-            held.append((address, count, stamp))
-    for address, count, mark in held:
+            blocks.append((address, count, stamp))
+    for address, count, mark in blocks:
         assert set(fresh_wasm.read(address, int32, count)) == {mark}
         fresh_wasm.release(address)
     counts = fresh_wasm.memory()
@@ -46,19 +46,19 @@ def test_blocks_do_not_overlap_and_keep_their_contents(fresh_wasm: WasmBackend) 
 def test_fragmentation_stays_bounded(fresh_wasm: WasmBackend) -> None:
     """A long soak of mixed sizes, whose sum stays about the same, never needs much more memory."""
     draw = random.Random(8)
-    held: list[int] = []
+    blocks: list[int] = []
     peak = 0
     for step in range(100_000):
         if step % 1000 == 0:
             peak = max(peak, fresh_wasm.memory()["bytes"])
-        if len(held) > 400:
-            fresh_wasm.release(held.pop(draw.randrange(len(held))))
+        if len(blocks) > 400:
+            fresh_wasm.release(blocks.pop(draw.randrange(len(blocks))))
         else:
             largest = 17 + step // 25_000  # sizes grow with time, so parked ones stop fitting
-            held.append(fresh_wasm.allocate(int(2 ** draw.uniform(4, largest))))
+            blocks.append(fresh_wasm.allocate(int(2 ** draw.uniform(4, largest))))
     assert peak > 16 * MEGABYTE // 8
     assert fresh_wasm.memory()["heap_bytes"] < max(16 * MEGABYTE, 3 * peak)
-    for address in held:
+    for address in blocks:
         fresh_wasm.release(address)
     assert fresh_wasm.memory()["blocks"] == 0
 

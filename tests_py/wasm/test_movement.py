@@ -112,7 +112,7 @@ def test_scatter_add(wasm: WasmBackend, dtype: str, inner: int) -> None:
     indices = np.array([4, 0, -1, 2, 17, 2], np.int32)
     got = call(wasm, "scatter_add", [dy, indices], (2, 5, inner), dtype, 2, 5, inner, 6)
     want = np.zeros((2, 5, inner), dtype)
-    for place, index in enumerate(indices):
+    for row, index in enumerate(indices):
         if index < 5:
-            want[:, index] += dy[:, place]
+            want[:, index] += dy[:, row]
     np.testing.assert_array_equal(got, want)

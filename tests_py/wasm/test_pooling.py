@@ -57,12 +57,12 @@ def test_max_pool_scatter_and_pick(wasm: WasmBackend, window: Window, special: b
     dy = random.standard_normal(y_shape).astype(np.float32)
     values = random.standard_normal(x_shape).astype(np.float32)
     hot, _ = first_greatest(x, window)
-    held, give = patches(values, window)
+    cells, give = patches(values, window)
 
     got = call(wasm, "max_pool_scatter", [dy, x], x_shape, "float32", window)
     np.testing.assert_allclose(got, give(hot * dy[:, :, :, None, None]), rtol=1e-5, atol=1e-6)
     got = call(wasm, "max_pool_pick", [values, x], y_shape, "float32", window)
-    np.testing.assert_allclose(got, np.where(hot, held, 0).sum(axis=(3, 4)), rtol=1e-6)
+    np.testing.assert_allclose(got, np.where(hot, cells, 0).sum(axis=(3, 4)), rtol=1e-6)
 
 
 def test_avg_pool_and_its_transpose(wasm: WasmBackend, window: Window) -> None:

@@ -129,7 +129,7 @@ def test_convolutions(
     assert in_parts.runs
     in_parts.least_work = 10**9
     whole = results()
-    assert all(np.array_equal(one, other) for one, other in zip(shared, whole, strict=True))
+    assert all(np.array_equal(value, other) for value, other in zip(shared, whole, strict=True))
 
 
 @pytest.mark.parametrize("family", SHARED)

@@ -159,7 +159,7 @@ def test_erf_inv_inverts_erf(wasm: WasmBackend) -> None:
     x = np.linspace(-0.999, 0.999, 10_001).astype(np.float32)
     got = call(wasm, "unary", [x], x.shape, "float32", ROWS["erf_inv"])
     np.testing.assert_allclose(
-        [erf(one) for one in got.astype(np.float64)], x, rtol=1e-6, atol=1e-7
+        [erf(number) for number in got.astype(np.float64)], x, rtol=1e-6, atol=1e-7
     )
 
 

@@ -26,19 +26,19 @@ def patches(
     """What each window reads, as (batch, out_height, out_width, filter_height, filter_width,
     channels), and the function that adds such an array up where it was read.
     """
-    places = list(taps(window))
+    positions = list(taps(window))
     channels = images.shape[3]
-    taken = np.full((window.batch, *window[4:6], *window[7:9], channels), outside, np.float64)
-    for i, j, h, w, y, x in places:
-        taken[:, i, j, h, w] = images[:, y, x]
+    cells = np.full((window.batch, *window[4:6], *window[7:9], channels), outside, np.float64)
+    for i, j, h, w, y, x in positions:
+        cells[:, i, j, h, w] = images[:, y, x]
 
-    def give(parts: Array) -> Array:
+    def added_up(parts: Array) -> Array:
         total = np.zeros(images.shape, np.float64)
-        for i, j, h, w, y, x in places:
+        for i, j, h, w, y, x in positions:
             total[:, y, x] += parts[:, i, j, h, w]
         return total
 
-    return taken, give
+    return cells, added_up
 
 
 def shapes(window: Window) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
