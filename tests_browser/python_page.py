@@ -22,6 +22,18 @@ from tests_browser.page_watch import PageWatch
 SECONDS_TO_BOOT = 120
 SECONDS_TO_RUN = 600
 BLANK_PAGE = "/tests/blank.html"
+#: Source for a page: `await until(condition)` waits for a condition, at most ten seconds, and
+#: returns whether it holds.
+UNTIL = """
+import asyncio
+
+async def until(condition):
+    for _ in range(500):
+        await asyncio.sleep(0.02)
+        if condition():
+            return True
+    return False
+"""
 
 
 class PythonInPageError(AssertionError):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests_browser.python_page import PlaywrightPythonPage, PythonPage
+from tests_browser.python_page import UNTIL, PlaywrightPythonPage, PythonPage
 
 #: Runs before a backend starts: counts what is asked of the context, and adds the extension, by
 #: which a program is complete when it was asked for the third time.
@@ -110,8 +110,9 @@ def test_warm_up_asks_for_all_programs_before_it_waits_for_one(
     any_python_page.reload()
 
 
-AWAITED = """
-import asyncio
+AWAITED = (
+    UNTIL
+    + """
 import webtensor as wt
 
 wt.set_backend("webgl")
@@ -120,12 +121,10 @@ y = wt.tanh(wt.exp(x)) + 1
 pending = len(wt.backend().programs.pending)
 reads = await asyncio.gather(y.data(), wt.sin(y).data())
 z = wt.cosh(y)
-for _ in range(500):  # drawn without anybody asking for it
-    if not wt.backend().programs.pending:
-        break
-    await asyncio.sleep(0.02)
+await until(lambda: not wt.backend().programs.pending)  # drawn without anybody asking for it
 [pending, len(wt.backend().programs.pending), [read[0] for read in reads], z.tolist()[0][0]]
 """
+)
 
 
 def test_programs_compile_while_a_read_is_awaited(any_python_page: PythonPage):

@@ -18,7 +18,7 @@ from tests_browser.bench.workload import specified
 from tests_browser.conftest import TEST_FOLDERS
 from tests_browser.digits_page import DigitsPage
 from tests_browser.page_watch import PageWatch
-from tests_browser.python_page import PlaywrightPythonPage, PythonPage
+from tests_browser.python_page import UNTIL, PlaywrightPythonPage, PythonPage
 from web.build import ROOT, build_wheel
 from web.serve import serve, site_headers
 
@@ -27,8 +27,9 @@ LEAST = "script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'"
 HOST_PAGE = "/tests/host.html"
 POLICY = "Content-Security-Policy"
 
-COMPUTE = """
-import asyncio
+COMPUTE = (
+    UNTIL
+    + """
 import warnings
 import js
 import webtensor as wt
@@ -42,12 +43,10 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     sums = [await compute("webgl"), await compute("wasm"), await compute("wasm")]
     await asyncio.sleep(0.5)
-    for _ in range(100):  # a worker's failure takes a while to arrive
-        if caught or not workers_fail:
-            break
-        await asyncio.sleep(0.1)
+    await until(lambda: caught or not workers_fail)  # a worker's failure takes a while to arrive
 sums, wt.wasm.get_threads_count(), [str(warning.message) for warning in caught]
 """
+)
 SUMS = [300.0**3] * 3
 KEEP_MODEL = """
 from webtensor import keras
@@ -255,8 +254,8 @@ def test_pages_have_neither_inline_scripts_nor_styles(site: Path):
     inline = re.compile(
         r"<style|<script(?![^>]* src=)|\sstyle=|\son[a-z]+=|=[\"']?javascript:", re.IGNORECASE
     )
-    found = {page.name: inline.findall(page.read_text("utf-8")) for page in pages}
-    assert not {name: parts for name, parts in found.items() if parts}
+    scripts = {page.name: inline.findall(page.read_text("utf-8")) for page in pages}
+    assert not {name: parts for name, parts in scripts.items() if parts}
 
 
 def test_python_of_pages_writes_no_styles_into_markup(site: Path):

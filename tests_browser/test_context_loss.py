@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests_browser.python_page import PythonPage
+from tests_browser.python_page import UNTIL, PythonPage
 
-START = """
-import asyncio
+START = (
+    UNTIL
+    + """
 import js
 import webtensor as wt
 
@@ -19,8 +20,7 @@ def lose():
 async def lose_and_wait():
     lost = wt.backend()
     lose()
-    while wt.backend() is lost:
-        await asyncio.sleep(0.01)
+    await until(lambda: wt.backend() is not lost)
 
 def refused(function):
     try:
@@ -33,6 +33,7 @@ def counts():
     memory = wt.memory()
     return [memory[name] for name in ("num_tensors", "num_storages", "num_bytes")]
 """
+)
 
 ADVICE = (
     "webgl: the context was lost, and with it this tensor, which only the GPU had. Tensors that "

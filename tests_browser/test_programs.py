@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests_browser.draw_counts import COUNTED_DRAWS
-from tests_browser.python_page import PythonPage
+from tests_browser.python_page import UNTIL, PythonPage
 from tests_py.cases import FAMILIES, Case, runner
 from tests_py.test_programs import wrong_answers
 
@@ -141,8 +141,9 @@ def test_replays_leave_nothing_and_compute_the_same_where_memory_is_short(
     assert are_equal
 
 
-LOST_CONTEXT = """
-import asyncio
+LOST_CONTEXT = (
+    UNTIL
+    + """
 import webtensor as wt
 
 wt.set_backend("webgl")
@@ -159,11 +160,11 @@ x = wt.tensor([0.0, 0.5, 1.0])
 before = [f(x).tolist() for _ in range(2)]
 lost = wt.backend()
 lost.gl.getExtension("WEBGL_lose_context").loseContext()
-while wt.backend() is lost:
-    await asyncio.sleep(0.01)
+await until(lambda: wt.backend() is not lost)
 after = [f(x).tolist() for _ in range(2)]
 [before + after, len(runs)]
 """
+)
 
 
 def test_a_function_goes_on_after_its_context_was_lost(chromium_python: PythonPage):

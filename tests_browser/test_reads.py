@@ -1,6 +1,6 @@
 """Reads: what they return; they end in the order in which they began, and may be cancelled."""
 
-from tests_browser.python_page import PythonPage
+from tests_browser.python_page import UNTIL, PythonPage
 
 ORDER = """
 import asyncio
@@ -26,8 +26,9 @@ def test_reads_end_in_the_order_in_which_they_began(any_python_page: PythonPage)
     assert pending == 0
 
 
-CANCEL = """
-import asyncio
+CANCEL = (
+    UNTIL
+    + """
 import gc
 import webtensor as wt
 from pyodide_js import _module as module
@@ -65,10 +66,8 @@ async def cancel(times):
         except TimeoutError:
             cancelled += 1
         gc.collect()  # Pyodide's event loop leaves a cancelled task, with its frames, in a cycle
-    for _ in range(500):  # what polls notices that nobody waits any more
-        await asyncio.sleep(0.02)
-        if not wt.memory()["backends"]["webgl"]["pending_reads"]:
-            break
+    # What polls notices that nobody waits any more.
+    await until(lambda: not wt.memory()["backends"]["webgl"]["pending_reads"])
     return cancelled, most
 
 try:
@@ -80,6 +79,7 @@ finally:
     module.disable_pyproxy_allocation_tracing()
 [cancelled, most, before, after]
 """
+)
 
 
 def test_cancelled_reads_leave_nothing_behind(python_page: PythonPage):

@@ -1,6 +1,6 @@
 """The backend on a context of the page's own, whose scene must not notice."""
 
-from tests_browser.python_page import PythonPage
+from tests_browser.python_page import UNTIL, PythonPage
 
 #: A page that draws a textured triangle in pieces, with all sorts of state that it sets only once.
 SCENE = """
@@ -198,7 +198,7 @@ attempt(good)
 said, run_js('(a, b) => a === b')(wt.backend().gl, good), (wt.ones((2,)) + 1).tolist()
 """
     said, is_good, values = fresh_python_page.run(code)
-    assert [one.split(":")[0] for one in said] == [
+    assert [message.split(":")[0] for message in said] == [
         *["TypeError"] * 3,
         "BackendUnavailableError",
         "RuntimeError",
@@ -209,8 +209,9 @@ said, run_js('(a, b) => a === b')(wt.backend().gl, good), (wt.ones((2,)) + 1).to
 
 
 def test_a_context_that_was_lost_comes_back(fresh_python_page: PythonPage):
-    code = """
-import asyncio
+    code = (
+        UNTIL
+        + """
 import js
 import webtensor as wt
 from pyodide.code import run_js
@@ -228,11 +229,11 @@ extension.loseContext()
 await asyncio.sleep(0.2)
 answers.append(where(x + 1))
 extension.restoreContext()
-while gl.isContextLost():
-    await asyncio.sleep(0.02)
+await until(lambda: not gl.isContextLost())
 answers.append(where(x + 1))
 answers, wt.get_backend()
 """
+    )
     answers, active = fresh_python_page.run(code)
     assert [values for values, _ in answers] == [[2, 3]] * 3
     assert [name for _, name in answers] == ["webgl", "wasm", "webgl"]

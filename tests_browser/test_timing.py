@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests_browser.python_page import PythonPage
+from tests_browser.python_page import UNTIL, PythonPage
 
 TIMER = """
 (() => {
@@ -66,8 +66,9 @@ NO_TIMER = """
 })()
 """
 
-START = """
-import asyncio
+START = (
+    UNTIL
+    + """
 import js
 import webtensor as wt
 
@@ -78,6 +79,7 @@ x.data_sync()
 def work():
     return wt.exp(x) * wt.sin(x) + 1.0
 """
+)
 
 
 @pytest.fixture
@@ -184,11 +186,8 @@ for measure in (wt.time_async, wt.profile_async):
     except RuntimeError:
         pass
 again = await wt.time_async(work)
-for _ in range(500):  # queries end in events of the page's own
-    if not js.queries.alive:
-        break
-    await asyncio.sleep(0.02)
-[[one.clock for one in (timing, *inner, again)], timing.kernel_ms, js.queries.alive]
+await until(lambda: not js.queries.alive)  # queries end in events of the page's own
+[[each.clock for each in (timing, *inner, again)], timing.kernel_ms, js.queries.alive]
 """
     )
     clocks, kernel_ms, left = answer

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests_browser.python_page import PythonPage
+from tests_browser.python_page import UNTIL, PythonPage
 
-START = """
-import asyncio
+START = (
+    UNTIL
+    + """
 import gc
 import webtensor as wt
 from js import document
@@ -15,6 +16,7 @@ wt.set_backend("webgl")
 def held():
     return wt.memory()["backends"]["webgl"]
 """
+)
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +98,8 @@ read_all = await asyncio.gather(*(finish(n, one) for n, one in enumerate(reading
 del others, readings
 [list(map(list, read_all)), order, held()["textures"] - before, held()["pending_reads"]]
 """
-    found, order, left, pending = page.run(START + code)
-    assert found == [[150, 2 * number, 2 * number] for number in range(8)]
+    reads, order, left, pending = page.run(START + code)
+    assert reads == [[150, 2 * number, 2 * number] for number in range(8)]
     assert order == list(range(8))
     assert left <= 2  # constants that the library keeps
     assert pending == 0
@@ -106,10 +108,7 @@ del others, readings
 def test_a_cancelled_read_leaves_nothing(page: PythonPage):
     code = """
 async def rest():
-    for _ in range(500):  # what polls notices that nobody waits any more
-        await asyncio.sleep(0.02)
-        if not held()["pending_reads"]:
-            break
+    await until(lambda: not held()["pending_reads"])  # what polls notices that nobody waits
     gc.collect()
     return held()["textures"]
 x = wt.ones((40,)) * 3
@@ -228,8 +227,8 @@ def test_large_products_are_drawn_in_tiles(page: PythonPage, targets: int):
     assert freed
 
 
-#: What a device is given: it has the extension or not, and framebuffers are complete with so many
-#: textures at most.
+#: A lesser device: it has the extension or not, and framebuffers are complete with a maximum of
+#: textures.
 LESSER = """
 from pyodide.code import run_js
 from webtensor.backends.webgl import create_backend
@@ -314,9 +313,9 @@ def fresh(chromium_python: PythonPage) -> Iterator[PythonPage]:
 def test_the_best_that_there_is_serves(
     fresh: PythonPage, hidden: str, extensions: list[str], mode: list[int]
 ):
-    why, found = fresh.run(HIDE, hidden=hidden, extensions=extensions)
+    why, answers = fresh.run(HIDE, hidden=hidden, extensions=extensions)
     assert why is None
-    assert found == [*mode, 4.5]
+    assert answers == [*mode, 4.5]
 
 
 def test_a_device_without_float_targets_is_refused(fresh: PythonPage):
