@@ -104,9 +104,9 @@ def system_browser(names: Sequence[str], variable: str | None = None) -> Path | 
     """Find an installed browser by an environment variable, or by command names and paths."""
     chosen = os.environ.get(variable, "") if variable else ""
     for name in (chosen, *names):
-        found = shutil.which(name) if name else None
-        if found:
-            return Path(found)
+        path = shutil.which(name) if name else None
+        if path:
+            return Path(path)
     return None
 
 

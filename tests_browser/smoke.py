@@ -35,19 +35,19 @@ def train_on(browser: Browser, site_url: str, backend: str) -> tuple[dict[str, A
 
 def failures(all_facts: dict[str, dict[str, Any]]) -> list[str]:
     """List what falls short."""
-    found = [
+    lines = [
         f"{backend}: {facts['accuracy']:.1%} of the test digits are right, wanted {MARK:.0%}"
         for backend, facts in all_facts.items()
         if facts["accuracy"] < MARK
     ]
-    found += [
+    lines += [
         f"{backend}: the page computed on {facts['backend']}"
         for backend, facts in all_facts.items()
         if facts["backend"] != backend
     ]
     if not same_initial_predictions(all_facts):
-        found.append("the same initial weights gave different predictions on the backends")
-    return found
+        lines.append("the same initial weights gave different predictions on the backends")
+    return lines
 
 
 def same_initial_predictions(all_facts: dict[str, dict[str, Any]]) -> bool:

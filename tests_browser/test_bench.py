@@ -90,15 +90,15 @@ def test_rows_that_were_asked_for_are_measured(report: Report, unmeasurable: tup
 
 
 def test_peers_have_names_and_versions(report: Report, unmeasurable: tuple[str, ...]):
-    found = {row["peer"]["backend"]: row["peer"] for row in report["rows"]}
-    assert {backend: one["name"] for backend, one in found.items()} == {
+    peers = {row["peer"]["backend"]: row["peer"] for row in report["rows"]}
+    assert {backend: peer["name"] for backend, peer in peers.items()} == {
         "wasm": "@tensorflow/tfjs",
         "cpu": "@tensorflow/tfjs",
         "onnxruntime": "onnxruntime-web",
         "one thread": "webtensor",
         **{backend: backend for backend in {"numpy"}.difference(unmeasurable)},
     }
-    assert all(re.fullmatch(r"\d+\.\d+\.\d+", one["version"]) for one in found.values())
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+", peer["version"]) for peer in peers.values())
 
 
 def test_networks_run_on_two_threads(report: Report):

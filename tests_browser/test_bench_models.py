@@ -17,7 +17,7 @@ from tests_browser.bench.workloads.layer import LAYERS
 )
 def test_parameters_are_as_many_as_published(name, total, normalized_channels):
     model = MODELS[name]
-    count = sum(prod(one.shape) for one in model.inputs.values()) - prod(model.image.shape)
+    count = sum(prod(tensor.shape) for tensor in model.inputs.values()) - prod(model.image.shape)
     assert count == total - 3 * normalized_channels
 
 

@@ -43,5 +43,5 @@ def test_errors_of_broken_calls_name_op_and_argument(python_page: PythonPage, ba
     everything = [(*which, broken) for which, broken in product(arguments, in_pages)]
     calls = Random(backend).sample(everything, CALLS)
     needed = {name: cases[name] for name, _, _ in calls}
-    found = python_page.run(RUN, calls=calls, cases=needed, backend=backend)
-    assert not found, f"{len(found)} errors:\n" + "\n".join(found[:40])
+    result = python_page.run(RUN, calls=calls, cases=needed, backend=backend)
+    assert not result, f"{len(result)} errors:\n" + "\n".join(result[:40])

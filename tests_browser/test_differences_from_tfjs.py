@@ -76,12 +76,12 @@ def test_every_line_of_the_table_is_a_row():
 def test_what_tensorflow_js_gives(tensorflow_page: PlaywrightPythonPage):
     calls = ",\n".join(f"() => {call}" for call, *_ in ROWS)
     results = tensorflow_page.page.evaluate(THEIRS % calls)
-    found = [written(result) for result in results]
-    assert dict(zip((row[0] for row in ROWS), found, strict=True)) == {r[0]: r[1] for r in ROWS}
+    value = [written(result) for result in results]
+    assert dict(zip((row[0] for row in ROWS), value, strict=True)) == {r[0]: r[1] for r in ROWS}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_what_webtensor_gives(tensorflow_page: PlaywrightPythonPage, backend: str):
     results = tensorflow_page.run(OURS, calls=[row[2] for row in ROWS], backend=backend)
-    found = [written(result) for result in results]
-    assert dict(zip((row[2] for row in ROWS), found, strict=True)) == {r[2]: r[3] for r in ROWS}
+    value = [written(result) for result in results]
+    assert dict(zip((row[2] for row in ROWS), value, strict=True)) == {r[2]: r[3] for r in ROWS}

@@ -40,9 +40,9 @@ def distance_to_real(page: Page) -> float:
     """Return how far pixels of made points are from those of real points, in the mean."""
     pixels = coloured_pixels(page.locator("#plane"))
     real = [pixel for pixel in pixels if pixel[2] == REAL][::5]
-    made = [pixel for pixel in pixels if pixel[2] == MADE][::5]
+    generated = [pixel for pixel in pixels if pixel[2] == MADE][::5]
     distances = [
-        min(hypot(x - real_x, y - real_y) for real_x, real_y, _ in real) for x, y, _ in made
+        min(hypot(x - real_x, y - real_y) for real_x, real_y, _ in real) for x, y, _ in generated
     ]
     return sum(distances) / len(distances)
 

@@ -114,8 +114,8 @@ def sent(topology: dict[str, Any], feeds: dict[str, Array], fetches: list[str]) 
     weights = [
         {"name": name, **encoded(array)} for name, array in arrays_of_constants(topology).items()
     ]
-    given = {name: encoded(array) for name, array in feeds.items()}
-    return {"topology": topology, "weights": weights, "feeds": given, "fetches": fetches}
+    inputs = {name: encoded(array) for name, array in feeds.items()}
+    return {"topology": topology, "weights": weights, "feeds": inputs, "fetches": fetches}
 
 
 def is_compared(name: str) -> bool:

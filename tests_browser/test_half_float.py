@@ -37,10 +37,10 @@ held = wt.memory()["backends"]["webgl"]["bytes"] - before
 drawn = str(wt.webgl.explain(wt.exp, x).draws[0])
 [flags, wt.backend().epsilon(), held, drawn]
 """
-    flags, epsilon, held, drawn = page.run(START + code)
+    flags, epsilon, elements, drawn = page.run(START + code)
     assert flags == [True, False]
     assert epsilon == 1e-4
-    assert held == 64 * 64 * 2
+    assert elements == 64 * 64 * 2
     assert "RGBA16F -> 32×32 RGBA16F" in drawn
 
 

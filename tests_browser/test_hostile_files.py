@@ -101,10 +101,10 @@ outcomes
 
 
 def test_nested_files_are_refused(any_python_page: PythonPage):
-    found = any_python_page.run(LOAD)
-    assert len(found) == 15
-    for message in found:
-        assert "levels deep" in message, found
+    result = any_python_page.run(LOAD)
+    assert len(result) == 15
+    for message in result:
+        assert "levels deep" in message, result
 
 
 def test_models_nested_as_deep_as_is_read(any_python_page: PythonPage):

@@ -861,7 +861,7 @@ result.model_artifacts_info.weight_data_bytes
     for _ in range(100):
         if len(downloads) < 2:
             chromium_python.page.wait_for_timeout(50)
-    contents = {one.suggested_filename: one.path().read_bytes() for one in downloads}
+    contents = {download.suggested_filename: download.path().read_bytes() for download in downloads}
     assert sorted(contents) == ["mine.json", "mine.weights.bin"]
     assert contents["mine.weights.bin"] == b"".join(FILES[path] for path in SHARDS)
     group = json.loads(contents["mine.json"])["weightsManifest"][0]

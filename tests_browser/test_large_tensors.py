@@ -146,10 +146,10 @@ def test_ops_around_the_limit(page: PythonPage, size: int):
     m = x.reshape(-1, 4)
     for name, row in ROWS.items():
         dtype, shape, elements, elsewhere = answers[name]
-        found = np.frombuffer(b64decode(elements), dtype).reshape(shape)
+        array = np.frombuffer(b64decode(elements), dtype).reshape(shape)
         expected = np.asarray(row.expected(x, y, m))
-        assert found.shape == expected.shape, name
-        np.testing.assert_allclose(found, expected, row.tolerance, row.tolerance, err_msg=name)
+        assert array.shape == expected.shape, name
+        np.testing.assert_allclose(array, expected, row.tolerance, row.tolerance, err_msg=name)
         assert elsewhere == ([["webgl", "wasm"]] if size > MOST else []), name
     assert after == before
     assert after[1] == 0

@@ -36,10 +36,10 @@ result
 def test_examples_learn(chromium_python: PythonPage, name: str, backend: str):
     options, mark = RUNS[name]
     source = (EXAMPLES / f"{name}.py").read_text("utf-8")
-    found, is_better = chromium_python.run(
+    result, is_better = chromium_python.run(
         RUN, backend=backend, source=source, options=options, mark=mark
     )
-    assert is_better, found
+    assert is_better, result
 
 
 LOOPS = """

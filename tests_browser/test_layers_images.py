@@ -35,7 +35,7 @@ def test_images_change_alike_on_the_gpu(chromium_python: PythonPage, high: int) 
         for name, config, bounds in [*LAYERS, ("RandomElasticTransform", {}, (0, 255))]
         if bounds[1] == high
     ]
-    has_numpy, found = chromium_python.run(RUN, cases=cases, high=high)
+    has_numpy, errors = chromium_python.run(RUN, cases=cases, high=high)
     assert not has_numpy
-    wrong = [(case, one) for case, one in zip(cases, found, strict=True) if one > 1e-4]
+    wrong = [(case, error) for case, error in zip(cases, errors, strict=True) if error > 1e-4]
     assert not wrong

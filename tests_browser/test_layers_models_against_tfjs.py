@@ -157,7 +157,7 @@ def page(tensorflow_page: PlaywrightPythonPage) -> PlaywrightPythonPage:
 
 def same(mine: list[Any], theirs: list[Any], tolerance: float = 1e-5) -> None:
     """Check that outputs are alike."""
-    assert [one["shape"] for one in mine] == [one["shape"] for one in theirs]
+    assert [weight["shape"] for weight in mine] == [weight["shape"] for weight in theirs]
     for first, second in zip(mine, theirs, strict=True):
         np.testing.assert_allclose(first["values"], second["values"], rtol=1e-4, atol=tolerance)
 
@@ -214,9 +214,9 @@ def test_indexed_db_is_shared(page: PlaywrightPythonPage):
         const known = Object.keys(await tf.io.listModels()).sort();
         return { known, outputs: predictionsOf(model, inputsOf(model)) };
     }"""
-    found = page.page.evaluate(script)
-    assert found["known"] == ["indexeddb://mine", "indexeddb://theirs"]
-    same(mine, found["outputs"])
+    result = page.page.evaluate(script)
+    assert result["known"] == ["indexeddb://mine", "indexeddb://theirs"]
+    same(mine, result["outputs"])
     load = 'model = keras.saving.load_model("indexeddb://mine")'
     same(page.run(f"{COMMON}\n{load}\noutputs_of(model)", backend="wasm"), mine)
     managed = """

@@ -56,20 +56,20 @@ def wanted(mode: Mode, family: str) -> list[Case]:
 
 
 @cache
-def held(mode: Mode, family: str) -> list[Case]:
+def cases_within(mode: Mode, family: str) -> list[Case]:
     """The cases among them that the mode's numbers reach."""
-    cases = (case.held_in(mode.precision) for case in wanted(mode, family))
+    cases = (case.rounded_to(mode.precision) for case in wanted(mode, family))
     return [case for case in cases if case is not None]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_family(mode: Mode, chromium_python: PythonPage, family: str):
-    wrong = run(chromium_python, held(mode, family), "webgl", mode.left)
+    wrong = run(chromium_python, cases_within(mode, family), "webgl", mode.left)
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("name", MODES)
 def test_few_cases_are_left_out(name: str):
     mode = MODES[name]
-    kept = sum(len(held(mode, family)) for family in FAMILIES)
+    kept = sum(len(cases_within(mode, family)) for family in FAMILIES)
     assert kept > mode.kept * sum(len(wanted(mode, family)) for family in FAMILIES)

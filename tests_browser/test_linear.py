@@ -16,9 +16,9 @@ def test_it_predicts_nine_for_five(chromium_page: Page, site_url: str, backend: 
     output = chromium_page.locator("#output")
     expect(output).to_contain_text("x = 5", timeout=60_000)
     text = output.inner_text()
-    found = re.search(r"x = 5 +prediction (\d\.\d+)", text)
-    assert found is not None, text
-    assert float(found[1]) == pytest.approx(9, abs=0.05)
+    match = re.search(r"x = 5 +prediction (\d\.\d+)", text)
+    assert match is not None, text
+    assert float(match[1]) == pytest.approx(9, abs=0.05)
 
     losses = [float(loss) for loss in re.findall(r"loss (\d+\.\d+)", text)]
     assert losses == sorted(losses, reverse=True)

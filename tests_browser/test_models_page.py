@@ -266,9 +266,9 @@ def test_tensorflow_js_is_timed_and_agrees(models: ModelsPage):
     expect(rows.locator("th")).to_contain_text(["WebAssembly", "WebGL"])
     for row in rows.all():
         details = row.locator(".details").inner_text()
-        found = re.search(r"outputs (differ by ([\d.e-]+) of|are equal)", details)
-        assert found is not None, details
-        assert float(found[2] or 0) < 1e-5
+        match = re.search(r"outputs (differ by ([\d.e-]+) of|are equal)", details)
+        assert match is not None, details
+        assert float(match[2] or 0) < 1e-5
         assert row.locator(".bar").count() == 2
         assert float(row.locator(".ratio").inner_text()) > 0
     expect(models.page.get_by_label("WebAssembly", exact=True)).to_be_checked()

@@ -45,7 +45,7 @@ left = held()
     sizes = [990, 990, 63] * 40
     assert read == firsts
     assert awaited == firsts[:6]
-    assert sums == pytest.approx([size * one for size, one in zip(sizes, firsts, strict=True)])
+    assert sums == pytest.approx([size * first for size, first in zip(sizes, firsts, strict=True)])
     assert full["paged_textures"] > 50
     assert full["paged_bytes"] > 200 * 1024
     assert most["bytes"] <= 80 * 1024

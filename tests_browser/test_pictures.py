@@ -115,13 +115,13 @@ def png(width: int, height: int) -> bytes:
 
 def colours(page: Page, places: list[tuple[float, float]]) -> list[list[int]]:
     """Return the colours at places of the canvas, which are parts of its width and height."""
-    found: list[list[int]] = page.locator("#picture").evaluate(
+    pixels: list[list[int]] = page.locator("#picture").evaluate(
         """(canvas, places) => places.map(([x, y]) => [
           ...canvas.getContext("2d").getImageData(x * canvas.width, y * canvas.height, 1, 1).data,
         ])""",
         places,
     )
-    return found
+    return pixels
 
 
 def image_file(content: bytes) -> FilePayload:

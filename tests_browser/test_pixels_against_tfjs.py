@@ -88,8 +88,8 @@ def test_pixels_that_are_read(tensorflow_page: PlaywrightPythonPage, source: str
         tensorflow_page.page.evaluate(MAKE_SOURCES, [rgba, width, height])
         for ours, theirs in READERS:
             expected = tensorflow_page.page.evaluate(READ_THEIRS, [source, channels, theirs])
-            given = {"backend": backend, "source": source, "channels": channels, "how": ours}
-            assert tensorflow_page.run(READ_OURS, **given) == expected
+            arguments = {"backend": backend, "source": source, "channels": channels, "how": ours}
+            assert tensorflow_page.run(READ_OURS, **arguments) == expected
 
 
 def image(random: Random, dtype: str, shape: list[int]) -> list[float]:
@@ -118,5 +118,5 @@ def test_images_that_are_shown(
             expected = tensorflow_page.page.evaluate(
                 SHOW_THEIRS, [values, shape, dtype, name, options]
             )
-            given = {"values": values, "shape": shape, "dtype": dtype, "options": options}
-            assert tensorflow_page.run(SHOW_OURS, backend=backend, how=how, **given) == expected
+            arguments = {"values": values, "shape": shape, "dtype": dtype, "options": options}
+            assert tensorflow_page.run(SHOW_OURS, backend=backend, how=how, **arguments) == expected

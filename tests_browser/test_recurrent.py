@@ -24,8 +24,8 @@ found
 
 @pytest.mark.parametrize("units", [1, 3, 4, 6, 8])
 def test_formulas_on_blocks(chromium_python: PythonPage, units: int):
-    found = chromium_python.run(FORMULAS, units=units)
-    for name, (difference, kernels, fallbacks) in found.items():
+    result = chromium_python.run(FORMULAS, units=units)
+    for name, (difference, kernels, fallbacks) in result.items():
         assert difference < 1e-5, name
         assert (kernels, fallbacks) == (1, 0), name
 

@@ -48,16 +48,16 @@ def test_archive_of_keras_in_a_page(
     theirs.save(tmp_path / "theirs.keras")
     inputs = saved.inputs()
     listed: list[Any] = inputs if isinstance(inputs, list) else [inputs]
-    found = chromium_python.run(
+    outputs = chromium_python.run(
         OPEN,
         data=base64.b64encode((tmp_path / "theirs.keras").read_bytes()).decode(),
-        inputs=[one.tolist() for one in listed],
+        inputs=[array.tolist() for array in listed],
         backend=backend,
     )
     expected = predicted(theirs, inputs)
-    for mine, other in zip(found["outputs"], expected, strict=True):
+    for mine, other in zip(outputs["outputs"], expected, strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-4, atol=1e-5)
-    (tmp_path / "mine.keras").write_bytes(base64.b64decode(found["saved"]))
+    (tmp_path / "mine.keras").write_bytes(base64.b64decode(outputs["saved"]))
     back = keras.saving.load_model(tmp_path / "mine.keras")
     for first, second in zip(back.get_weights(), theirs.get_weights(), strict=True):
         np.testing.assert_array_equal(first, second)

@@ -233,9 +233,9 @@ errors = [said(lambda: wt.tensor([1.0, value], dtype="int32")) for value in valu
         START + "import math\n" + code
     )
     values = [math.nan, math.inf, -math.inf, -0.0, pytest.approx(3.0e38), 1.5, math.nan]
-    for found in (moved, added, joined):
-        assert [math.isnan(one) for one in found] == [True, *[False] * 5, True]
-        assert found[1:6] == values[1:6]
+    for results in (moved, added, joined):
+        assert [math.isnan(result) for result in results] == [True, *[False] * 5, True]
+        assert results[1:6] == values[1:6]
     assert math.copysign(1, moved[3]) == math.copysign(1, joined[3]) == -1
     assert is_nan == [True, *[False] * 5, True]
     assert [error.partition(":")[2].partition("(")[0].strip() for error in errors] == [

@@ -44,9 +44,9 @@ def test_it_learns(chromium_page: Page, site_url: str, way: str, backend: str, t
     loads = [state for state in states if state.startswith("The worker's own Python: ")]
     assert (len(set(loads)) >= 2) is (way == "worker")
     assert loads == states[1 : len(loads) + 1], "Python is loaded once"
-    found = re.match(r"(\d+)% right", state.inner_text())
-    assert found is not None
-    assert int(found[1]) >= 90
+    match = re.match(r"(\d+)% right", state.inner_text())
+    assert match is not None
+    assert int(match[1]) >= 90
     colours, opaque = chromium_page.locator(f"#{way}-canvas").evaluate(LOOK)
     assert colours > 50
     assert opaque == 96 * 96

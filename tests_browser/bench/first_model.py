@@ -57,5 +57,5 @@ def _predict(
 ) -> dict[str, Any]:
     with closing(launch()) as browser, closing(Pages(browser, base_url)) as pages:
         page, _ = pages.find(Needs())
-        found: dict[str, Any] = page.evaluate(FIRST, [WORKLOAD.key, BACKEND, peer_backend or ""])
-        return found
+        times: dict[str, Any] = page.evaluate(FIRST, [WORKLOAD.key, BACKEND, peer_backend or ""])
+        return times

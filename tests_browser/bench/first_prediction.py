@@ -79,8 +79,10 @@ def measure(
         TOLERANCE,
     )
     row["steps_ms"] = {
-        side: medians(**{step: [one["steps"][step] for one in found] for step in found[0]["steps"]})
-        for side, found in (("ours", ours), ("theirs", theirs))
+        side: medians(
+            **{step: [visit["steps"][step] for visit in visits] for step in visits[0]["steps"]}
+        )
+        for side, visits in (("ours", ours), ("theirs", theirs))
     }
     return row
 
@@ -90,21 +92,21 @@ def _load(browser: Browser, url: str, *, is_repeated: bool) -> dict[str, Any]:
         inputs = json.dumps(specified({"images": IMAGES, **WEIGHTS}))
         context.add_init_script(f"globalThis.inputs = {inputs}")
         page = context.new_page()
-        found = _visit(page, url)
+        answer = _visit(page, url)
         if is_repeated:
             if page.evaluate("'keepForNextVisit' in globalThis"):
                 page.evaluate("keepForNextVisit()")
                 page.wait_for_function(HAS_KEPT)
             page.wait_for_timeout(MS_BETWEEN_VISITS)
             page.goto("about:blank")
-            found = _visit(page, url)
-        return found
+            answer = _visit(page, url)
+        return answer
 
 
 def _visit(page: Page, url: str) -> dict[str, Any]:
     page.goto(url)
-    found: dict[str, Any] = page.evaluate("firstPrediction")  # a promise
-    return found
+    times: dict[str, Any] = page.evaluate("firstPrediction")  # a promise
+    return times
 
 
 def difference(ours: list[float], theirs: list[float]) -> float:

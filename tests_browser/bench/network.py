@@ -47,16 +47,16 @@ class Layer:
 
     def parameters(self, number: int) -> dict[str, Input]:
         """Return the layer's weights, bias and slopes, drawn so that results stay near one."""
-        found = {}
+        arrays = {}
         if self.filter:
             summed = prod(self.filter[:2] if self.op == "depthwise_conv2d" else self.filter[:-1])
             variance = (1 if self.activation == "linear" else 2) / summed
             bound = (3 * variance) ** 0.5
-            found[f"weights{number}"] = Input(self.filter, -bound, bound)
-            found[f"bias{number}"] = Input(self.shape[-1:], -BIAS, BIAS)
+            arrays[f"weights{number}"] = Input(self.filter, -bound, bound)
+            arrays[f"bias{number}"] = Input(self.shape[-1:], -BIAS, BIAS)
         if self.activation == "prelu":
-            found[f"slopes{number}"] = Input(self.shape[-1:], 0.0, LARGEST_SLOPE)
-        return found
+            arrays[f"slopes{number}"] = Input(self.shape[-1:], 0.0, LARGEST_SLOPE)
+        return arrays
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,10 @@ class Model:
     @property
     def inputs(self) -> dict[str, Input]:
         """What a prediction depends on: the image, then each layer's parameters."""
-        found = {"image": self.image}
+        tensors = {"image": self.image}
         for number, layer in enumerate(self.layers, 1):
-            found.update(layer.parameters(number))
-        return found
+            tensors.update(layer.parameters(number))
+        return tensors
 
     def shape_of(self, number: int) -> Shape:
         """Return the shape of a result: (height, width, channels), or (units,)."""

@@ -44,8 +44,8 @@ def onnx_file(model: Model) -> bytes:
 
 def uniform(seed: int, drawn: Input) -> npt.NDArray[np.float32]:
     """The numbers that `uniform` in `pages/bench/uniform.js` draws."""
-    places = np.arange(1, prod(drawn.shape) + 1, dtype=np.uint32)
-    state = np.uint32((seed + 1) * SPREAD % 2**32) + places * np.uint32(MIX)
+    positions = np.arange(1, prod(drawn.shape) + 1, dtype=np.uint32)
+    state = np.uint32((seed + 1) * SPREAD % 2**32) + positions * np.uint32(MIX)
     bits = (state ^ (state >> 15)) * (1 | state)
     bits = (bits + (bits ^ (bits >> 7)) * (61 | bits)) ^ bits
     parts = (bits ^ (bits >> 14)).astype(np.float64) / 2**32
@@ -79,7 +79,7 @@ class _Graph:
         """Write the layers in their order."""
         self.nodes: list[NodeProto] = []
         self.constants: dict[str, Constant] = {}
-        self.shapes: list[Shape] = [model.image.shape[1:], *(one.shape for one in model.layers)]
+        self.shapes: list[Shape] = [model.image.shape[1:], *(layer.shape for layer in model.layers)]
         self._drawn = {
             name: uniform(seed, drawn) for seed, (name, drawn) in enumerate(model.inputs.items())
         }
@@ -96,13 +96,13 @@ class _Graph:
         return self._convolution(number, layer, (2, 3, 0, 1), groups=layer.shape[-1])
 
     def _convolution(self, number: int, layer: Layer, axes: Shape, groups: int) -> str:
-        given = [
+        inputs = [
             self._constant(f"weights{number}", self._drawn[f"weights{number}"].transpose(axes)),
             self._constant(f"bias{number}", self._drawn[f"bias{number}"]),
         ]
         return self._node(
             "Conv",
-            [*self._taken(layer), *given],
+            [*self._taken(layer), *inputs],
             strides=[layer.stride] * 2,
             dilations=[layer.dilation] * 2,
             pads=_paddings(self.shapes[layer.x[0]], layer),
@@ -111,16 +111,16 @@ class _Graph:
 
     def _dense(self, number: int, layer: Layer) -> str:
         names = [f"weights{number}", f"bias{number}"]
-        given = [self._constant(name, self._drawn[name]) for name in names]
-        return self._node("Gemm", [*self._taken(layer), *given])
+        inputs = [self._constant(name, self._drawn[name]) for name in names]
+        return self._node("Gemm", [*self._taken(layer), *inputs])
 
     def _max_pool(self, _: int, layer: Layer) -> str:
         return self._node("MaxPool", self._taken(layer), kernel_shape=[2, 2], strides=[2, 2])
 
     def _pad_channels(self, number: int, layer: Layer) -> str:
         paddings = np.array([0, 0, 0, 0, 0, layer.more_channels, 0, 0])
-        given = self._constant(f"paddings{number}", paddings)
-        return self._node("Pad", [*self._taken(layer), given])
+        inputs = self._constant(f"paddings{number}", paddings)
+        return self._node("Pad", [*self._taken(layer), inputs])
 
     def _add(self, _: int, layer: Layer) -> str:
         return self._node("Add", self._taken(layer))
@@ -134,8 +134,8 @@ class _Graph:
                 return x
             case "relu6":
                 bounds = ("zero", np.float32(0)), ("six", np.float32(6))
-                given = [self._constant(name, np.array(value)) for name, value in bounds]
-                return self._node("Clip", [x, *given])
+                inputs = [self._constant(name, np.array(value)) for name, value in bounds]
+                return self._node("Clip", [x, *inputs])
             case "prelu":
                 slopes = self._drawn[f"slopes{number}"].reshape(-1, 1, 1)
                 return self._node("PRelu", [x, self._constant(f"slopes{number}", slopes)])

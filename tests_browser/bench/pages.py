@@ -53,7 +53,7 @@ class BenchPage(NamedTuple):
     """A page, and what it says of itself."""
 
     page: Page
-    found: dict[str, Any]
+    environment: dict[str, Any]
 
 
 class Pages:

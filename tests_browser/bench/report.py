@@ -159,8 +159,8 @@ class Report(TypedDict):
 
 def statistics(samples: Sequence[float]) -> Statistics:
     """Summarize samples."""
-    found = {"median": median(samples), "min": min(samples), "max": max(samples)}
-    return {**_rounded(found), "n": len(samples)}  # type: ignore[typeddict-item]
+    summary = {"median": median(samples), "min": min(samples), "max": max(samples)}
+    return {**_rounded(summary), "n": len(samples)}  # type: ignore[typeddict-item]
 
 
 def _rounded(values: dict[str, float]) -> dict[str, float]:
@@ -198,19 +198,19 @@ def compared(
 
 
 def measured(
-    workload: Workload, names: Names, peer_versions: Versions, found: Mapping[str, Any], peak: float
+    workload: Workload, names: Names, peer_versions: Versions, times: Mapping[str, Any], peak: float
 ) -> Row:
     """Make the row of what `page.run_workload` returned; `peak` is in GFLOP/s of one thread."""
     row = compared(
-        names, peer_versions, found["ours"], found["theirs"], found["agree"], workload.tolerance
+        names, peer_versions, times["ours"], times["theirs"], times["agree"], workload.tolerance
     )
-    if found["longest_task"]:
-        row["longest_task_ms"] = medians(**found["longest_task"])
-    row["enqueue_ms"] = medians(ours=found["ours_enqueue"], theirs=found["theirs_enqueue"])
+    if times["longest_task"]:
+        row["longest_task_ms"] = medians(**times["longest_task"])
+    row["enqueue_ms"] = medians(ours=times["ours_enqueue"], theirs=times["theirs_enqueue"])
     if workload.multiplications and names.backend == "wasm":
         row["share_of_peak"] = shares_of_peak(row, workload.multiplications, peak)
-    if found["fallbacks"]:
-        row["fallbacks"] = found["fallbacks"]
+    if times["fallbacks"]:
+        row["fallbacks"] = times["fallbacks"]
     return row
 
 
@@ -234,9 +234,11 @@ def disagreements(rows: Iterable[Row]) -> list[Row]:
     return [row for row in rows if row["agree"] > row["tolerance"]]
 
 
-def make_header(found: dict[str, Any], peak: float, browser: str, only: str, quick: bool) -> Header:
-    """Describe the machine and the page; `found` is what the page says of itself."""
-    renderer = str(found["renderer"])
+def make_header(
+    environment: dict[str, Any], peak: float, browser: str, only: str, quick: bool
+) -> Header:
+    """Describe the machine and the page; `environment` is what the page says of itself."""
+    renderer = str(environment["renderer"])
     notes = [
         "Ratios are theirs / ours, of paired rounds in one page: above 1, webtensor is faster.",
         f"One thread of this browser's WebAssembly multiplies and adds {peak:.1f} GFLOP/s at best;"
@@ -255,10 +257,10 @@ def make_header(found: dict[str, Any], peak: float, browser: str, only: str, qui
         "browser": browser,
         "webgl_renderer": renderer,
         "peak_gflop_per_s": float(f"{peak:.3g}"),
-        "webtensor": found["webtensor"],
-        "pyodide": found["pyodide"],
-        "peers": found["peers"],
-        "unavailable": found["unavailable"],
+        "webtensor": environment["webtensor"],
+        "pyodide": environment["pyodide"],
+        "peers": environment["peers"],
+        "unavailable": environment["unavailable"],
         "only": only,
         "quick": quick,
         "notes": notes,
@@ -322,7 +324,7 @@ def cells(row: Row) -> tuple[str, ...]:
 def _besides(row: Row) -> str:
     """What else is known of both sides."""
     megabytes = {side: size / 1e6 for side, size in row.get("gpu_bytes", {}).items()}
-    found = {
+    report = {
         "enqueued in {} ms": row["enqueue_ms"] if "longest_task_ms" in row else {},
         "longest task {} ms": row.get("longest_task_ms", {}),
         "{} programs": row.get("programs", {}),
@@ -330,7 +332,7 @@ def _besides(row: Row) -> str:
     }
     return "; ".join(
         text.format(", ".join(f"{sides[side]:.3g}" for side in ("ours", "theirs")))
-        for text, sides in found.items()
+        for text, sides in report.items()
         if sides
     )
 

@@ -67,11 +67,11 @@ class Selection(NamedTuple):
         names = tuple(word for word in words if word not in OUR_BACKENDS)
         backends = tuple(word for word in words if word in OUR_BACKENDS)
         visits = {first_prediction.NAME, first_prediction.REPEAT, first_model.NAME}
-        known = sorted({workload.name for workload in WORKLOADS} | visits)
+        all_names = sorted({workload.name for workload in WORKLOADS} | visits)
         for name in names:
-            if not any(one.startswith(name) for one in known):
+            if not any(full_name.startswith(name) for full_name in all_names):
                 raise ValueError(
-                    f"no workload's name begins with {name!r}; there are {', '.join(known)}"
+                    f"no workload's name begins with {name!r}; there are {', '.join(all_names)}"
                 )
         return cls(names, backends or OUR_BACKENDS)
 
@@ -107,16 +107,16 @@ def run(
     failures: list[Failure] = []
 
     with closing(Pages(browser, base_url)) as pages:
-        page, found = pages.find(Needs())
+        page, environment = pages.find(Needs())
         peak: float = page.evaluate(MEASURE_PEAK)
         jobs = [
             *_workload_jobs(pages, selection, effort, peak),
-            *_first_prediction_jobs(browser, base_url, selection, effort, found["peers"]),
-            *_first_model_jobs(launch, base_url, selection, effort, found["peers"]),
+            *_first_prediction_jobs(browser, base_url, selection, effort, environment["peers"]),
+            *_first_model_jobs(launch, base_url, selection, effort, environment["peers"]),
         ]
         for names, measure in jobs:
             try:
-                if reason := found["unavailable"].get(names.backend):
+                if reason := environment["unavailable"].get(names.backend):
                     raise Error(f"our {names.backend} can't start here: {reason}")
                 rows.append(measure())
                 on_result(rows[-1])
@@ -126,7 +126,7 @@ def run(
                 on_result(failures[-1])
 
     version = f"{browser.browser_type.name} {browser.version}"
-    header = make_header(found, peak, version, only, quick)
+    header = make_header(environment, peak, version, only, quick)
     return {"header": header, "rows": rows, "failures": failures}
 
 
@@ -151,9 +151,9 @@ def _measure(pages: Pages, workload: Workload, names: Names, effort: Effort, pea
     )
     page, described = pages.find(needs)
     place = (names.backend, names.threads, names.peer_backend)
-    given = [workload.key, *place, json.dumps(asdict(effort))]
-    found: dict[str, Any] = page.evaluate(RUN_WORKLOAD, given)
-    return measured(workload, names, described["peers"], found, peak)
+    arguments = [workload.key, *place, json.dumps(asdict(effort))]
+    times: dict[str, Any] = page.evaluate(RUN_WORKLOAD, arguments)
+    return measured(workload, names, described["peers"], times, peak)
 
 
 def _first_prediction_jobs(

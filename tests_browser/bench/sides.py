@@ -31,8 +31,8 @@ class Side:
     def __init__(self, workload: Workload, function: Callable[..., Any]) -> None:
         """Make the inputs and, where the workload wants it, the step."""
         inputs = {
-            name: peer.numbers(seed, prod(one.shape), one.low, one.high, one.dtype).to_py()
-            for seed, (name, one) in enumerate(workload.inputs.items())
+            name: peer.numbers(seed, prod(spec.shape), spec.low, spec.high, spec.dtype).to_py()
+            for seed, (name, spec) in enumerate(workload.inputs.items())
         }
         if not workload.from_host:
             inputs = {

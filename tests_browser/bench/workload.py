@@ -117,7 +117,7 @@ class Input:
 
 def specified(inputs: Mapping[str, Input]) -> list[dict[str, Any]]:
     """Write inputs as JSON's values, for the JavaScript that makes their numbers."""
-    return [{"name": name, **asdict(one)} for name, one in inputs.items()]
+    return [{"name": name, **asdict(spec)} for name, spec in inputs.items()]
 
 
 @dataclass(frozen=True)

@@ -146,8 +146,8 @@ def _fused(product: Callable[..., Any]) -> Callable[..., Any]:
         operands = list(more)
         result = product(attributes, x, weights)
         for name in attributes["fused_ops"]:
-            given = [operands.pop(0)] if name in _WITH_OPERAND else []
-            result = _ACTIVATIONS[name](attributes, result, *given)
+            first = [operands.pop(0)] if name in _WITH_OPERAND else []
+            result = _ACTIVATIONS[name](attributes, result, *first)
         return result
 
     return compute
@@ -205,13 +205,13 @@ def _resized(attributes: Attributes, images: Any, count: Any, axis: int) -> Any:
 def _non_max_suppression(attributes: Attributes, *operands: Any) -> Any:
     """Choose boxes by their values in float32, for TensorFlow has no other."""
     names = ("boxes", "scores", "max_output_size", "iou_threshold", "score_threshold")
-    given = [
+    arrays = [
         tf.cast(operand, tf.float32) if operand.dtype == tf.float64 else operand
         for operand in operands
     ]
     indices, scores, valid = tf.raw_ops.NonMaxSuppressionV5(
-        **dict(zip(names, given, strict=False)),
-        soft_nms_sigma=given[5],
+        **dict(zip(names, arrays, strict=False)),
+        soft_nms_sigma=arrays[5],
         pad_to_max_output_size=attributes.get("pad_to_max_output_size", False),
     )
     return indices, tf.cast(scores, tf.float64), valid

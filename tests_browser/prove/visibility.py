@@ -37,15 +37,15 @@ history = await model.fit_async(x, y, epochs=epochs, batch_size=16, shuffle=Fals
 
 def hidden_tab_trains(stage: Stage, trial: Trial, epochs: int) -> str:
     """Train in a hidden tab, whose timers wait a second each, and in a visible one."""
-    given = {"backend": trial.backend, "epochs": epochs}
-    is_hidden, losses, predictions = stage.python(trial.browser).run(TRAIN, **given)
+    options = {"backend": trial.backend, "epochs": epochs}
+    is_hidden, losses, predictions = stage.python(trial.browser).run(TRAIN, **options)
     assert is_hidden is False
     context = stage.browser(trial.browser).new_context()
     python = PlaywrightPythonPage(trial.browser, stage.site_url, context.new_page())
     python.evaluate(NO_FRAMES)
     python.run("import webtensor as wt\nawait wt.next_frame()")
     python.evaluate(HIDE)
-    hidden = python.run(TRAIN, **given)
+    hidden = python.run(TRAIN, **options)
     timers = python.evaluate("throttled")
     context.close()
     assert hidden == [True, losses, predictions]

@@ -39,9 +39,9 @@ DEPTHWISE_LAYERS = [
 ]
 
 
-def multiplications(places: Shape, filter: Shape) -> int:
-    """How many products a convolution sums: each weight's, once at each place of the result."""
-    return prod(places) * prod(filter)
+def multiplications(positions: Shape, filter: Shape) -> int:
+    """How many products a convolution sums: each weight's, once at each position of the result."""
+    return prod(positions) * prod(filter)
 
 
 def conv2d(size: int, filter: Shape, stride: int = 1) -> Workload:
@@ -108,7 +108,7 @@ def gradient(name: str, place: int, ours: Convolution, theirs: str, w: Input) ->
     """Time a convolution and its gradient by the image (place 0) or the filter (place 1)."""
     return Workload(
         f"{name}.gradient",
-        lambda x, w: wt.grad(lambda one: ours(one, w) if place == 0 else ours(x, one))(
+        lambda x, w: wt.grad(lambda operand: ours(operand, w) if place == 0 else ours(x, operand))(
             x if place == 0 else w
         ),
         f"tf.tidy(() => tf.grad(({'xw'[place]}) => {theirs})({'xw'[place]}))",

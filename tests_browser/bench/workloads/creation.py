@@ -16,7 +16,7 @@ MILLION = 1_000_000
 ADDED_UP = 0.02
 
 
-def made(
+def creation(
     name: str,
     ours: Callable[[], wt.Tensor],
     theirs: str,
@@ -28,22 +28,22 @@ def made(
 
 
 CREATION = [
-    made("arange", lambda: wt.arange(0.0, MILLION), f"tf.range(0, {MILLION})", "float32"),
-    made("arange", lambda: wt.arange(MILLION), f"tf.range(0, {MILLION}, 1, 'int32')", "int32"),
-    made(
+    creation("arange", lambda: wt.arange(0.0, MILLION), f"tf.range(0, {MILLION})", "float32"),
+    creation("arange", lambda: wt.arange(MILLION), f"tf.range(0, {MILLION}, 1, 'int32')", "int32"),
+    creation(
         "linspace",
         lambda: wt.linspace(-pi, pi, MILLION),
         f"tf.linspace({-pi}, {pi}, {MILLION})",
         tolerance=ADDED_UP,
     ),
-    made("eye", lambda: wt.eye(1000), "tf.eye(1000)", "1000x1000"),
-    made(
+    creation("eye", lambda: wt.eye(1000), "tf.eye(1000)", "1000x1000"),
+    creation(
         "hann_window",
         lambda: wt.signal.hann_window(MILLION),
         f"tf.signal.hannWindow({MILLION})",
         tolerance=SINES,
     ),
-    made(
+    creation(
         "ragged_range",
         lambda: wt.ragged_range(0.0, [1000.0] * 1000, 1.0).rt_dense_values,
         "tf.raggedRange(tf.scalar(0), tf.fill([1000], 1000), tf.scalar(1)).rtDenseValues",

@@ -47,4 +47,4 @@ def single(shape: Shape, layer: Layer) -> Workload:
 
 
 DISTINCT = dict.fromkeys(convolutions("mobilenet_v1", "mobilenet_v2"))
-LAYERS = [single(*found) for found in DISTINCT]
+LAYERS = [single(*layer) for layer in DISTINCT]

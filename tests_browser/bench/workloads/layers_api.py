@@ -87,14 +87,14 @@ MODELS = {"mnist": mnist, "lstm": lstm, "mobilenet_v1": mobilenet}
 
 def weights_of(name: str) -> Mapping[str, Input]:
     """Weights for a model; those of batch normalization's scale and variance are positive."""
-    found = {}
-    for index, one in enumerate(MODELS[name]().weights):
-        low, high = (0.5, 1.5) if one.name in ("gamma", "moving_variance") else (-0.1, 0.1)
-        if one.name == "kernel":
-            reach = (6.0 / prod(one.shape[:-1])) ** 0.5
+    weights = {}
+    for index, weight in enumerate(MODELS[name]().weights):
+        low, high = (0.5, 1.5) if weight.name in ("gamma", "moving_variance") else (-0.1, 0.1)
+        if weight.name == "kernel":
+            reach = (6.0 / prod(weight.shape[:-1])) ** 0.5
             low, high = -reach, reach
-        found[f"w{index}"] = Input(one.shape, low, high)
-    return found
+        weights[f"w{index}"] = Input(weight.shape, low, high)
+    return weights
 
 
 def epoch(name: str, loss: str) -> Callable[..., Step]:

@@ -23,9 +23,9 @@ Parameters = Sequence[wt.Tensor]
 ACTIVATIONS: dict[str, Callable[..., wt.Tensor]] = {"relu": wt.relu, "prelu": wt.prelu}
 
 
-def convolution(layer: Layer, given: Parameters) -> Callable[..., wt.Tensor]:
+def convolution(layer: Layer, parameters: Parameters) -> Callable[..., wt.Tensor]:
     """Return a convolution with its bias and activation."""
-    filter, bias, *slopes = given
+    filter, bias, *slopes = parameters
     convolve = partial(
         getattr(wt.fused, layer.op),
         filter=filter,
@@ -41,12 +41,12 @@ def convolution(layer: Layer, given: Parameters) -> Callable[..., wt.Tensor]:
     return lambda x, other: convolve(x, residual=other)
 
 
-def sum_of_two(layer: Layer, given: Parameters) -> Callable[..., wt.Tensor]:
+def sum_of_two(layer: Layer, parameters: Parameters) -> Callable[..., wt.Tensor]:
     """Return the addition, with its activation."""
     if layer.activation == "linear":
         return wt.add
     activate = ACTIVATIONS[layer.activation]
-    return lambda x, other: activate(wt.add(x, other), *given)
+    return lambda x, other: activate(wt.add(x, other), *parameters)
 
 
 #: A layer's op: a function of results.
@@ -59,7 +59,9 @@ OPS: dict[str, Callable[[Layer, Parameters], Callable[..., wt.Tensor]]] = {
     ),
     "add": sum_of_two,
     "mean": lambda layer, _: partial(wt.mean, axis=(1, 2)),
-    "dense": lambda layer, given: partial(wt.fused.mat_mul, b=given[0], bias=given[1]),
+    "dense": lambda layer, parameters: partial(
+        wt.fused.mat_mul, b=parameters[0], bias=parameters[1]
+    ),
 }
 
 
@@ -80,8 +82,8 @@ def joined(model: Model) -> Iterator[tuple[int, Layer, tuple[int, ...]]]:
         (other,) = (x for x in layer.x if x != number - 1)
         frees = tuple(x for x in (*before.frees, *layer.frees) if x != number - 1)
         x = (*before.x, other)
-        one = replace(before, x=x, activation=layer.activation, frees=frees)
-        yield number, one, (number - 1, number)
+        fused = replace(before, x=x, activation=layer.activation, frees=frees)
+        yield number, fused, (number - 1, number)
 
 
 def _is_added(number: int, layer: Layer, following: Layer) -> bool:
@@ -91,13 +93,17 @@ def _is_added(number: int, layer: Layer, following: Layer) -> bool:
 
 def make_step(model: Model, image: wt.Tensor, **parameters: wt.Tensor) -> Callable[[], wt.Tensor]:
     """Return a function that predicts; the network is captured."""
-    given = {
+    parameters_of = {
         number: [parameters[name] for name in layer.parameters(number)]
         for number, layer in enumerate(model.layers, 1)
     }
     steps = [
-        (number, OPS[layer.op](layer, [tensor for one in of for tensor in given[one]]), layer)
-        for number, layer, of in joined(model)
+        (
+            number,
+            OPS[layer.op](layer, [tensor for index in indices for tensor in parameters_of[index]]),
+            layer,
+        )
+        for number, layer, indices in joined(model)
     ]
 
     @wt.function

@@ -8,13 +8,13 @@ from tests_browser.bench.workload import Input, Workload
 __all__ = ["RANDOM"]
 
 
-def draw(name: str, ours: str, theirs: str, count: int, *given: float) -> Workload:
+def draw(name: str, ours: str, theirs: str, count: int, *numbers: float) -> Workload:
     """Time a distribution with the same parameters for both."""
     function = getattr(wt, ours)
-    arguments = "".join(f", {one}" for one in given)
+    arguments = "".join(f", {number}" for number in numbers)
     return Workload(
         f"random.{name}",
-        lambda: function((count,), *given),
+        lambda: function((count,), *numbers),
         f"tf.{theirs}([{count}]{arguments})",
         {},
         described=str(count),

@@ -11,7 +11,7 @@ __all__ = ["TEXT"]
 
 WORDS = 1000
 #: The same words in Python and in JavaScript.
-OUR_WORDS = [f"word {place} of {WORDS}" for place in range(WORDS)]
+OUR_WORDS = [f"word {number} of {WORDS}" for number in range(WORDS)]
 THEIR_WORDS = f"Array.from({{ length: {WORDS} }}, (_, place) => `word ${{place}} of {WORDS}`)"
 ENTRIES = 10_000
 

@@ -29,15 +29,15 @@ def loss(name: str, theirs: str, inputs: Input = MILLION) -> Workload:
     )
 
 
-def optimizer_step(name: str, theirs: str, *given: float) -> Workload:
+def optimizer_step(name: str, theirs: str, *numbers: float) -> Workload:
     """Time a step toward the least sum of squares, which is mostly the optimizer's work."""
 
     def make_step(start: wt.Tensor) -> Callable[[], wt.Tensor]:
         weights = wt.Variable(start)
-        optimizer = getattr(wt.optimizers, name)(*given)
+        optimizer = getattr(wt.optimizers, name)(*numbers)
         return lambda: optimizer.minimize(lambda: wt.sum(wt.square(weights)))
 
-    arguments = ", ".join(map(str, given))
+    arguments = ", ".join(map(str, numbers))
     return Workload(
         f"optimizers.{name.lower()}",
         make_step,

@@ -11,8 +11,8 @@ async def predict(backend, inputs, values):
     wt.set_backend(backend)
     await wt.ready()
     images, *weights = (
-        wt.tensor(value.to_py(), shape=tuple(one.shape))
-        for one, value in zip(inputs, values, strict=True)
+        wt.tensor(value.to_py(), shape=tuple(spec.shape))
+        for spec, value in zip(inputs, values, strict=True)
     )
     network = digits_network()
     network.set_weights(weights)
