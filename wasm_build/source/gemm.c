@@ -300,6 +300,17 @@ INLINE float *row_of(const Block *block, const Panel *panel, int row) {
   return panel->out + (block->offsets ? block->offsets[row] : row * block->stride);
 }
 
+/* What is done to the panel's columns of the result: nothing before the last terms are added. */
+INLINE Clipping clipping_at(const Block *block, const Panel *panel) {
+  Clipping clipping = {zeros, -VINF, VINF};
+  if (block->ends) {
+    clipping.low = block->clipping.low;
+    clipping.high = block->clipping.high;
+    if (block->clipping.bias) clipping.bias = block->clipping.bias + panel->column;
+  }
+  return clipping;
+}
+
 /* Tiles that overhang the result, or whose rows are scattered, go through a buffer. */
 #define BUFFERED_TILES 8
 
@@ -350,6 +361,7 @@ static int fuse_epilogue(Strip *strip, const Epilogue *epilogue, int column, flo
 /* Computes tiles of equal height from a row of the block on. */
 static void multiply_tiles(const Block *block, const Panel *panel, int row, int tiles, int height) {
   int a_step = block->a_stride ? block->a_stride : block->depth; /* from a row to the next */
+  Clipping clipping = clipping_at(block, panel);
   Strip strip = {.tiles = tiles,
                  .depth = block->depth,
                  .k = block->depth / block->segments,
@@ -357,13 +369,12 @@ static void multiply_tiles(const Block *block, const Panel *panel, int row, int 
                  .a_stride = block->a_stride,
                  .stride = block->stride,
                  .accumulates = block->accumulates,
-                 .bias = zeros,
+                 .bias = clipping.bias,
                  .a = block->a + row * a_step,
                  .b = panel->b,
                  .out = panel->out + row * block->stride,
-                 .low = block->ends ? block->clipping.low : -VINF,
-                 .high = block->ends ? block->clipping.high : VINF};
-  if (block->clipping.bias && block->ends) strip.bias = block->clipping.bias + panel->column;
+                 .low = clipping.low,
+                 .high = clipping.high};
   if (panel->columns == TILE_COLUMNS && !block->offsets && row + tiles * height <= block->rows) {
     float alphas[TILE_COLUMNS];
     int needs_pass = block->ends && needs_epilogue(block->epilogue) &&
@@ -384,9 +395,8 @@ static void multiply_tiles(const Block *block, const Panel *panel, int row, int 
 
 static void NOINLINE multiply_narrow(const Block *block, const Panel *panel) {
   const Columns *columns = block->narrow;
-  vf low = vset(block->ends ? block->clipping.low : -VINF);
-  vf high = vset(block->ends ? block->clipping.high : VINF), bias = vset(0);
-  if (block->clipping.bias && block->ends) bias = load(block->clipping.bias + panel->column);
+  Clipping clipping = clipping_at(block, panel);
+  vf low = vset(clipping.low), high = vset(clipping.high), bias = load(clipping.bias);
   for (int first = 0; first < block->rows; first += DOT_ROWS) {
     int count = smaller(block->rows - first, DOT_ROWS);
     const float *rows[DOT_ROWS];
