@@ -29,8 +29,6 @@ __all__ = [
     "wait_until_loaded",
 ]
 
-Rgba = bytes | bytearray | memoryview
-
 #: Which byte of an int32 holds a number up to 255.
 _LOWEST: Final = 0 if byteorder == "little" else 3
 

@@ -1,4 +1,4 @@
-"""Reads modules, and rewrites them for memory that threads share.
+"""Reads and writes modules, and rewrites them for memory that threads share.
 
 Three things in a module assume unshared memory: a flag of the memory import, the data segments, and
 the start function, which clears variables. Every new instance would write the last two over what
@@ -9,7 +9,7 @@ limits.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar
 
 __all__ = [
@@ -23,9 +23,13 @@ __all__ = [
     "START",
     "TYPES",
     "Reader",
+    "encoded",
+    "run",
+    "section",
     "sections",
     "shareable",
     "shared",
+    "vector",
 ]
 
 _Part = TypeVar("_Part")
@@ -88,15 +92,46 @@ def sections(module: bytes) -> Iterator[tuple[int, bytes, bytes]]:
         yield identifier, content, module[start : reader.offset]
 
 
+# -- writing -------------------------------------------------------------------------------------
+
+
+def encoded(number: int) -> bytes:
+    """Return a number of at least 0 as LEB128."""
+    parts = bytearray()
+    while number > 0x7F:
+        parts.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*parts, number])
+
+
+def run(content: bytes) -> bytes:
+    """Return bytes after their number."""
+    return encoded(len(content)) + content
+
+
+def vector(parts: Iterable[bytes]) -> bytes:
+    """Return parts after their number."""
+    listed = [*parts]
+    return encoded(len(listed)) + b"".join(listed)
+
+
+def section(identifier: int, content: bytes) -> bytes:
+    """Return a section."""
+    return bytes([identifier]) + run(content)
+
+
+# -- shared memory -------------------------------------------------------------------------------
+
+
 def shareable(module: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
     """Return the module for shared memory, and the data to write there once, by address."""
     chunks = [module[: len(HEADER)]]
     data: list[tuple[int, bytes]] = []
-    for identifier, content, section in sections(module):
+    for identifier, content, whole in sections(module):
         if identifier == DATA:
             data = _segments(content)
         elif identifier not in (START, _DATA_COUNT):
-            chunks.append(section)
+            chunks.append(whole)
     return shared(b"".join(chunks)), data
 
 
@@ -105,16 +140,16 @@ def shared(module: bytes) -> bytes:
     return module.replace(MEMORY_IMPORT, _SHARED_MEMORY_IMPORT, 1)
 
 
-def _segments(section: bytes) -> list[tuple[int, bytes]]:
+def _segments(content: bytes) -> list[tuple[int, bytes]]:
     """Return the segments of a data section that are not all zeros, as new memory is."""
-    reader = Reader(section)
+    reader = Reader(content)
     segments = []
     for _ in range(reader.number()):
         form = (reader.byte(), reader.byte())
         address = reader.number()
         if form != (0, _I32_CONST) or reader.byte() != _END:
             raise ValueError("the module's data is not placed at constant addresses")
-        content = reader.run()
-        if any(content):
-            segments.append((address, content))
+        data = reader.run()
+        if any(data):
+            segments.append((address, data))
     return segments

@@ -23,8 +23,11 @@ from webtensor.backends.wasm.binary import (
     IMPORTS,
     MEMORY_IMPORT,
     TYPES,
+    encoded,
+    run,
+    section,
+    vector,
 )
-from webtensor.backends.wasm.binary_parts import encoded, run, section, vector
 from webtensor.backends.wasm.host import INITIAL_PAGES, MAXIMUM_PAGES, Host, module_bytes
 from webtensor.backends.wasm.row_code import (
     CALL,
