@@ -4,11 +4,11 @@
 ``pooling`` windows, ``merging`` layers of several inputs, ``reshaping`` layers that rearrange or
 repeat elements, ``core`` activations and functions, ``input_layer`` the inputs of models.
 
-``layer`` is the base of all, with ``layer_state``, ``call_signature``, ``call_context`` and
-``input_spec``. Families share ``elementwise`` (outputs have the shape of inputs),
-``weighted`` (an initializer, a regularizer and a constraint per weight), ``lora`` (low-rank
-adaptation), ``argument_checks`` and ``fused_activation``; ``webtensor.keras.sliding_windows``
-computes windows for layers and for ``keras.ops``.
+``layer`` is the base of all, with ``layer_state``, ``call_signature`` and ``input_spec``. Families
+share ``elementwise`` (outputs have the shape of inputs), ``weighted`` (an initializer, a
+regularizer and a constraint per weight), ``lora`` (low-rank adaptation), ``argument_checks`` and
+``fused_activation``; ``webtensor.keras.sliding_windows`` computes windows for layers and for
+``keras.ops``.
 """
 
 from __future__ import annotations

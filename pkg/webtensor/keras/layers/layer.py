@@ -11,6 +11,7 @@ The variables, dtypes and losses of layers are in ``layer_state``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from functools import wraps
 from inspect import signature
 from typing import Any, ClassVar, TypeAlias
@@ -26,7 +27,6 @@ from webtensor.keras.arguments import (
     object_of,
     unknown_argument,
 )
-from webtensor.keras.layers.call_context import call_context
 from webtensor.keras.layers.call_signature import CallSignature, call_signature, shape_parameters
 from webtensor.keras.layers.construction import take_input_shape
 from webtensor.keras.layers.input_spec import InputSpecs, check_inputs
@@ -56,6 +56,11 @@ from webtensor.ops import tensor
 __all__ = ["Layer"]
 
 _Masks: TypeAlias = "Nested[SymbolicOrTensor | None]"
+_Context: TypeAlias = "tuple[Layer | None, bool | None]"
+
+#: The outermost layer of the current call, and the value of ``training``; None outside of calls.
+#: Each task has its own: while a layer waits for a value, another task may call layers.
+_call_context: ContextVar[_Context] = ContextVar("call_context", default=(None, None))
 
 
 class Layer(LayerState):
@@ -194,12 +199,12 @@ class Layer(LayerState):
         if self.input_spec is not None:
             check_inputs(self.input_spec, inputs, self.name)
         node_kwargs = dict(kwargs) if any_symbolic(args, kwargs) else None
-        outer_context = call_context.get()
+        outer_context = _call_context.get()
         outermost, outer_training = outer_context
         training = kwargs.pop("training", None)
         if training is None:
             training = parameters.default_training if outer_training is None else outer_training
-        call_context.set((self if outermost is None else outermost, training))
+        _call_context.set((self if outermost is None else outermost, training))
         try:
             if outermost is None and not stateless_scopes.get():
                 self._clear_losses()
@@ -227,7 +232,7 @@ class Layer(LayerState):
             self._pass_masks_on(inputs, outputs, previous_mask)
             return outputs
         finally:
-            call_context.set(outer_context)
+            _call_context.set(outer_context)
 
     def _converted(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -324,7 +329,7 @@ class Layer(LayerState):
         """The keyword arguments of a node, with masks and ``training`` added."""
         masks = {name: value for name, value in kwargs.items() if name in parameters.mask_names}
         completed = {**node_kwargs, **masks}
-        if training is not None and parameters.takes_training and call_context.get()[0] is self:
+        if training is not None and parameters.takes_training and _call_context.get()[0] is self:
             completed["training"] = training
         return completed
 
