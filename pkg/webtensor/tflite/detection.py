@@ -31,7 +31,10 @@ class _Settings:
         self.by_class = bool(options.get("use_regular_nms", False))
         self.scales = [float(options[name]) for name in _SCALES]
         if self.limit < 1 or self.classes < 1 or not all(self.scales):
-            raise ValueError("max_detections, num_classes and scales must be positive")
+            raise ValueError(
+                "max_detections, num_classes and scales must be positive, but are "
+                f"{self.limit}, {self.classes} and {self.scales}"
+            )
 
 
 def detections(

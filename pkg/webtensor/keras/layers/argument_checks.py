@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import SupportsIndex, TypeAlias, TypeGuard
 
-__all__ = ["Pairs", "as_integers", "as_padding", "as_pairs", "check_positive"]
+__all__ = [
+    "Pairs",
+    "as_integers",
+    "as_padding",
+    "as_pairs",
+    "check_positive",
+    "refuse_quantization",
+]
 
 #: An integer for all axes, one per axis, or a pair per axis: before and after.
 Pairs: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]]
@@ -79,3 +86,16 @@ def check_positive(name: str, **values: object) -> None:
     for argument, value in values.items():
         if not _is_integer(value) or int(value) <= 0:
             raise ValueError(f"{name}: {argument} must be a positive integer, but got {value!r}")
+
+
+def refuse_quantization(name: str, **values: object) -> None:
+    """Check that arguments that quantize weights are None.
+
+    Raises:
+        ValueError: one is not.
+    """
+    for argument, value in values.items():
+        if value:
+            raise ValueError(
+                f"{name}: {argument} must be None, as there is no quantization, but got {value!r}"
+            )

@@ -6,7 +6,7 @@ from typing import Any
 
 from webtensor.engine import Tensor
 from webtensor.keras import activations
-from webtensor.keras.layers.argument_checks import check_positive
+from webtensor.keras.layers.argument_checks import check_positive, refuse_quantization
 from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable
@@ -60,8 +60,7 @@ class Dense(Adaptable, Weighted):
     ) -> None:
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         check_positive("Dense", units=units)
-        if quantization_config:
-            raise ValueError("Dense: there is no quantization")
+        refuse_quantization("Dense", quantization_config=quantization_config)
         self._take_lora(lora_rank, lora_alpha)
         self.units = units
         self.activation = activations.get(activation)

@@ -11,6 +11,7 @@ from webtensor.engine import Tensor
 from webtensor.keras import activations
 from webtensor.keras.arguments import ALWAYS, NEVER
 from webtensor.keras.initializers import VarianceScaling
+from webtensor.keras.layers.argument_checks import refuse_quantization
 from webtensor.keras.layers.fused_activation import ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable
@@ -195,8 +196,11 @@ class EinsumDense(Adaptable, Weighted):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if gptq_unpacked_column_size or quantization_config:
-            raise ValueError("EinsumDense: there is no quantization")
+        refuse_quantization(
+            "EinsumDense",
+            gptq_unpacked_column_size=gptq_unpacked_column_size,
+            quantization_config=quantization_config,
+        )
         self._take_lora(lora_rank, lora_alpha)
         self.equation = equation
         self._letters = _parsed(equation)

@@ -8,7 +8,7 @@ from webtensor import ops as wt
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.arguments import ALWAYS, NEVER
-from webtensor.keras.layers.argument_checks import check_positive
+from webtensor.keras.layers.argument_checks import check_positive, refuse_quantization
 from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.layers.weighted import Weighted
 from webtensor.keras.masks import unequal
@@ -68,8 +68,7 @@ class Embedding(Adaptable, Weighted):
         **kwargs: Any,
     ) -> None:
         check_positive("Embedding", input_dim=input_dim, output_dim=output_dim)
-        if quantization_config:
-            raise ValueError("Embedding: there is no quantization")
+        refuse_quantization("Embedding", quantization_config=quantization_config)
         kwargs.pop("input_length", None)  # of Keras 2, where it changed nothing that is computed
         super().__init__(**kwargs)
         self._take_lora(lora_rank, lora_alpha)

@@ -196,7 +196,7 @@ def _array_batches(parts: Iterable[ArrayStructure], batch_size: int, shuffle: bo
     parts = list(parts)
     sample_count = _count_samples(parts)
     if not sample_count:
-        raise ValueError("x has no samples")
+        raise ValueError("x must have at least one sample, but has none")
 
     def make() -> Iterator[Batch]:
         order: list[int] | None = None
@@ -356,7 +356,7 @@ def _weights_of_classes(weights: ClassWeight) -> Tensor:
 def _with_class_weights(batch: Batch, weights: Tensor) -> Batch:
     x, y, sample_weight = batch
     if not isinstance(y, Tensor):
-        raise ValueError("class_weight needs one y")
+        raise ValueError(f"class_weight needs y to be one tensor of labels, but y is {y!r:.200}")
     if sample_weight is not None:
         raise ValueError("class_weight and sample_weight cannot both be given")
     classes = argmax(y, -1) if len(y.shape) > 1 and y.shape[-1] > 1 else reshape(y, (-1,))

@@ -297,7 +297,9 @@ def _where(
         [1, 0]
     """
     if (x1 is None) != (x2 is None):
-        raise ValueError("where: x1 and x2 must both be given, or neither")
+        raise ValueError(
+            f"where: {'x1' if x1 is None else 'x2'} is missing; give both x1 and x2, or neither"
+        )
     return wt.nonzero(condition) if x1 is None else wt.where(condition, x1, x2)
 
 

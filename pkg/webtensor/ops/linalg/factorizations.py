@@ -111,7 +111,9 @@ def _qr_gradient(
     dy: Tensor, y: Tensor, x: Tensor, words: int, batch: int, m: int, n: int, full: int
 ) -> Tensor:
     if full and m > n:
-        raise ValueError("qr: mode 'complete' has no gradient for matrices with more rows")
+        raise ValueError(
+            f"qr: mode 'complete' has no gradient for matrices (…, {m}, {n}); use 'reduced'"
+        )
     parts: list[Part] = [((m, n), False), ((n, n), False)]
     q, r = parts_of(y, words, parts)
     dq, dr = parts_of(dy, words, parts)
@@ -258,7 +260,7 @@ def _svd_gradient(
     dy: Tensor, y: Tensor, x: Tensor, words: int, batch: int, m: int, n: int, full: int
 ) -> Tensor:
     if full and m != n:
-        raise ValueError("svd: only full_matrices=False has a gradient for matrices not square")
+        raise ValueError(f"svd: only full_matrices=False has a gradient for matrices (…, {m}, {n})")
     k = min(m, n)
     parts: list[Part] = [((k,), True), ((m, k), False), ((k, n), False)]
     s, u, vh = parts_of(y, words, parts)
