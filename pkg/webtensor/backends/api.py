@@ -178,7 +178,7 @@ class DescribedKernel:
     def prepared(
         self, inputs: Sequence[Operand], shape: Shape, dtype: DType, attributes: tuple[Any, ...]
     ) -> PreparedKernel:
-        """Return what computes results from operands of these shapes and dtypes."""
+        """Return a function that computes results from operands of these shapes and dtypes."""
         calls, backend = self._calls, self._backend
         if self._epoch is not backend.epoch:
             calls.clear()
@@ -277,11 +277,11 @@ class Backend(ABC):
         return lambda inputs: kernels[kernel](inputs, shape, dtype, *attributes)
 
     def dispatched(self, of: Signature, description: Any) -> PreparedKernel:
-        """Return what computes a description for operands of its signature."""
+        """Return a function that computes a description for operands of its signature."""
         raise NotImplementedError
 
     def compiled(self, program: Program) -> CompiledProgram:
-        """Return what computes a program's results from its sources and late attributes.
+        """Return a function that computes a program's results from its sources and late attributes.
 
         Raises:
             KernelNotFoundError: the backend lacks a kernel.

@@ -371,7 +371,7 @@ class NamespaceInfo:
 
 
 def __array_namespace_info__() -> NamespaceInfo:  # noqa: N807  (the standard's name)
-    """Return what tells the namespace's capabilities, devices and dtypes."""
+    """Return an object that tells the namespace's capabilities, devices and dtypes."""
     return NamespaceInfo()
 
 

@@ -88,7 +88,7 @@ class RecordedLoop(NamedTuple):
         return (*self.results, self.history)
 
     def stage(self, backend: Backend, indices: dict[int, int], needed: set[int]) -> Stage:
-        """Return what runs it in a program."""
+        """Return its stage in a program."""
         return _Loop(backend, self, indices, self.history.value in needed)
 
 
@@ -114,7 +114,7 @@ class RecordedWayBack(NamedTuple):
         return "gradients of while_loop"
 
     def stage(self, backend: Backend, indices: dict[int, int], needed: set[int]) -> Stage:
-        """Return what runs it in a program."""
+        """Return its stage in a program."""
         return _WayBack(backend, self, indices)
 
 

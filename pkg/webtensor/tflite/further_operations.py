@@ -92,7 +92,7 @@ def bits_as(x: Tensor, dtype: str) -> Tensor:
 
 
 def segments(reduce: Callable[..., Tensor], start: float) -> Callable[..., Tensor]:
-    """Return what reduces the slices of each segment; ``start`` is that of an empty one."""
+    """Return a function that reduces the slices of each segment, ``start`` for an empty one."""
 
     def reduced(x: Tensor, ids: Tensor, count: int) -> Tensor:
         numbers = ops.reshape(ops.arange(count), (count, *[1] * len(x.shape)))

@@ -59,7 +59,7 @@ class NumpyBackend(Backend):
     def dispatched(
         self, of: Signature, description: tuple[Callable[..., Array], tuple[Any, ...]]
     ) -> PreparedKernel:
-        """Return what calls a function with arrays, makes its result dense and counts its bytes."""
+        """Return a function that calls the kernel, makes its result dense and counts the bytes."""
         function, attributes = description
         name = of.dtype.name
 

@@ -105,7 +105,7 @@ class WasmBackend(Backend):
         return DescribedKernel(self, function)
 
     def dispatched(self, of: Signature, description: Description) -> PreparedKernel:
-        """Return what computes a description for operands of its signature."""
+        """Return a function that computes a description for operands of its signature."""
         lock = self.host.lock
         if lock is None:
             return dispatched(self, of, description)
@@ -122,7 +122,7 @@ class WasmBackend(Backend):
         return locked
 
     def compiled(self, program: Program) -> WasmProgram:
-        """Return what computes a program's results in as few crossings as can be."""
+        """Return a function that computes a program's results in as few crossings as can be."""
         # Most pages need no program at first.
         from webtensor.backends.wasm.programs import WasmProgram
 

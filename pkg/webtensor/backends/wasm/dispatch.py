@@ -34,7 +34,7 @@ _Step = Callable[[Sequence[Operand], list[int]], object]
 
 
 def dispatched(backend: WasmBackend, of: Signature, description: Description) -> PreparedKernel:
-    """Return what computes a kernel for operands of its signature."""
+    """Return a function that computes a kernel for operands of its signature."""
     first, *others = description.calls
     finds = any(is_lookup(part) for call in description.calls for part in call.arguments)
     if finds or description.scratch or not all(_waits(backend, call) for call in description.calls):
@@ -145,7 +145,7 @@ def _queued(backend: WasmBackend, description: Description) -> PreparedKernel:
 
 
 def _several(backend: WasmBackend, description: Description) -> PreparedKernel:
-    """Return what does several calls, or uses scratch memory."""
+    """Return a function that does several calls, or uses scratch memory."""
     allocate, release = backend.allocate, backend.release
     steps = [_step(backend, call) for call in description.calls]
     sizes = (*reversed(description.scratch), description.bytes)
@@ -174,13 +174,13 @@ def _several(backend: WasmBackend, description: Description) -> PreparedKernel:
 
 
 def _step(backend: WasmBackend, call: Call) -> _Step:
-    """Return what does a call."""
+    """Return a function that does a call."""
     fill, run = _filling(backend, call.arguments), _running(backend, call)
     return lambda inputs, blocks: run(*fill(inputs, blocks))
 
 
 def _running(backend: WasmBackend, call: Call) -> Callable[..., object]:
-    """Return what takes the arguments of a call: the export, the queue, or the threads."""
+    """Return what takes a call's arguments: the export, or a function that queues or shares it."""
     if _waits(backend, call):
         return _queueing(backend, call)
     function = backend.functions[call.export]
@@ -205,7 +205,7 @@ def _queueing(backend: WasmBackend, call: Call) -> Callable[..., object]:
 def _filling(
     backend: WasmBackend, arguments: tuple[Any, ...]
 ) -> Callable[[Sequence[Operand], list[int]], Sequence[float]]:
-    """Return what puts addresses into the arguments of a call."""
+    """Return a function that puts addresses into the arguments of a call."""
     order = sorted(range(len(arguments)), key=lambda index: _kind(arguments[index]))
     addresses = [argument for argument in arguments if isinstance(argument, Address)]
     late = [argument for argument in arguments if is_lookup(argument)]

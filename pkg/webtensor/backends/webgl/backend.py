@@ -138,11 +138,11 @@ class WebGLBackend(Backend):
         return DescribedKernel(self, describe)
 
     def dispatched(self, of: Signature, description: Description) -> PreparedKernel:
-        """Return what draws a description for operands of its signature."""
+        """Return a function that draws a description for operands of its signature."""
         return dispatched(self, len(of.inputs), description)
 
     def compiled(self, program: Program) -> CompiledProgram:
-        """Return what computes a program's results; on WebGL 2, each chain is one draw."""
+        """Return a function that computes a program; on WebGL 2, each chain is one draw."""
         # Most pages need no program at first.
         from webtensor.backends.chains import with_chains
         from webtensor.backends.joining import with_joined_calls

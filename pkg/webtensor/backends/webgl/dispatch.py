@@ -20,7 +20,7 @@ _Textures = list[Texture | None]
 
 
 def dispatched(backend: WebGLBackend, operands: int, description: Description) -> PreparedKernel:
-    """Return what draws a kernel for a number of operands."""
+    """Return a function that draws a kernel for a number of operands."""
     first, *others = description.steps
     if others or first.joined_size or len(first.outputs) > 1:
         return _several(backend, description)
@@ -28,7 +28,7 @@ def dispatched(backend: WebGLBackend, operands: int, description: Description) -
 
 
 def _single(backend: WebGLBackend, step: Step, reads_all: bool) -> PreparedKernel:
-    """Return what does one draw; ``reads_all`` operands in order, as most do."""
+    """Return a function that does one draw, which ``reads_all`` operands in order, as most do."""
     program = backend.programs.get(*step.program)
     textures, uniforms = backend.textures, step.uniforms
     layout = textures.layout(step.size, step.dtype)
@@ -50,7 +50,7 @@ def _single(backend: WebGLBackend, step: Step, reads_all: bool) -> PreparedKerne
 
 
 def _several(backend: WebGLBackend, description: Description) -> PreparedKernel:
-    """Return what does several draws, and gives back textures that no later one reads."""
+    """Return a function that does several draws, and releases textures after their last use."""
     steps, result = description.steps, description.result
     written = [number for step in steps for number in step.outputs]
     last_use = {number: at for at, step in enumerate(steps) for number in step.outputs}
@@ -85,7 +85,7 @@ def _release(backend: WebGLBackend, values: _Textures, number: int) -> None:
 
 
 def _drawing(backend: WebGLBackend, step: Step) -> Callable[[list[Any]], None]:
-    """Return what does a draw, and puts its results among the values."""
+    """Return a function that does a draw, and puts its results among the values."""
     program = backend.programs.get(*step.program)
 
     def draw(values: list[Any]) -> None:

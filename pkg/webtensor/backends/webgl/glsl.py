@@ -597,7 +597,7 @@ _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 
 
 def functions_for(mode: Mode) -> Callable[[str], str | None]:
-    """Return what finds a function by its name."""
+    """Return a function that finds GLSL functions by their names."""
     return (FUNCTIONS | _FOR_HALF if mode.is_half else FUNCTIONS).get
 
 

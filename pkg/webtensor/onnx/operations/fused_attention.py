@@ -204,7 +204,7 @@ def attended_by_groups(
 def _rotation(
     positions: Tensor, cos_cache: Tensor | None, sin_cache: Tensor | None, interleaved: int
 ) -> Callable[[Tensor], Tensor]:
-    """Return what rotates the features of heads at positions, of shape (batch, rows)."""
+    """Return a function that rotates the features of heads at positions, of shape (batch, rows)."""
     if cos_cache is None or sin_cache is None:
         raise ValueError("do_rotary needs the inputs cos_cache and sin_cache")
     return partial(

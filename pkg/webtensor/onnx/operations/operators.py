@@ -104,7 +104,7 @@ class _Arguments:
         self._values.append(None)
 
     def bound_to(self, function: Callable[..., Any]) -> Bound:
-        """Return what calls the function with the arguments."""
+        """Return a function that calls the function with the arguments."""
         values, positions = self._values, self._positions
         converts = [convert is not None for _, convert in positions]
         if len(positions) == len(values) and not any(converts):
