@@ -40,9 +40,9 @@ from webtensor.keras.saving.keras_format import (
 )
 from webtensor.keras.saving.layers_model.storage import (
     is_address,
-    is_place,
+    is_saved_by_handler,
     load_layers_model,
-    save_to_place,
+    save_by_handler,
 )
 from webtensor.keras.saving.legacy_h5 import (
     load_legacy_model,
@@ -90,13 +90,13 @@ def save_model(
         FileExistsError: the file exists, and ``overwrite`` is False.
         ValueError: the name has another ending, or a part of the model has no configuration.
     """
-    include_optimizer = kwargs.pop("include_optimizer", not is_place(filepath))
+    include_optimizer = kwargs.pop("include_optimizer", not is_saved_by_handler(filepath))
     _refuse_arguments("save_model", kwargs)
     require_model("save_model", model, "model, filepath")
-    if isinstance(filepath, IOHandler) or is_place(filepath):
+    if isinstance(filepath, IOHandler) or is_saved_by_handler(filepath):
         if not isinstance(model, Model):
             raise ValueError(f"save_model: only models are saved to {filepath!r}")
-        save_to_place(model, filepath, include_optimizer)
+        save_by_handler(model, filepath, include_optimizer)
         return
     name = "" if hasattr(filepath, "write") else os.fspath(filepath)
     if zipped is False and (not name or name.endswith((".keras", *_LEGACY))):

@@ -29,7 +29,7 @@ from webtensor.keras.types import CustomObjects
 __all__ = [
     "copy_model_async",
     "is_address",
-    "is_place",
+    "is_saved_by_handler",
     "layers_model_files",
     "list_models_async",
     "load_layers_model",
@@ -38,9 +38,9 @@ __all__ = [
     "load_layers_model_weights_async",
     "move_model_async",
     "remove_model_async",
+    "save_by_handler",
     "save_layers_model",
     "save_layers_model_async",
-    "save_to_place",
 ]
 
 
@@ -137,25 +137,27 @@ async def save_layers_model_async(
     )
 
 
-def is_place(target: object) -> TypeGuard[str]:
-    """Whether models are saved there by a handler: it is an address, or a handler."""
+def is_saved_by_handler(target: object) -> TypeGuard[str | io.IOHandler]:
+    """Whether a handler saves models at a target: it is an address, or a handler."""
     return has_scheme(target) or is_handler(target)
 
 
-def save_to_place(model: Model, place: ModelTarget, include_optimizer: bool = False) -> SaveResult:
+def save_by_handler(
+    model: Model, target: str | io.IOHandler, include_optimizer: bool = False
+) -> SaveResult:
     """Save a model as ``save_layers_model`` does; errors say how to do it in a page.
 
     Raises:
         ValueError: this is no page, or the browser cannot suspend Python (JSPI).
     """
-    is_kept_by_browser = isinstance(place, str) and place.startswith(_BROWSER_SCHEMES)
-    if is_kept_by_browser and not can_suspend():
+    is_stored_by_browser = isinstance(target, str) and target.startswith(_BROWSER_SCHEMES)
+    if is_stored_by_browser and not can_suspend():
         why = "this browser cannot suspend Python (JSPI)" if IN_BROWSER else "this is no browser"
         raise ValueError(
-            f"save_model: {place!r} cannot be written here, as {why}; in a page, save the model "
-            f"with: await keras.saving.save_layers_model_async(model, {place!r})"
+            f"save_model: {target!r} cannot be written here, as {why}; in a page, save the model "
+            f"with: await keras.saving.save_layers_model_async(model, {target!r})"
         )
-    return io.save_artifacts(artifacts_of(model, include_optimizer), place)
+    return io.save_artifacts(artifacts_of(model, include_optimizer), target)
 
 
 async def list_models_async() -> dict[str, dict[str, Any]]:
