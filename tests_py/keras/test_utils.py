@@ -86,9 +86,9 @@ def test_sequences_of_other_elements(sequences: Any, options: dict[str, Any]) ->
     [
         ([[1]], {"padding": "front"}, "padding must be 'pre' or 'post', but got 'front'"),
         ([[1]], {"truncating": None}, "truncating must be 'pre' or 'post'"),
-        ([1, 2], {}, "at place 0 is 1"),
+        ([1, 2], {}, "at position 0 is 1"),
         (5, {}, "must be a list of lists, but is 5"),
-        ([[[1, 2]], [[3]]], {}, r"have shape \(2,\), .* the sequence at place 1"),
+        ([[[1, 2]], [[3]]], {}, r"have shape \(2,\), .* the sequence at position 1"),
         ([[1]], {"value": "x"}, "value 'x' is a text"),
     ],
 )

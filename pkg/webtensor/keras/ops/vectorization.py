@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeAlias
 
 from webtensor import ops as wt
@@ -59,14 +59,7 @@ def vectorize(
             )
         ranks = [len(axes) for axes in core_axes or []]
         ranks += [0] * (len(operands) - len(ranks))
-        shape: tuple[int, ...] = ()
-        for operand, rank in zip(operands.values(), ranks, strict=True):
-            if len(operand.shape) < rank:
-                raise ValueError(
-                    f"vectorize: an argument of shape {operand.shape} must have {rank} axes or more"
-                )
-            loop_shape = operand.shape[: len(operand.shape) - rank]
-            shape = broadcast_shapes("vectorize", shape, loop_shape)
+        shape = _loop_shape(operands.values(), ranks)
         slices = {
             key: _slices(operand, rank, shape)
             for (key, operand), rank in zip(operands.items(), ranks, strict=True)
@@ -92,6 +85,18 @@ def _core_axes(signature: str) -> list[list[str]]:
     return [
         [name for name in axes.split(",") if name] for axes in re.findall(r"\(([\w,]*)\)", inputs)
     ]
+
+
+def _loop_shape(operands: Iterable[Tensor], ranks: Sequence[int]) -> tuple[int, ...]:
+    """Return the shape that the axes broadcast to that do not go to one call."""
+    shape: tuple[int, ...] = ()
+    for operand, rank in zip(operands, ranks, strict=True):
+        if len(operand.shape) < rank:
+            raise ValueError(
+                f"vectorize: an argument of shape {operand.shape} must have {rank} axes or more"
+            )
+        shape = broadcast_shapes("vectorize", shape, operand.shape[: len(operand.shape) - rank])
+    return shape
 
 
 def _slices(x: Tensor, rank: int, shape: tuple[int, ...]) -> tuple[Tensor, ...]:

@@ -27,7 +27,7 @@ def _elements(sequence: TensorLike, position: int) -> list[Element]:
     values = sequence.tolist() if hasattr(sequence, "tolist") else sequence
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise ValueError(
-            f"pad_sequences: sequences must be a list of lists, but at place {position} is "
+            f"pad_sequences: sequences must be a list of lists, but at position {position} is "
             f"{values!r}"
         )
     return list(values)
@@ -70,20 +70,16 @@ def pad_sequences(
     rows = [_elements(sequence, position) for position, sequence in enumerate(sequences)]
     length = max((len(row) for row in rows), default=0) if maxlen is None else int(maxlen)
     shape = next((_shape(row[0]) for row in rows if row), ())
-    filler: Element = value
-    for size in reversed(shape):
-        filler = [filler] * size
-    padded_rows = []
     for position, row in enumerate(rows):
         if any(_shape(element) != shape for element in row):
             raise ValueError(
                 f"pad_sequences: elements must have shape {shape}, as the first has, but some of "
-                f"the sequence at place {position} have another"
+                f"the sequence at position {position} have another"
             )
-        start = len(row) - length if truncating == "pre" and len(row) > length else 0
-        truncated = row[start : start + length]
-        fillers = [filler] * (length - len(truncated))
-        padded_rows.append(truncated + fillers if padding == "post" else fillers + truncated)
+    filler: Element = value
+    for size in reversed(shape):
+        filler = [filler] * size
+    padded_rows = [_padded(row, length, filler, padding, truncating) for row in rows]
     if dtype in (object, "object", "O", str) or str(dtype).lstrip("<>=").startswith(("U", "str")):
         return _text_array(padded_rows, dtype)
     result_dtype = held_dtype(dtype)
@@ -93,6 +89,16 @@ def pad_sequences(
         return as_array(wt.zeros((len(padded_rows), length, *shape), result_dtype))
     number = int if result_dtype is int32 else float
     return as_array(wt.tensor([_converted(row, number) for row in padded_rows], dtype=result_dtype))
+
+
+def _padded(
+    row: list[Element], length: int, filler: Element, padding: str, truncating: str
+) -> list[Element]:
+    """Return a row truncated or padded to a length."""
+    start = max(len(row) - length, 0) if truncating == "pre" else 0
+    truncated = row[start : start + length]
+    fillers = [filler] * (length - len(truncated))
+    return truncated + fillers if padding == "post" else fillers + truncated
 
 
 def _converted(value: Element, number: type[int] | type[float]) -> Element:
