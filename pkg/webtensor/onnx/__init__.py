@@ -2,10 +2,10 @@
 
 ``loading`` reads files, ``lowering`` turns their graphs into the nodes that ``webtensor.graph``
 compiles, and ``operations`` has the table of operators. ``control_flow`` runs subgraphs,
-``folding`` computes constants, ``layouts`` moves the channels of images last, and
-``normalization_folding`` makes normalization a part of convolutions; ``improvement`` has the order
-of these. ``translation`` gives nodes that can be fused the names by which ``webtensor.graph`` fuses
-them. ``stored_constants`` makes tensors of initializers. ``model`` is what users see.
+``folding`` computes constants and makes normalization a part of convolutions, and ``layouts`` moves
+the channels of images last; ``improvement`` has the order of these. ``translation`` gives nodes
+that can be fused the names by which ``webtensor.graph`` fuses them. ``stored_constants`` makes
+tensors of initializers. ``model`` is what users see.
 """
 
 from __future__ import annotations

@@ -1,19 +1,27 @@
-"""Constants that follow from constants are computed once, when the model is loaded."""
+"""Constants that follow from constants, and normalization, are folded when a model is loaded.
+
+Batch normalization after convolutions becomes a part of their filters and biases here: what is
+fused for shapes of inputs would be kept for each shape.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.formats.budgets import reading
 from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
 from webtensor.graph.operations import Row
 from webtensor.graph.ordering import ordered
 
-__all__ = ["folded", "without_dropout"]
+__all__ = ["folded", "with_folded_normalization", "without_dropout"]
 
 #: How many elements all constants that are computed may have; 1 GiB.
 _MOST_ELEMENTS = 1 << 28
+_CONVOLUTION, _NORMALIZATION = "Conv (channels last)", "BatchNormalization (channels last)"
+_EPSILON = 1e-5
 
 
 def folded(
@@ -29,8 +37,7 @@ def folded(
     """
     values = {Reference(name): value for name, value in constants.items()}
     computable = {MISSING, *values}
-    results = dict(nodes)
-    kept = dict(constants)
+    results, all_constants = dict(nodes), dict(constants)
     elements = 0
     for node in ordered(nodes, nodes, where):
         row = rows.get(node.op)
@@ -53,18 +60,25 @@ def folded(
             computable.add(Reference(node.name, index))
         if len(outputs) == 1:
             results[node.name] = Node(node.name, "Const", (), (), {})
-            kept[node.name] = outputs[0]
+            all_constants[node.name] = outputs[0]
         else:
-            sources = []
-            for index, output in enumerate(outputs):
-                name = f"{node.name} {index}"
-                while name in results:
-                    name += "'"
-                results[name] = Node(name, "Const", (), (), {})
-                kept[name] = output
-                sources.append(Reference(name))
-            results[node.name] = Node(node.name, "IdentityN", tuple(sources), (), {})
-    return results, kept
+            sources = tuple(
+                _add_constant(results, all_constants, f"{node.name} {index}", output)
+                for index, output in enumerate(outputs)
+            )
+            results[node.name] = Node(node.name, "IdentityN", sources, (), {})
+    return results, all_constants
+
+
+def _add_constant(
+    nodes: dict[str, Node], constants: dict[str, Tensor], name: str, value: Tensor
+) -> Reference:
+    """Add a constant under a name that no node has."""
+    while name in nodes:
+        name += "'"
+    nodes[name] = Node(name, "Const", (), (), {})
+    constants[name] = value
+    return Reference(name)
 
 
 def without_dropout(nodes: Nodes, fetches: Iterable[Reference]) -> Nodes:
@@ -76,3 +90,47 @@ def without_dropout(nodes: Nodes, fetches: Iterable[Reference]) -> Nodes:
         else node
         for name, node in nodes.items()
     }
+
+
+def with_folded_normalization(
+    nodes: Nodes, constants: Mapping[str, Tensor], fetches: Iterable[Reference]
+) -> tuple[Nodes, dict[str, Tensor]]:
+    """Return nodes and constants without normalization that follows a convolution.
+
+    Args:
+        nodes: the nodes that the outputs need.
+        constants: the values of constants.
+        fetches: the outputs of the model.
+    """
+    uses = Counter([*fetches, *(source for node in nodes.values() for source in node.inputs)])
+    results, values = dict(nodes), dict(constants)
+    for node in nodes.values():
+        if node.op != _NORMALIZATION:
+            continue
+        convolution = nodes[node.inputs[0].node]
+        if convolution.op == _CONVOLUTION and uses[node.inputs[0]] == 1:
+            inputs = convolution.inputs[:1]
+            for part, value in _parameters(node, convolution, constants).items():
+                inputs += (_add_constant(results, values, f"{node.name} {part}", value),)
+            if len(inputs) > 1:
+                results[node.name] = convolution._replace(name=node.name, inputs=inputs)
+    return results, values
+
+
+def _parameters(
+    node: Node, convolution: Node, constants: Mapping[str, Tensor]
+) -> dict[str, Tensor]:
+    """Return the filter and the bias of both, or nothing if one is not constant."""
+    sources = [convolution.inputs[1], *node.inputs[1:]]
+    has_bias = len(convolution.inputs) > 2 and convolution.inputs[2] != MISSING
+    if has_bias:
+        sources.append(convolution.inputs[2])
+    epsilon = node.attributes.get("epsilon", _EPSILON)
+    if len(node.inputs) != 5 or not isinstance(epsilon, (int, float)):
+        return {}
+    if any(source.node not in constants for source in sources):
+        return {}
+    filter, scale, offset, mean, variance, *bias = (constants[source.node] for source in sources)
+    factors = scale * ops.rsqrt(variance + epsilon)
+    shift = bias[0] - mean if bias else -mean
+    return {"filter": filter * factors, "bias": shift * factors + offset}

@@ -7,10 +7,9 @@ from typing import TypeAlias
 
 from webtensor.engine import Tensor
 from webtensor.graph.nodes import MISSING, Nodes, Reference
-from webtensor.onnx.folding import folded, without_dropout
+from webtensor.onnx.folding import folded, with_folded_normalization, without_dropout
 from webtensor.onnx.layouts import with_channels_last
 from webtensor.onnx.lowering import Body
-from webtensor.onnx.normalization_folding import with_folded_normalization
 from webtensor.onnx.operations import OPERATIONS
 
 __all__ = ["Constants", "improved"]
@@ -57,9 +56,9 @@ def _needed(
         if name not in needed:
             needed.add(name)
             stack += [source.node for source in nodes[name].inputs if source != MISSING]
-    kept = {name: node for name, node in nodes.items() if name in needed}
-    used = needed | _names_in_bodies(kept)
-    return kept, {name: value for name, value in constants.items() if name in used}
+    nodes = {name: node for name, node in nodes.items() if name in needed}
+    used = needed | _names_in_bodies(nodes)
+    return nodes, {name: value for name, value in constants.items() if name in used}
 
 
 def _names_in_bodies(nodes: Nodes) -> set[str]:
