@@ -191,12 +191,68 @@ _TEXT_COMPARISONS: dict[str, Callable[[bytes, bytes], bool]] = {
 }
 
 
-def _add_row(function: Callable[..., Any], arity: int, **columns: Any) -> tuple[Row, str]:
+def _add_row(function: Callable[..., Any], arity: int, **columns: Any) -> Row:
     name = function.__name__.rstrip("_")
     parameters = tuple(signature(function).parameters)[arity:]
     row = Row(name, arity, parameters, **columns)
     ROWS[name] = row
-    return row, name
+    return row
+
+
+def _of_tensor(function: Callable[..., Any], row: Row) -> Callable[..., Tensor]:
+    """Make the function of a row without parameters."""
+    name = row.name
+    takes_float = float32 in row.input_dtypes
+    plans: Plans = {}
+
+    @wraps(function)
+    def apply(x: Any) -> Tensor:
+        try:
+            if type(x) is not Tensor:
+                x = as_operand(name, x)
+            dtype = x.dtype
+            plan = plans.get((x.shape, dtype))
+            backend = state.backend
+            if plan is not None and backend is not None and plan.epoch is backend.epoch:
+                return run_plan(plan, (x,))
+            if dtype is complex64:
+                return _complex(row, x)
+            if dtype is bool_ and name in BOOL_RULES:
+                return BOOL_RULES[name](x)
+            if dtype is not float32 or not takes_float:
+                dtype = row.compute_dtype(dtype)
+                x = cast_to(x, dtype)
+            y = run(row, (x,), x.shape, row.output_dtype(dtype), row)
+            keep_plan(plans, (x.shape, dtype), row, (x,), y, (row,))
+            return y
+        except MISUSE as error:
+            raise_explained(function, error, (x,), {})
+
+    apply.explains_errors = True  # type: ignore[attr-defined]
+    return apply
+
+
+def _of_tensor_and_numbers(function: Callable[..., Any], row: Row) -> Callable[..., Tensor]:
+    """Make the function of a row with parameters."""
+    name = row.name
+    form = signature(function)
+
+    @wraps(function)
+    def apply(*args: Any, **kwargs: Any) -> Tensor:
+        bound = form.bind(*args, **kwargs)
+        bound.apply_defaults()
+        x, *values = bound.args
+        numbers = [
+            as_number(name, parameter, value)
+            for parameter, value in zip(row.parameters, values, strict=True)
+        ]
+        x = as_operand(name, x)
+        if x.dtype is complex64:
+            return _complex(row, x)
+        x = cast_to(x, row.compute_dtype(x.dtype))
+        return run(row, (x,), x.shape, float32, row, *numbers)
+
+    return planned(apply)
 
 
 def unary(
@@ -219,7 +275,7 @@ def unary(
         gradients = None
         if grad is not None:
             gradients = (lambda dy, y, x, row, *parameters: grad(dy, y, x, *parameters),)
-        row, name = _add_row(
+        row = _add_row(
             function,
             1,
             kind=kind,
@@ -230,53 +286,8 @@ def unary(
             c_int=c_int,
             gradients=gradients,
         )
-
-        takes_float = float32 in row.input_dtypes
-        plans: Plans = {}
-
-        @wraps(function)
-        def apply(x: Any) -> Tensor:
-            try:
-                if type(x) is not Tensor:
-                    x = as_operand(name, x)
-                dtype = x.dtype
-                plan = plans.get((x.shape, dtype))
-                backend = state.backend
-                if plan is not None and backend is not None and plan.epoch is backend.epoch:
-                    return run_plan(plan, (x,))
-                if dtype is complex64:
-                    return _complex(row, x)
-                if dtype is bool_ and name in BOOL_RULES:
-                    return BOOL_RULES[name](x)
-                if dtype is not float32 or not takes_float:
-                    dtype = row.compute_dtype(dtype)
-                    x = cast_to(x, dtype)
-                y = run(row, (x,), x.shape, row.output_dtype(dtype), row)
-                keep_plan(plans, (x.shape, dtype), row, (x,), y, (row,))
-                return y
-            except MISUSE as error:
-                raise_explained(function, error, (x,), {})
-
-        apply.explains_errors = True  # type: ignore[attr-defined]
-        form = signature(function)
-
-        @wraps(function)
-        def apply_with_parameters(*args: Any, **kwargs: Any) -> Tensor:
-            bound = form.bind(*args, **kwargs)
-            bound.apply_defaults()
-            x, *values = bound.args
-            numbers = [
-                as_number(name, parameter, value)
-                for parameter, value in zip(row.parameters, values, strict=True)
-            ]
-            x = as_operand(name, x)
-            if x.dtype is complex64:
-                return _complex(row, x)
-            x = cast_to(x, row.compute_dtype(x.dtype))
-            return run(row, (x,), x.shape, float32, row, *numbers)
-
-        chosen = planned(apply_with_parameters) if row.parameters else apply
-        return cast(Function, chosen)
+        make = _of_tensor_and_numbers if row.parameters else _of_tensor
+        return cast(Function, make(function, row))
 
     return decorate
 
@@ -314,7 +325,7 @@ def binary(
                 None if grad is None else _summed(grad, position)
                 for position, grad in enumerate((grad_x, grad_y))
             )
-        row, name = _add_row(
+        row = _add_row(
             function,
             2,
             kind=kind,
@@ -325,6 +336,7 @@ def binary(
             c_int=c_int,
             gradients=gradients,
         )
+        name = row.name
         any_float = kind in (Kind.NUMERIC, Kind.FLOAT, Kind.TEST)
         float_result = bool_ if kind is Kind.TEST else float32
         plans: Plans = {}
@@ -378,7 +390,7 @@ def ternary(
         rules = tuple(
             None if grad is None else _summed(grad, position) for position, grad in enumerate(grads)
         )
-        row, name = _add_row(
+        row = _add_row(
             function,
             3,
             kind=Kind.NUMERIC,
@@ -389,6 +401,7 @@ def ternary(
             c_int=None,
             gradients=rules,
         )
+        name = row.name
 
         @wraps(function)
         def apply(condition: Any, x: Any, y: Any) -> Tensor:
@@ -428,7 +441,7 @@ def joint(
     """
 
     def decorate(function: Function) -> Function:
-        row, _ = _add_row(
+        row = _add_row(
             function,
             arity,
             kind=Kind.JOINT,
