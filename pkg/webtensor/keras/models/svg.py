@@ -8,7 +8,7 @@ towards the layers that they are connected with.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from webtensor.charts.elements import escaped
 from webtensor.keras.models.diagrams import LayerContainer, PictureOptions, as_container, diagram_of
@@ -173,9 +173,7 @@ def _arranged(boxes: list[_Box], arrows: set[tuple[int, int]], rankdir: str) -> 
     if not boxes:
         return _Box(0, 0, "")
     is_upright = rankdir in ("TB", "BT")
-    ranks = _ranks(len(boxes), arrows)
-    if not arrows:
-        ranks = list(range(len(boxes)))
+    ranks = _ranks(len(boxes), arrows) if arrows else range(len(boxes))
     items = [
         _Item(*((box.height, box.width) if is_upright else (box.width, box.height)), rank)
         for box, rank in zip(boxes, ranks, strict=True)
@@ -185,35 +183,51 @@ def _arranged(boxes: list[_Box], arrows: set[tuple[int, int]], rankdir: str) -> 
         rows[item.rank].append(item)
     paths = [_path(items[source], items[target], rows) for source, target in sorted(arrows)]
     _order(rows)
-    starts, depth = [], 0.0
-    for row in rows:
-        starts.append(depth)
-        depth += max(item.depth for item in row) + _RANK_GAP
-    depth -= _RANK_GAP
-    minimum = min(item.across - item.breadth / 2 for row in rows for item in row)
-    breadth = max(item.across + item.breadth / 2 for row in rows for item in row) - minimum
-    is_backward = rankdir in ("BT", "RL")
+    plane = _Plane(rows, is_upright, rankdir in ("BT", "RL"))
+    elements = [plane.arrow(path) for path in paths]
+    elements += [plane.box(box, item) for box, item in zip(boxes, items, strict=True)]
+    return _Box(*plane.size(), "".join(elements))
 
-    def point(along: float, across: float) -> tuple[float, float]:
-        along = depth - along if is_backward else along
-        return (across - minimum, along) if is_upright else (along, across - minimum)
 
-    elements = []
-    for path in paths:
-        ends = [(starts[path[0].rank] + path[0].depth, path[0].across)]
-        for item in path[1:-1]:
-            row_depth = max(neighbour.depth for neighbour in rows[item.rank])
-            start = starts[item.rank]
-            ends += [(start, item.across), (start + row_depth, item.across)]
-        ends.append((starts[path[-1].rank], path[-1].across))
-        elements.append(_curve([point(*end) for end in ends], is_upright))
-    for box, item in zip(boxes, items, strict=True):
-        begin, end = starts[item.rank], starts[item.rank] + item.depth
-        x, y = point(end if is_backward else begin, item.across)
+class _Plane:
+    """The coordinates of a picture, whose ranks follow each other in one of four directions."""
+
+    def __init__(self, rows: list[list[_Item]], is_upright: bool, is_backward: bool) -> None:
+        self._is_upright, self._is_backward = is_upright, is_backward
+        #: The size of each rank in the direction of the arrows, and where it starts.
+        self._depths = [max(item.depth for item in row) for row in rows]
+        self._starts = [0.0, *accumulate(depth + _RANK_GAP for depth in self._depths)]
+        self._depth = self._starts.pop() - _RANK_GAP
+        items = [item for row in rows for item in row]
+        self._minimum = min(item.across - item.breadth / 2 for item in items)
+        self._breadth = max(item.across + item.breadth / 2 for item in items) - self._minimum
+
+    def size(self) -> tuple[float, float]:
+        """Return the width and the height."""
+        sizes = self._breadth, self._depth
+        return sizes if self._is_upright else sizes[::-1]
+
+    def _point(self, along: float, across: float) -> tuple[float, float]:
+        along = self._depth - along if self._is_backward else along
+        across -= self._minimum
+        return (across, along) if self._is_upright else (along, across)
+
+    def arrow(self, path: list[_Item]) -> str:
+        """Return the arrow from the end of the first item to the start of the last."""
+        first, *crossed, last = path
+        ends = [(self._starts[first.rank] + first.depth, first.across)]
+        for item in crossed:
+            start = self._starts[item.rank]
+            ends += [(start, item.across), (start + self._depths[item.rank], item.across)]
+        ends.append((self._starts[last.rank], last.across))
+        return _curve([self._point(*end) for end in ends], self._is_upright)
+
+    def box(self, box: _Box, item: _Item) -> str:
+        """Return the elements of a box at the position of its item."""
+        start = self._starts[item.rank]
+        x, y = self._point(start + item.depth if self._is_backward else start, item.across)
         half = item.breadth / 2
-        elements.append(_moved(box.elements, *((x - half, y) if is_upright else (x, y - half))))
-    size = (breadth, depth) if is_upright else (depth, breadth)
-    return _Box(*size, "".join(elements))
+        return _moved(box.elements, *((x - half, y) if self._is_upright else (x, y - half)))
 
 
 def _path(source: _Item, target: _Item, rows: list[list[_Item]]) -> list[_Item]:
