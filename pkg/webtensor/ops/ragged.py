@@ -196,7 +196,7 @@ def ragged_tensor_to_tensor(
     ``row_partition_types`` says how each int32 tensor of ``row_partition_tensors`` parts an axis,
     from the outermost in: "ROW_SPLITS" where rows end, "VALUE_ROWIDS" the row of each value, which
     must follow a "FIRST_DIM_SIZE", the number of rows. ``shape`` is the result's, with -1 for
-    lengths that fit the longest row, or just -1; rows that are longer are cut.
+    sizes that fit the longest row, or just -1; rows that are longer are cut.
 
     Raises:
         TypeError: partitions or the shape are not int32.

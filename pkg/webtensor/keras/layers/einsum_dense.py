@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from webtensor import ops as wt
@@ -110,6 +110,22 @@ def _shapes(equation: _Equation, bias_axes: str | None, shape: Shape, partial: S
         )
     input_sizes = dict(zip(inputs, shape[start:], strict=False))
     output_sizes = dict(zip(outputs, output_shape[start:], strict=False))
+    _check_letters(kernel, outputs, input_sizes, output_sizes)
+    return _Shapes(
+        tuple([output_sizes.get(letter, input_sizes.get(letter)) for letter in kernel]),
+        _bias_shape(equation, bias_axes, output_sizes, elided),
+        tuple(output_shape),
+        [axis for axis, letter in enumerate(kernel) if letter not in output_sizes],
+        [axis for axis, letter in enumerate(kernel) if letter in output_sizes],
+    )
+
+
+def _check_letters(
+    kernel: str,
+    outputs: str,
+    input_sizes: Mapping[str, int | None],
+    output_sizes: Mapping[str, int | None],
+) -> None:
     for letter, size in input_sizes.items():
         if output_sizes.get(letter) not in (None, size):
             raise ValueError(
@@ -122,13 +138,6 @@ def _shapes(equation: _Equation, bias_axes: str | None, shape: Shape, partial: S
                 f"EinsumDense: axis {letter!r} of the result is neither one of the inputs nor one "
                 "of the kernel"
             )
-    return _Shapes(
-        tuple([output_sizes.get(letter, input_sizes.get(letter)) for letter in kernel]),
-        _bias_shape(equation, bias_axes, output_sizes, elided),
-        tuple(output_shape),
-        [axis for axis, letter in enumerate(kernel) if letter not in output_sizes],
-        [axis for axis, letter in enumerate(kernel) if letter in output_sizes],
-    )
 
 
 def _bias_shape(

@@ -51,6 +51,25 @@ class Windows(NamedTuple):
         return [[0, 0], *inner, [0, 0]]
 
 
+def _check(
+    rank: int,
+    shape: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    pads: Sequence[int],
+) -> None:
+    for name, values, count in (
+        ("kernel_shape", shape, rank),
+        ("strides", strides, rank),
+        ("dilations", dilations, rank),
+        ("pads", pads, 2 * rank),
+    ):
+        if len(values) != count:
+            raise ValueError(f"{name} must have {count} numbers, but is {list(values)}")
+    if min((*strides, *dilations, *shape), default=1) < 1:
+        raise ValueError("the numbers of kernel_shape, strides and dilations must be positive")
+
+
 def windows_of(
     sizes: Sequence[int],
     shape: Sequence[int],
@@ -70,16 +89,7 @@ def windows_of(
     if auto_pad not in ("NOTSET", "", "SAME_LOWER", "SAME_UPPER", "VALID"):
         raise ValueError(f"auto_pad is {auto_pad!r:.200}")
     explicit = (pads or [0] * 2 * rank) if auto_pad in ("NOTSET", "") else [0] * 2 * rank
-    for name, values, count in (
-        ("kernel_shape", shape, rank),
-        ("strides", strides, rank),
-        ("dilations", dilations, rank),
-        ("pads", explicit, 2 * rank),
-    ):
-        if len(values) != count:
-            raise ValueError(f"{name} must have {count} numbers, but is {list(values)}")
-    if min((*strides, *dilations, *shape), default=1) < 1:
-        raise ValueError("the numbers of kernel_shape, strides and dilations must be positive")
+    _check(rank, shape, strides, dilations, explicit)
     begins, ends = list(explicit[:rank]), list(explicit[rank:])
     more, counts = [0] * rank, [0] * rank
     for axis, size in enumerate(sizes):
