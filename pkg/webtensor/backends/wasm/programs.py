@@ -17,6 +17,7 @@ from webtensor.backends.api import DescribedKernel, Handle, Stored
 from webtensor.backends.chains import with_chains
 from webtensor.backends.joining import with_joined_calls
 from webtensor.backends.programs import KernelCall, Program, ProgramOperand, last_uses
+from webtensor.backends.wasm.aliases import find_aliases
 from webtensor.backends.wasm.descriptions import (
     RESULT,
     Address,
@@ -29,7 +30,6 @@ from webtensor.backends.wasm.descriptions import (
     is_lookup,
 )
 from webtensor.backends.wasm.links import is_end, is_link
-from webtensor.backends.wasm.places import placed_together
 from webtensor.errors import KernelNotFoundError
 
 if TYPE_CHECKING:
@@ -291,7 +291,7 @@ class WasmProgram:
         self._queue: array[float] = array("d")
         for number, (call, description) in enumerate(zip(program.calls, descriptions, strict=True)):
             for index, step in enumerate(description.calls):
-                if (number, index) in self._places.unneeded:
+                if (number, index) in self._aliases.unneeded:
                     continue
                 words, first, lookups = self._begin(step)
                 for position, argument in enumerate(step.arguments, first):
@@ -359,7 +359,7 @@ class WasmProgram:
             words[position] = self._scratch[number][RESULT.block - 1 - block] + offset
             return
         value = sources + number if block == RESULT.block else calls[number].inputs[block]
-        value, before = self._places.whole(value)
+        value, before = self._aliases.whole(value)
         offset += before
         if value < sources:
             self._source_gaps.append(_Gap(words, position, value, offset))
@@ -436,11 +436,11 @@ class WasmProgram:
         """Assign addresses to temporary values, scratch memory and geometries."""
         program = self._program
         sources, results = program.sources, {*program.results}
-        self._places = placed_together(program)
+        self._aliases = find_aliases(program)
         temporary: dict[int, Life] = {}
         for index, unneeded in enumerate(last_uses(program)):
             for number in unneeded:
-                whole, _ = self._places.whole(number)
+                whole, _ = self._aliases.whole(number)
                 if whole < sources or whole in results:
                     continue
                 begin, size = number - sources, _rounded(descriptions[whole - sources].bytes)

@@ -11,14 +11,14 @@ from typing import NamedTuple
 from webtensor.backends.programs import KernelCall, Program
 from webtensor.shapes import contiguous_strides
 
-__all__ = ["Places", "placed_together"]
+__all__ = ["Aliases", "find_aliases"]
 
 #: Values begin at a multiple of so many bytes, and kernels may write up to the next one.
 _ALIGNMENT = 16
 
 
-class Places(NamedTuple):
-    """Where values lie.
+class Aliases(NamedTuple):
+    """Which values lie in the memory of others.
 
     Attributes:
         inside: for a value, the one that has it, and from which byte on.
@@ -38,28 +38,28 @@ class Places(NamedTuple):
         return value, offset
 
 
-def placed_together(program: Program) -> Places:
+def find_aliases(program: Program) -> Aliases:
     """Return which values of a program need no memory of their own."""
-    places = Places({}, set())
+    aliases = Aliases({}, set())
     results = {*program.results}
     for index, call in enumerate(program.calls):
         value = program.sources + index
         if call.late is not None:
             continue
         if call.kernel == "concat":
-            _place_parts(places, program, index, call, results)
+            _add_parts(aliases, program, index, call, results)
         elif call.kernel == "strided" and value not in results:
             offset = _offset_of_part(call)
             if offset is not None:
-                places.inside[value] = call.inputs[0], offset
-                places.unneeded.add((index, 0))
-    return places
+                aliases.inside[value] = call.inputs[0], offset
+                aliases.unneeded.add((index, 0))
+    return aliases
 
 
-def _place_parts(
-    places: Places, program: Program, index: int, call: KernelCall, results: set[int]
+def _add_parts(
+    aliases: Aliases, program: Program, index: int, call: KernelCall, results: set[int]
 ) -> None:
-    """Place what a call joins in the memory of its result."""
+    """Note which of what a call joins is computed in the memory of its result."""
     outer, sizes = call.attributes
     if outer != 1:
         return
@@ -69,11 +69,11 @@ def _place_parts(
         is_own = number >= program.sources and number not in results
         if (
             is_own
-            and number not in places.inside
+            and number not in aliases.inside
             and offset % _ALIGNMENT == count % _ALIGNMENT == 0
         ):
-            places.inside[number] = program.sources + index, offset
-            places.unneeded.add((index, part))
+            aliases.inside[number] = program.sources + index, offset
+            aliases.unneeded.add((index, part))
         offset += count
 
 

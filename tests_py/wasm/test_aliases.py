@@ -8,7 +8,7 @@ import pytest
 import webtensor as wt
 from webtensor.backends.programs import KernelCall, Program
 from webtensor.backends.signatures import Signature, Spec
-from webtensor.backends.wasm.places import placed_together
+from webtensor.backends.wasm.aliases import find_aliases
 from webtensor.dtypes import float32
 from webtensor.shapes import Shape, contiguous_strides, prod
 
@@ -104,11 +104,11 @@ def test_parts_lie_in_what_joins_them() -> None:
         ),
         (4,),
     )
-    places = placed_together(program)
-    assert places.inside == {1: (3, 0), 2: (3, 32), 3: (4, 32)}
-    assert places.unneeded == {(2, 0), (2, 1), (3, 1)}
-    assert places.whole(2) == (4, 64)
-    assert places.whole(0) == (0, 0)
+    aliases = find_aliases(program)
+    assert aliases.inside == {1: (3, 0), 2: (3, 32), 3: (4, 32)}
+    assert aliases.unneeded == {(2, 0), (2, 1), (3, 1)}
+    assert aliases.whole(2) == (4, 64)
+    assert aliases.whole(0) == (0, 0)
 
 
 def test_results_have_memory_of_their_own() -> None:
@@ -123,7 +123,7 @@ def test_results_have_memory_of_their_own() -> None:
         ),
         (1, 3, 4),
     )
-    assert placed_together(program).inside == {2: (0, 32)}
+    assert find_aliases(program).inside == {2: (0, 32)}
 
 
 @pytest.mark.parametrize(
@@ -139,4 +139,4 @@ def test_results_have_memory_of_their_own() -> None:
 def test_what_is_not_whole_is_copied(joined: KernelCall) -> None:
     unary = call("unary", (0,), (spec(8),), (8,))
     program = Program(1, (unary, unary, joined, call("unary", (3,), (spec(8),), (8,))), (4,))
-    assert placed_together(program).inside == {}
+    assert find_aliases(program).inside == {}
