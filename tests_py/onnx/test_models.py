@@ -219,6 +219,33 @@ def test_loop_with_carried_values_scan_outputs_and_a_nested_if() -> None:
     check(model, count=np.array(5), x=array([1, 2]))
 
 
+def test_a_loop_without_trips_stacks_nothing_of_the_declared_shapes_and_dtypes() -> None:
+    body = graph_of(
+        [
+            helper.make_node("Identity", ["goes_on"], ["still"]),
+            helper.make_node("Identity", ["sum"], ["next"]),
+            helper.make_node("Shape", ["sum"], ["sizes"]),
+            helper.make_node("Neg", ["sum"], ["seen"]),
+        ],
+        [value("trip", [], INT64), value("goes_on", [], BOOL), value("sum", ["n", 2])],
+        [
+            value("still", [], BOOL),
+            value("next", ["n", 2]),
+            value("sizes", [2], INT64),
+            value("seen", ["n", 2]),
+        ],
+    )
+    loop = helper.make_node("Loop", ["count", "", "x"], ["last", "sizes", "all"], body=body)
+    inputs = [value("count", [], INT64), value("x", ["n", 2])]
+    outputs = [value("last"), value("sizes", None, INT64), value("all")]
+    model: Any = wt.load_onnx(bytes_of(model_of([loop], inputs, outputs)))
+    for _ in range(2):
+        last, sizes, every = model.predict([wt.tensor(0), wt.ones((3, 2))])
+        assert last.shape == (3, 2)
+        assert (sizes.shape, sizes.dtype) == ((0, 2), "int32")
+        assert (every.shape, every.dtype) == ((0, 0, 2), "float32")
+
+
 def test_scan_of_two_inputs_with_directions_and_axes() -> None:
     body = graph_of(
         [

@@ -8,10 +8,12 @@ from typing import Any, TypeAlias
 
 from webtensor import ops
 from webtensor.engine import Tensor
+from webtensor.formats import onnx as format_
 from webtensor.graph.blocks import Block, Reads, run
 from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
 from webtensor.graph.operations import Bound, Row
 from webtensor.onnx.lowering import Body
+from webtensor.onnx.operations.element_types import dtype_of
 
 __all__ = ["control_flow"]
 
@@ -55,7 +57,7 @@ class _Subgraphs(Row):
         }
 
         plain = {name: value for name, value in attributes.items() if name not in bodies}
-        plain["num_results"] = len(blocks[self._names[0]].fetches)
+        plain["types"] = bodies[self._names[0]].types
 
         present = tuple(
             index for index, reference in enumerate(node.inputs) if reference != MISSING
@@ -108,7 +110,8 @@ def repeat(body: Callable[..., Reads], inputs: Sequence[Any], attributes: Any) -
     trips = None if limit is None else int((yield from _read(limit)))
     goes_on = True if condition is None else bool((yield from _read(condition)))
     state = list(inputs[2:])
-    stacks: list[list[Any]] = [[] for _ in range(attributes["num_results"] - 1 - len(state))]
+    types = attributes["types"][1 + len(state) :]
+    stacks: list[list[Any]] = [[] for _ in types]
     for trip in count():
         if not goes_on or trip == trips:
             break
@@ -119,7 +122,19 @@ def repeat(body: Callable[..., Reads], inputs: Sequence[Any], attributes: Any) -
         outputs = results[1 + len(state) :]
         for stack, output in zip(stacks, outputs, strict=True):
             stack.append(output)
-    return [*state, *(ops.stack(stack) if stack else ops.zeros((0,)) for stack in stacks)]
+    stacked = [
+        ops.stack(stack) if stack else _nothing(kind)
+        for stack, kind in zip(stacks, types, strict=True)
+    ]
+    return [*state, *stacked]
+
+
+def _nothing(kind: format_.Type) -> Tensor:
+    """Return no tensors of a type, stacked; unknown sizes are 0, as in ONNX Runtime."""
+    if not isinstance(kind, format_.TensorType):
+        return ops.zeros((0,))
+    sizes = [size if isinstance(size, int) else 0 for size in kind.shape or ()]
+    return ops.zeros((0, *sizes), dtype_of(kind.dtype))
 
 
 def _slices(value: Tensor, axis: int, direction: int) -> list[Tensor]:
@@ -201,4 +216,4 @@ def map_sequence(body: Callable[..., Reads], inputs: Sequence[Any], attributes: 
         values = [other[index] if isinstance(other, list) else other for other in others]
         results = yield from body(element, *values)
         rows.append(results)
-    return [[row[index] for row in rows] for index in range(attributes["num_results"])]
+    return [[row[index] for row in rows] for index in range(len(attributes["types"]))]

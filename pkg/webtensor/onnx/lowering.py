@@ -45,12 +45,14 @@ class Body(NamedTuple):
         feeds: its inputs, then the values that it captures.
         fetches: its outputs.
         inputs: the number of its inputs that are not captured.
+        types: the types of its outputs, as far as the file says them.
     """
 
     nodes: Nodes
     feeds: tuple[Reference, ...]
     fetches: tuple[Reference, ...]
     inputs: int
+    types: tuple[format_.Type, ...]
 
 
 class Lowered(NamedTuple):
@@ -292,7 +294,8 @@ class _Lowering:
             self.resolve(scope, value.name, f"output {value.name!r:.200}")
             for value in graph.outputs
         ]
-        body = Body(nodes, (*feeds, *scope.captured), tuple(fetches), len(feeds))
+        types = tuple(value.type for value in graph.outputs)
+        body = Body(nodes, (*feeds, *scope.captured), tuple(fetches), len(feeds), types)
         return body, list(scope.captured.values())
 
     def call(
