@@ -10,6 +10,7 @@ from typing import Any
 from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.graph.operations import Row
+from webtensor.io.stored_integers import INT32_MAX
 from webtensor.onnx.operations.operators import Operator, integers, number
 from webtensor.onnx.operations.shapes import checked_shape
 
@@ -42,8 +43,11 @@ def sliced(
 
 
 def _slice(start: int, end: int, step: int, size: int) -> slice:
-    """Return a slice; ends below the first element mean, backwards, that it is included."""
-    if step < 0 and end < -size:
+    """Return a slice; ends below the first element mean, backwards, that it is included.
+
+    So does the largest integer, as in ONNX Runtime.
+    """
+    if step < 0 and (end < -size or end >= INT32_MAX):
         return slice(start, None, step)
     return slice(start, end, step)
 
