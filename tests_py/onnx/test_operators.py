@@ -30,6 +30,9 @@ def backward_slice(end: int) -> Case:
 CASES = {
     "slices backward to the largest 32-bit integer": backward_slice(INT32_MAX),
     "slices backward to the largest 64-bit integer": backward_slice(INT64_MAX),
+    "dynamic quantization of zeros": onnx_case(
+        "DynamicQuantizeLinear", {"x": array([[0, 0]])}, outputs="yyy"
+    ),
 }
 
 

@@ -66,7 +66,7 @@ def dequantized(
 def dynamically_quantized(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Quantize to 8 bits, between the extremes; return scale and zero point, too."""
     low, high = ops.minimum(ops.min(x), 0.0), ops.maximum(ops.max(x), 0.0)
-    scale = (high - low) / 255.0
+    scale = ops.where(ops.equal(low, high), 1.0, (high - low) / 255.0)
     zero = ops.clip(ops.round(-low / scale), 0.0, 255.0)
     result = ops.clip(ops.round(x / scale) + zero, 0.0, 255.0)
     return ops.astype(result, "int32"), scale, ops.astype(zero, "int32")
