@@ -35,21 +35,22 @@ def sliced(
     ):
         if not step:
             raise ValueError("a step is 0")
-        size = x.shape[axis]
-        range_ = range(*_slice(start, end, step, size).indices(size))
+        range_ = _range(start, end, step, x.shape[axis])
         stop = range_.stop if range_.stop >= 0 else None
         parts[axis] = slice(range_.start, stop, step) if len(range_) else slice(0, 0)
     return x[tuple(parts)]
 
 
-def _slice(start: int, end: int, step: int, size: int) -> slice:
-    """Return a slice; ends below the first element mean, backwards, that it is included.
+def _range(start: int, end: int, step: int, size: int) -> range:
+    """Return the indices of a slice; bounds outside an axis become the closest ones.
 
-    So does the largest integer, as in ONNX Runtime.
+    Backward, the largest integer is the beginning of the axis, as in ONNX Runtime.
     """
-    if step < 0 and (end < -size or end >= INT32_MAX):
-        return slice(start, None, step)
-    return slice(start, end, step)
+    start, end = (bound + size if bound < 0 else bound for bound in (start, end))
+    if step > 0:
+        return range(min(max(start, 0), size), min(max(end, 0), size), step)
+    end = -1 if end >= INT32_MAX else min(max(end, -1), size - 1)
+    return range(min(max(start, 0), size - 1), end, step)
 
 
 def cropped(x: Tensor, begins: Sequence[int], ends: Sequence[int], fill: Any = 0) -> Tensor:
