@@ -20,16 +20,30 @@ def onnx_case(op: str, inputs: Arrays, attributes: dict[str, Any] | None = None,
     return Case(op, inputs, attributes or {}, domain="", **more)
 
 
-def backward_slice(end: int) -> Case:
-    bounds = {"starts": [-1], "ends": [end], "axes": [0], "steps": [-2]}
+def backward_slice(start: int, end: int) -> Case:
+    bounds = {"starts": [start], "ends": [end], "axes": [0], "steps": [-2]}
     inputs = {"x": array([1, 2, 3, 4, 5])}
     inputs.update((name, array(values, np.int64)) for name, values in bounds.items())
     return onnx_case("Slice", inputs, constants=tuple(bounds))
 
 
+def suppression(threshold: float) -> Case:
+    """Boxes of which the first two overlap by a half, and the last only touches the first."""
+    inputs = {
+        "boxes": array([[[0, 0, 1, 2], [0, 0, 1, 1], [0, 2, 1, 3]]]),
+        "scores": array([[[0.9, 0.8, 0.7]]]),
+        "limit": array([9], np.int64),
+        "threshold": array([threshold]),
+    }
+    return onnx_case("NonMaxSuppression", inputs)
+
+
 CASES = {
-    "slices backward to the largest 32-bit integer": backward_slice(INT32_MAX),
-    "slices backward to the largest 64-bit integer": backward_slice(INT64_MAX),
+    "slices backward from before the first element": backward_slice(-9, -9),
+    "slices backward to the largest 32-bit integer": backward_slice(-1, INT32_MAX),
+    "slices backward to the largest 64-bit integer": backward_slice(-1, INT64_MAX),
+    "boxes that do not overlap at a threshold of 0": suppression(0.0),
+    "boxes that overlap by the threshold": suppression(0.5),
     "dynamic quantization of zeros": onnx_case(
         "DynamicQuantizeLinear", {"x": array([[0, 0]])}, outputs="yyy"
     ),

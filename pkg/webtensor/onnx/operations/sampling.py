@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import product
-from math import inf
+from math import inf, nextafter
 from typing import Any
 
 from webtensor import ops
@@ -140,11 +140,13 @@ def suppressed(
             [y - height / 2.0, x - width / 2.0, y + height / 2.0, x + width / 2.0], -1
         )
     limit = min(int(max_output_boxes_per_class), boxes.shape[1])
+    # Boxes overlap too much above the threshold; to the operation below, they do from it on.
+    least_overlap = nextafter(iou_threshold, 1.0)
     rows: list[list[int]] = []
     for batch in range(scores.shape[0] if limit else 0):
         for kind in range(scores.shape[1]):
             chosen = ops.image.non_max_suppression(
-                boxes[batch], scores[batch, kind], limit, iou_threshold, score_threshold
+                boxes[batch], scores[batch, kind], limit, least_overlap, score_threshold
             )
             rows += [[batch, kind, int(box)] for box in chosen.tolist()]
     return ops.tensor(rows, shape=(len(rows), 3), dtype="int32")
