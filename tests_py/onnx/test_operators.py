@@ -38,12 +38,25 @@ def suppression(threshold: float) -> Case:
     return onnx_case("NonMaxSuppression", inputs)
 
 
+def pooled_regions(mode: str) -> Case:
+    """Regions without height, and with a negative width."""
+    inputs = {
+        "x": np.arange(48, dtype=np.float32).reshape(1, 3, 4, 4),
+        "rois": array([[1, 2, 3, 2], [3, 1, 2, 3]]),
+        "batch": array([0, 0], np.int64),
+    }
+    sizes = {"output_height": 2, "output_width": 2}
+    return onnx_case("RoiAlign", inputs, {**sizes, "mode": mode})
+
+
 CASES = {
     "slices backward from before the first element": backward_slice(-9, -9),
     "slices backward to the largest 32-bit integer": backward_slice(-1, INT32_MAX),
     "slices backward to the largest 64-bit integer": backward_slice(-1, INT64_MAX),
     "boxes that do not overlap at a threshold of 0": suppression(0.0),
     "boxes that overlap by the threshold": suppression(0.5),
+    "means of regions without extent": pooled_regions("avg"),
+    "maxima of regions without extent": pooled_regions("max"),
     "dynamic quantization of zeros": onnx_case(
         "DynamicQuantizeLinear", {"x": array([[0, 0]])}, outputs="yyy"
     ),

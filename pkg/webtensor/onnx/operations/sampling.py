@@ -186,7 +186,7 @@ _Tap = tuple[int, float]
 
 def _bins(start: float, extent: float, count: int, ratio: int, size: int) -> list[list[list[_Tap]]]:
     """Return the samples of each bin along an axis, each as indices and weights."""
-    samples = ratio or max(-int(-extent // count), 1)
+    samples = ratio or max(-int(-extent // count), 0)
     bins = []
     for index in range(count):
         taps = []
@@ -206,8 +206,10 @@ def _bins(start: float, extent: float, count: int, ratio: int, size: int) -> lis
 def _pooled_region(
     image: Tensor, rows: list[list[list[_Tap]]], columns: list[list[list[_Tap]]], mode: str
 ) -> Tensor:
-    """Pool an image of shape (height, width, channels)."""
+    """Pool an image of shape (height, width, channels); bins without samples are 0."""
     count = len(rows[0]) * len(columns[0])
+    if not count:
+        return ops.zeros((len(rows), len(columns), image.shape[2]))
     result: Any = None
     for row_tap, column_tap in product(range(2), range(2)):
         row_part = [[taps[row_tap] for taps in samples] for samples in rows]
