@@ -172,6 +172,50 @@ def test_networks_of_many_strides_compute_the_same_for_all_sizes(head: str, tmp_
     model.dispose()
 
 
+#: Nodes that scale images up, or pad them, as PyTorch exports them, and constants.
+IMAGE_NODES: dict[str, tuple[list[tuple[str, list[str], dict[str, Any]]], dict[str, Any]]] = {
+    "twice the size": (
+        [("Resize", ["x", "", "scales"], {"mode": "linear"})],
+        {"scales": np.array([1, 1, 2, 2], "float32")},
+    ),
+    "twice the size, as PyTorch has it": (
+        [
+            (
+                "Resize",
+                ["x", "", "scales"],
+                {"mode": "linear", "coordinate_transformation_mode": "pytorch_half_pixel"},
+            )
+        ],
+        {"scales": np.array([1, 1, 2, 2], "float32")},
+    ),
+    "the size of the image": (
+        [
+            ("Conv", ["x", "filters"], {"strides": [2, 2]}),
+            ("Shape", ["x"], {"end": 1}),
+            ("Shape", ["x"], {"start": 2}),
+            ("Concat", ["1", "channels", "2"], {"axis": 0}),
+            ("Resize", ["0", "", "", "3"], {"mode": "linear"}),
+        ],
+        {"filters": FILTERS, "channels": np.array([4])},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IMAGE_NODES)
+def test_images_of_any_size_are_scaled_and_padded(name: str, tmp_path: Path) -> None:
+    rows, weights = IMAGE_NODES[name]
+    nodes = [
+        onnx.helper.make_node(op, inputs, [str(index)], **attributes)
+        for index, (op, inputs, attributes) in enumerate(rows)
+    ]
+    nodes.append(onnx.helper.make_node("Neg", [str(len(rows) - 1)], ["y"]))
+    session, model = converted_with(nodes, 4, weights, tmp_path)
+    for shape in ((1, 3, 32, 32), (1, 3, 9, 15), (1, 3, 101, 64)):
+        x = np.random.default_rng(2).random(shape, np.float32)
+        close(model.predict(x).numpy(), session.run(None, {"x": x})[0])
+    model.dispose()
+
+
 def test_signals_of_any_length(tmp_path: Path) -> None:
     make = onnx.helper.make_node
     filters = np.random.default_rng(2).standard_normal((8, 3, 400)).astype("float32")

@@ -1,10 +1,10 @@
 """Resizing along any axes, by interpolation between neighbours.
 
-Images with channels last are resized by one kernel where TensorFlow defines their pixels in the
-same way. Else each axis is resized by itself: the positions in the input that the elements of the
-result come from follow from the sizes, so that indices and weights of neighbours are computed on
-the host. As in ONNX Runtime, sizes, ratios and quotients are rounded to float32: 7 / 0.7 and the
-like then are the integers that they stand for.
+Images are resized by one kernel where TensorFlow defines their pixels in the same way. Else each
+axis is resized by itself: the positions in the input that the elements of the result come from
+follow from the sizes, so that indices and weights of neighbours are computed on the host. As in
+ONNX Runtime, sizes, ratios and quotients are rounded to float32: 7 / 0.7 and the like then are the
+integers that they stand for.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from webtensor.engine import Tensor
 from webtensor.graph.operations import Row
 from webtensor.onnx.operations.operators import Operator, integers, numbers
 from webtensor.onnx.operations.shapes import checked_shape
+from webtensor.onnx.operations.windows import channels_first, channels_last
 
 __all__ = ["ROWS"]
 
@@ -166,12 +167,20 @@ _BILINEAR = {
 
 
 def _resized_images(x: Tensor, axes: Mapping[int, _Axis], options: _Options) -> Tensor | None:
-    """Resize images with channels last, or return None where no kernel computes the same pixels."""
-    is_exact = all(isclose(axis.size * axis.scale, axis.result) for axis in axes.values())
-    if not is_exact or not {*axes} <= {1, 2} or len(x.shape) != 4:
+    """Resize images, or return None where no kernel computes the same pixels."""
+    is_exact = all(
+        isclose(axis.size * axis.scale, axis.result, rel_tol=1e-6) for axis in axes.values()
+    )
+    if not is_exact or len(x.shape) != 4 or 0 in axes:
         return None
+    if 3 in axes:
+        last = {number - 1: axis for number, axis in axes.items()}
+        result = _resized_images(channels_last(x), last, options)
+        return None if result is None else channels_first(result)
     size = [axes[number].result if number in axes else x.shape[number] for number in (1, 2)]
     mode, dtype = options.transformation, str(x.dtype)
+    if mode == "pytorch_half_pixel" and min(size) > 1:
+        mode = "half_pixel"
     are_integers = all(axis.scale.is_integer() for axis in axes.values())
     is_nearest = options.mode == "nearest" and (mode, options.nearest) in _BLOCKS
     if is_nearest and are_integers and dtype in ("float32", "int32"):
