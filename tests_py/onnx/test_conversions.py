@@ -198,6 +198,10 @@ IMAGE_NODES: dict[str, tuple[list[tuple[str, list[str], dict[str, Any]]], dict[s
         ],
         {"filters": FILTERS, "channels": np.array([4])},
     ),
+    "reflection": (
+        [("Pad", ["x", "pads"], {"mode": "reflect"})],
+        {"pads": np.array([0, 0, 3, 1, 0, 0, 2, 4])},
+    ),
 }
 
 

@@ -92,7 +92,12 @@ def padded(
             filled = cropped(ops.astype(x, "int32"), begins, ends, int(value or 0))
             return ops.astype(filled, "bool")
         return cropped(x, begins, ends, value or 0)
-    for axis, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+    pairs = list(zip(begins, ends, strict=True))
+    if mode == "reflect" and all(
+        0 <= min(pair) <= max(pair) < size for pair, size in zip(pairs, x.shape, strict=True)
+    ):
+        return ops.mirror_pad(x, pairs, mode)
+    for axis, (begin, end) in enumerate(pairs):
         if begin or end:
             indices = [
                 _source(at, x.shape[axis], mode) for at in range(-begin, x.shape[axis] + end)
