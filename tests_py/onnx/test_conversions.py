@@ -220,6 +220,31 @@ def test_images_of_any_size_are_scaled_and_padded(name: str, tmp_path: Path) -> 
     model.dispose()
 
 
+def test_an_axis_named_as_a_sum_has_the_sum_of_the_sizes(tmp_path: Path) -> None:
+    """As masks of language models that keep keys and values are declared."""
+    value, float32 = onnx.helper.make_tensor_value_info, onnx.TensorProto.FLOAT
+    graph = onnx.helper.make_graph(
+        [
+            onnx.helper.make_node("Concat", ["past", "x", "sink"], ["keys"], axis=1),
+            onnx.helper.make_node("Mul", ["keys", "mask"], ["y"]),
+        ],
+        "graph",
+        [
+            value("x", float32, [1, "new"]),
+            value("past", float32, [1, "old"]),
+            value("mask", float32, [1, "old + new + 1"]),
+        ],
+        [value("y", float32, None)],
+        [onnx.numpy_helper.from_array(np.ones((1, 1), "float32"), "sink")],
+    )
+    onnx.save(onnx.helper.make_model(graph), str(tmp_path / "model.onnx"))
+    convert_model(tmp_path / "model.onnx", tmp_path / "web")
+    model: Any = wt.load_graph_model(tmp_path / "web")
+    inputs = {"x": [[1.0]], "past": [[2.0, 3.0]], "mask": [[1.0, 0.0, 1.0, 4.0]]}
+    assert model.predict(inputs).tolist() == [[2.0, 0.0, 1.0, 4.0]]
+    model.dispose()
+
+
 def test_signals_of_any_length(tmp_path: Path) -> None:
     make = onnx.helper.make_node
     filters = np.random.default_rng(2).standard_normal((8, 3, 400)).astype("float32")

@@ -7,7 +7,7 @@ graph fails in a check.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -53,11 +53,13 @@ class Grouping:
         batches: the axes of each group that is a batch.
         others: those of other groups.
         is_signal: whether the only one of the other groups may be thousands of samples long.
+        sums: the terms of axes whose name is a sum, such as "past + 1".
     """
 
     batches: Sequence[Sequence[Dimension]]
     others: Sequence[Sequence[Dimension]]
     is_signal: bool
+    sums: Mapping[Dimension, Sequence[str]]
 
     def runs(self) -> Iterator[Sequence[Sizes]]:
         """Yield sizes of runs, the last of which is a check, in the order to try them.
@@ -65,7 +67,7 @@ class Grouping:
         Without unknown sizes there are two traces, which show what depends on elements.
         """
         if not self.batches and not self.others:
-            yield [{}, {}, {}]
+            yield [self._sizes((), ())] * 3
             return
         tables = [_SMALL, _MIXED, _DIVISIBLE, _LARGE] if self.others else [_SMALL]
         for table in [*tables, _LONG] if self.is_signal else tables:
@@ -88,12 +90,15 @@ class Grouping:
 
     def _sizes(self, batches: Sequence[int], others: Sequence[int]) -> Sizes:
         """Return the size of each axis, for sizes of the first groups of both kinds."""
-        return {
+        result = {
             axis: _of_group(sizes, number)
             for groups, sizes in ((self.batches, batches), (self.others, others))
             for number, group in enumerate(groups)
             for axis in group
         }
+        for axis, terms in self.sums.items():
+            result[axis] = sum(int(term) if term.isdecimal() else result[term] for term in terms)
+        return result
 
 
 def _of_group(sizes: Sequence[int], number: int) -> int:
@@ -106,7 +111,8 @@ def groupings(inputs: Sequence[TracedInput]) -> Iterator[Grouping]:
     """Yield ways to say which unknown axes have the same size, from few to many.
 
     At first only axes of one name do; then all first axes, the same axes of all inputs unless they
-    have names, and at last the same axes whatever their names are.
+    have names, and at last the same axes whatever their names are. Axes whose name is a sum have
+    the sum of the sizes always.
     """
     axes: dict[Dimension, int] = {}
     in_batches: set[Dimension] = set()
@@ -116,6 +122,8 @@ def groupings(inputs: Sequence[TracedInput]) -> Iterator[Grouping]:
                 axes[size] = min(axis, axes.get(size, axis))
                 if axis == 0 and len(value.shape) > 1:
                     in_batches.add(size)
+    sums = _sums(axes)
+    axes = {size: axis for size, axis in axes.items() if size not in sums}
     keys: list[dict[Dimension, Hashable]] = [
         {size: size for size in axes},
         {size: size if axis else axis for size, axis in axes.items()},
@@ -136,7 +144,17 @@ def groupings(inputs: Sequence[TracedInput]) -> Iterator[Grouping]:
         is_signal = len(others) == 1 and all(
             _may_be_signal(value) for value in inputs if not {*others[0]}.isdisjoint(value.shape)
         )
-        yield Grouping(batches, others, is_signal)
+        yield Grouping(batches, others, is_signal, sums)
+
+
+def _sums(axes: Collection[Dimension]) -> dict[Dimension, list[str]]:
+    """Return the terms of the axes that are named as sums of others and of numbers."""
+    sums: dict[Dimension, list[str]] = {}
+    for name in axes:
+        terms = [term.strip() for term in name.split("+")] if isinstance(name, str) else []
+        if len(terms) > 1 and all(term in axes or term.isdecimal() for term in terms):
+            sums[name] = terms
+    return sums
 
 
 def _may_be_signal(value: TracedInput) -> bool:
