@@ -153,6 +153,14 @@ def test_layer_that_the_file_has_under_another_name(tmp_path: Path):
     same_weights(new, old)
 
 
+def test_bfloat16_weights_of_keras(tmp_path: Path):
+    theirs = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3, dtype="bfloat16")])
+    theirs.save(tmp_path / "theirs.keras")
+    mine = ours.saving.load_model(tmp_path / "theirs.keras")
+    for first, second in zip(mine.get_weights(), theirs.get_weights(), strict=True):
+        np.testing.assert_array_equal(first, np.asarray(second, "float32"))
+
+
 # -- older files -------------------------------------------------------------------------------
 
 

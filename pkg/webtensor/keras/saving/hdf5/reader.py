@@ -336,6 +336,9 @@ class _Reader:
             return self.number_type("bfloat16" if is_bfloat16 else f"float{8 * size}", size)
         if type_class == 3:
             return _Datatype("string", size, "fixed")
+        if type_class == 5 and size == 2:
+            # Keras writes bfloat16 as opaque bytes.
+            return _Datatype("bfloat16", size)
         if type_class == 8:
             # h5py writes booleans as an enumeration of FALSE and TRUE.
             return self.number_type("bool" if size == 1 and bits & 0xFFFF == 2 else "", size)
