@@ -180,6 +180,16 @@ def test_one_hdf5_file(saved: SavedModel, tmp_path: Path):
     same(mine, again, saved.inputs())
 
 
+def test_variables_with_the_same_path_in_an_hdf5_file(tmp_path: Path):
+    both = keras.layers.Bidirectional(keras.layers.RNN(keras.layers.LSTMCell(2)))
+    theirs = keras.Sequential([keras.Input((3, 2)), both])
+    randomized(theirs).save(tmp_path / "theirs.h5")
+    mine = ours.saving.load_model(tmp_path / "theirs.h5")
+    assert mine.weights[0].path == mine.weights[3].path
+    mine.save(tmp_path / "mine.h5")
+    same_weights(keras.saving.load_model(tmp_path / "mine.h5"), theirs)
+
+
 def test_one_hdf5_file_with_an_optimizer(tmp_path: Path):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(6, 4)).astype("float32"), rng.normal(size=(6, 2)).astype("float32")

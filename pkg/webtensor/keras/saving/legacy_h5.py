@@ -295,9 +295,14 @@ def write_legacy_model(file: IO[bytes], model: Model, include_optimizer: bool) -
 
 
 def _put_weights(group: Group, variables: Sequence[Variable]) -> None:
-    names = [str(getattr(variable, "path", variable.name)) for variable in variables]
-    _put_names(group, "weight_names", names)
-    for name, variable in zip(names, variables, strict=True):
+    named: dict[str, Variable] = {}
+    for variable in variables:
+        name = str(getattr(variable, "path", variable.name))
+        while name in named:  # in a loaded layer, both directions have the same paths
+            name += "_"
+        named[name] = variable
+    _put_names(group, "weight_names", [*named])
+    for name, variable in named.items():
         group.put(name, elements_of(variable.value))
 
 
