@@ -38,6 +38,23 @@ def test_layers_without_weights_are_built_unless_a_subclass_builds(
     assert not building(*args).built
 
 
+@BOTH
+def test_layers_in_a_layer_that_says_its_output_shape_are_built_by_a_symbolic_call(k: Any) -> None:
+    class Block(k.layers.Layer):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.dense = k.layers.Dense(3)
+
+        def call(self, inputs: Any) -> Any:
+            return self.dense(inputs)
+
+        def compute_output_shape(self, input_shape: Any) -> Any:
+            return input_shape
+
+    x = k.Input((3,))
+    assert len(k.Model(x, Block()(x)).weights) == 2
+
+
 # -- masks ---------------------------------------------------------------------------------------
 
 

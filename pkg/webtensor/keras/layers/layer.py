@@ -11,6 +11,7 @@ The variables, dtypes and losses of layers are in ``layer_state``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import wraps
 from inspect import signature
@@ -392,6 +393,9 @@ class Layer(LayerState):
         """Return symbolic tensors like the outputs of ``call``."""
         if type(self).compute_output_shape is Layer.compute_output_shape:
             return super().compute_output_spec(*args, **kwargs)
+        if type(self).build is Layer.build and not all(layer.built for layer in self._layers):
+            with suppress(Exception):  # where it cannot be traced, the first call builds them
+                super().compute_output_spec(*args, **kwargs)
         method = type(self).compute_output_shape
         parameters = shape_parameters(method, self.compute_output_shape is method)
         if parameters is None or len(parameters) == 1:
