@@ -132,6 +132,18 @@ def test_functions_that_double_again_and_again(tmp_path: Path) -> None:
         ),
         ([node("y", "While", "x")], [], "node 'y' has no function 'cond'"),
         ([node("y", "Relu", "a"), node("a", "AssignVariableOp", "x")], [], "assigns a variable"),
+        (
+            [call("y", "f", "x")],
+            [
+                function(
+                    "f",
+                    node("r", "ReadVariableOp", "x"),
+                    node("a", "AssignAddVariableOp", "x", "x"),
+                    result="r:value:0",
+                )
+            ],
+            "node 'a' assigns a variable that the outputs need",
+        ),
         ([node("y", "Quux", "x"), node("z", "Foo", "y")], [], "operations that are unknown: Quux"),
         ([node("y", "IdentityN:1", "x")], [], "unknown"),
     ],

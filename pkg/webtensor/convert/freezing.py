@@ -35,6 +35,7 @@ from webtensor.graph.ordering import ordered
 
 __all__ = ["freeze"]
 
+_READINGS = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd"})
 #: Functions may call functions to this depth.
 _MAX_CALLS = 50
 
@@ -149,6 +150,7 @@ class Freezing:
             fed=arguments,
             follows_controls=self.is_initializing or has_branches,
         )
+        self._refuse_states(nodes, order, arguments)
         copying = Copying(self, scope, arguments, attributes or {}, has_branches)
         self.source.budget.spend_items(len(order) + 1, self.where)
         for node in order:
@@ -158,6 +160,21 @@ class Freezing:
             copying.copy(node)
         self._depth -= 1
         return [copying.resolved(target) for target in targets]
+
+    def _refuse_states(
+        self, nodes: Nodes, order: Iterable[Node], arguments: Mapping[str, Reference]
+    ) -> None:
+        """Refuse a function that assigns a variable and needs its value."""
+        if self.is_initializing:
+            return
+        read = {node.inputs[0].node for node in order if node.op in _READINGS and node.inputs}
+        for node in nodes.values():
+            variables = {reference.node for reference in node.inputs[:1]} & read
+            if node.op.startswith("Assign") and variables & {*arguments}:
+                raise ModelFormatError(
+                    f"{self.where}: node {node.name!r:.200} assigns a variable that the outputs "
+                    "need, but graph models have none"
+                )
 
     def function(self, name: str) -> FunctionDef:
         """Return a function of the graph's library.
