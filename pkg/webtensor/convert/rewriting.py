@@ -124,7 +124,7 @@ def _unsorted_segment_sum(rewriting: Rewriting) -> list[Reference]:
 def _segment_sum(rewriting: Rewriting) -> list[Reference]:
     """Replace a sum of segments by ScatterNd, which adds up what it puts in one place.
 
-    Segments are numbers along the first axis, and not negative.
+    Segments are numbers along the first axes, and not negative.
     """
     data, segments, count = rewriting.inputs
     kind = rewriting.node.attributes.get("T")
@@ -132,10 +132,11 @@ def _segment_sum(rewriting: Rewriting) -> list[Reference]:
     last, first = (rewriting.constant(name, value, "int32") for name, value in _AXES)
     indices = rewriting.add("ExpandDims", segments, last, T=whole, Tdim=whole)
     shape = rewriting.add("Shape", data, T=kind, out_type=whole)
-    begin, end, step = (
-        rewriting.constant(name, [value], "int32")
-        for name, value in (("begin", 1), ("end", 0), ("step", 1))
+    end, step = (
+        rewriting.constant(name, [value], "int32") for name, value in (("end", 0), ("step", 1))
     )
+    places = rewriting.add("Shape", segments, T=whole, out_type=whole)
+    begin = rewriting.add("Shape", places, T=whole, out_type=whole)
     inner = rewriting.add("StridedSlice", shape, begin, end, step, end_mask=1, T=whole, Index=whole)
     counts = rewriting.add("Pack", count, N=1, T=whole, axis=0)
     sizes = rewriting.add("ConcatV2", counts, inner, first, N=2, T=whole, Tidx=whole)

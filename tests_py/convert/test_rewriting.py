@@ -1,0 +1,62 @@
+"""Operations that graph models do not have, converted, against what NumPy computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import webtensor as wt
+from webtensor import io
+from webtensor.convert import convert_model
+
+Array = NDArray[Any]
+KINDS = {"float32": "DT_FLOAT", "int32": "DT_INT32"}
+
+
+def summed(x: Array, segments: Array, count: Array) -> Array:
+    """Sum what is in each segment."""
+    result = np.zeros((count, *x.shape[segments.ndim :]), x.dtype)
+    np.add.at(result, segments, x)
+    return result
+
+
+ROWS = np.arange(8, dtype="float32").reshape(4, 2)
+CASES: dict[str, tuple[str, Callable[..., Array], list[Array]]] = {
+    "UnsortedSegmentSum of matrices": (
+        "UnsortedSegmentSum",
+        summed,
+        [ROWS.reshape(2, 2, 2), np.array([[2, 0], [2, 1]], "int32"), np.array(4, "int32")],
+    ),
+    "UnsortedSegmentSum of elements": (
+        "UnsortedSegmentSum",
+        summed,
+        [ROWS, np.array([[2, 0]] * 4, "int32"), np.array(3, "int32")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rewritten_operations(name: str, tmp_path: Path) -> None:
+    op, compute, values = CASES[name]
+    inputs: list[dict[str, Any]] = [
+        {
+            "name": f"x{index}",
+            "op": "Placeholder",
+            "attr": {"dtype": {"type": KINDS[str(value.dtype)]}},
+        }
+        for index, value in enumerate(values)
+    ]
+    names = [node["name"] for node in inputs]
+    node = {"name": "y", "op": op, "input": names, "attr": {"T": {"type": "DT_FLOAT"}}}
+    artifacts = io.ModelArtifacts({"node": [*inputs, node]}, "graph-model")
+    io.save_artifacts(artifacts, str(tmp_path / "before"))
+    convert_model(tmp_path / "before", tmp_path / "after")
+    model = wt.load_graph_model(tmp_path / "after")
+    result = model.predict([wt.tensor(value) for value in values])
+    assert isinstance(result, wt.Tensor)
+    np.testing.assert_allclose(result.numpy(), compute(*values), rtol=1e-6)
