@@ -18,6 +18,17 @@ Array = NDArray[Any]
 KINDS = {"float32": "DT_FLOAT", "int32": "DT_INT32"}
 
 
+def added(sign: int) -> Callable[..., Array]:
+    """Return what adds updates to rows."""
+
+    def compute(x: Array, indices: Array, updates: Array) -> Array:
+        result = x.copy()
+        np.add.at(result, indices[:, 0], sign * updates)
+        return result
+
+    return compute
+
+
 def summed(x: Array, segments: Array, count: Array) -> Array:
     """Sum what is in each segment."""
     result = np.zeros((count, *x.shape[segments.ndim :]), x.dtype)
@@ -26,7 +37,10 @@ def summed(x: Array, segments: Array, count: Array) -> Array:
 
 
 ROWS = np.arange(8, dtype="float32").reshape(4, 2)
+PLACES = np.array([[1], [3], [1]], "int32")
 CASES: dict[str, tuple[str, Callable[..., Array], list[Array]]] = {
+    "TensorScatterAdd": ("TensorScatterAdd", added(1), [ROWS, PLACES, ROWS[1:]]),
+    "TensorScatterSub": ("TensorScatterSub", added(-1), [ROWS, PLACES, ROWS[1:]]),
     "UnsortedSegmentSum of matrices": (
         "UnsortedSegmentSum",
         summed,

@@ -241,6 +241,15 @@ def _lookup(rewriting: Rewriting) -> list[Reference] | None:
     return [rewriting.add("Reshape", values, shape, T=attributes.get("Tout"), Tshape=whole)]
 
 
+def _scattered(op: str, rewriting: Rewriting) -> list[Reference]:
+    """Replace an update of elements by an operation on the tensor and ScatterNd."""
+    x, indices, updates = rewriting.inputs
+    kind, whole = rewriting.node.attributes.get("T"), ElementType("int32")
+    shape = rewriting.add("Shape", x, T=kind, out_type=whole)
+    sums = rewriting.add("ScatterNd", indices, updates, shape, T=kind, Tindices=whole)
+    return [rewriting.add(op, x, sums, T=kind)]
+
+
 _AXES = (("last_axis", -1), ("first_axis", 0))
 
 REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
@@ -255,5 +264,7 @@ REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
     "Softsign": _soft_sign,
     "SpaceToDepth": _space_to_depth,
     "StringSplitV2": _split_texts,
+    "TensorScatterAdd": partial(_scattered, "AddV2"),
+    "TensorScatterSub": partial(_scattered, "Sub"),
     "UnsortedSegmentSum": _unsorted_segment_sum,
 }
