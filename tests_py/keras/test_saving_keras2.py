@@ -127,6 +127,24 @@ def test_spatial_dropout(rank: int, trainable: bool):
     assert (dropped == dropped[(slice(None), *[slice(1)] * rank)]).all()
 
 
+@pytest.mark.parametrize(
+    "class_name, config, kind",
+    [
+        ("Discretization", {"batch_input_shape": [None], "bin_boundaries": [0.0]}, None),
+        (
+            "MultiHeadAttention",
+            {"num_heads": 2, "key_dim": 2, "softmax_robust_masking": False},
+            None,
+        ),
+        ("RandomFlip", {"mode": "horizontal", "rng_type": None}, None),
+        ("SyncBatchNormalization", {"axis": [2]}, "BatchNormalization"),
+    ],
+)
+def test_further_arguments(class_name: str, config: dict[str, Any], kind: str | None):
+    layer = deserialize_keras_object(modernized(keras2_layer(class_name, "layer", **config)))
+    assert type(layer).__name__ == (kind or class_name)
+
+
 def test_discretization():
     config = {"bin_boundaries": [0.0, 1.0], "num_bins": None, "epsilon": 0.01}
     layer = deserialize_keras_object(

@@ -27,6 +27,7 @@ _CLASSES = {
     "GRUV2": "GRU",
     "LSTMV2": "LSTM",
     "Model": "Functional",
+    "SyncBatchNormalization": "BatchNormalization",
     "UnifiedGRU": "GRU",
     "UnifiedLSTM": "LSTM",
 }
@@ -40,7 +41,7 @@ _CONVOLUTION_KERNEL = frozenset({"kernel_constraint", "kernel_initializer", "ker
 #: equivalent computations, repeated the shape of the inputs, or described weights that the layer
 #: does not have.
 _REMOVED = {
-    "": frozenset({"batch_size", "input_shape", "implementation", "time_major"}),
+    "": frozenset({"batch_size", "input_shape", "implementation", "rng_type", "time_major"}),
     "BatchNormalization": frozenset(
         {"adjustment", "fused", "renorm", "renorm_clipping", "renorm_momentum"}
         | {"virtual_batch_size"}
@@ -48,9 +49,11 @@ _REMOVED = {
     "Bidirectional": frozenset({"go_backwards", "return_sequences", "stateful"}),
     "DepthwiseConv1D": _CONVOLUTION_KERNEL,
     "DepthwiseConv2D": _CONVOLUTION_KERNEL,
-    "Discretization": frozenset({"trainable"}),
+    "Discretization": frozenset({"batch_input_shape", "trainable"}),
     "Embedding": frozenset({"input_length"}),
-    "MultiHeadAttention": frozenset({"key_shape", "query_shape", "value_shape"}),
+    "MultiHeadAttention": frozenset(
+        {"key_shape", "query_shape", "softmax_robust_masking", "value_shape"}
+    ),
     "SeparableConv1D": _CONVOLUTION_KERNEL,
     "SeparableConv2D": _CONVOLUTION_KERNEL,
     "SpatialDropout1D": frozenset({"trainable"}),
