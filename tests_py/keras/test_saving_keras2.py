@@ -1,8 +1,12 @@
 """Configurations as Keras 2 and TensorFlow.js write them, compared with networks built directly."""
 
+import io
 import json
+from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
+import h5py
 import keras
 import numpy as np
 import pytest
@@ -10,7 +14,7 @@ import pytest
 from tests_py.keras.saved_models import randomized
 from webtensor import keras as ours
 from webtensor.keras.registry import deserialize_keras_object
-from webtensor.keras.saving.keras2_configs import modernized
+from webtensor.keras.saving.keras2_configs import modernized, old_hard_sigmoid
 
 GLOROT = {"class_name": "GlorotUniform", "config": {"seed": None}}
 ZEROS: dict[str, Any] = {"class_name": "Zeros", "config": {}}
@@ -372,3 +376,69 @@ def test_models_from_json(wrapped: Any):
     model = ours.models.model_from_json(text)
     assert model.layers[-1].layers[-1].name == "a_b"
     np.testing.assert_allclose(model(np.full((1, 3), 0.5, "float32")), [[0.8, 0.8]], rtol=1e-6)
+
+
+# -- archives ----------------------------------------------------------------------------------
+
+
+def write_archive(path: Path, config: dict[str, Any], model: Any) -> None:
+    """Write an archive as Keras 2.15 does, with the variables of a model and its optimizer."""
+    model.save(path)
+    with ZipFile(path) as archive:
+        weights = io.BytesIO(archive.read("model.weights.h5"))
+    with h5py.File(weights, "r+") as file:
+        del file.attrs["webtensor_checksum"]
+        state = file["optimizer/vars"]
+        del state["1"]  # the learning rate
+        for index in range(1, len(state)):
+            state.move(str(index + 1), str(index))
+    with ZipFile(path, "w") as archive:
+        archive.writestr("metadata.json", json.dumps({"keras_version": "2.15.0"}))
+        archive.writestr("config.json", json.dumps(config))
+        archive.writestr("model.weights.h5", weights.getvalue())
+
+
+def test_archive_of_keras_2(tmp_path: Path):
+    layers = [
+        keras2_input("x", 4, 2),
+        keras2_layer("Conv1D", "conv", [["x", 0, 0, {}]], **convolution(1)),
+        keras2_layer("BatchNormalization", "norm", [["conv", 0, 0, {}]], axis=[2]),
+        keras2_layer("Dense", "dense", [["norm", 0, 0, {}]], units=3, activation="hard_sigmoid"),
+    ]
+    adam = {"learning_rate": 0.1, "amsgrad": False, "is_legacy_optimizer": False}
+    huber = {"reduction": "auto", "name": "huber_loss", "fn": "huber", "delta": 0.5}
+    error = {"name": "mae", "dtype": "float32", "fn": "mean_absolute_error"}
+    config = {
+        "module": "keras.src.engine.functional",
+        "class_name": "Functional",
+        "config": {
+            "name": "model",
+            "layers": layers,
+            "input_layers": [["x", 0, 0]],
+            "output_layers": [["dense", 0, 0]],
+        },
+        "registered_name": "Functional",
+        "compile_config": {
+            "optimizer": {"module": "keras.optimizers", "class_name": "Adam", "config": adam},
+            "loss": {"module": "keras.losses", "class_name": "Huber", "config": huber},
+            "metrics": [{"class_name": "MeanMetricWrapper", "config": error}],
+        },
+    }
+    model = ours.Sequential(
+        [
+            ours.Input((4, 2)),
+            ours.layers.Conv1D(4, 3, padding="same", activation="relu"),
+            ours.layers.BatchNormalization(),
+            ours.layers.Dense(3, activation=old_hard_sigmoid),
+        ]
+    )
+    model.compile(ours.optimizers.Adam(0.1), ours.losses.Huber(0.5), metrics=["mae"])
+    x, y = normal(6, 4, 2), normal(6, 4, 3)
+    model.fit(x, y, shuffle=False, verbose=0)
+    write_archive(tmp_path / "old.keras", config, model)
+    again = ours.saving.load_model(tmp_path / "old.keras")
+    np.testing.assert_allclose(again(x).numpy(), model(x).numpy(), rtol=1e-5)
+    for one in (model, again):
+        history = one.fit(x, y, shuffle=False, verbose=0).history
+        assert history.keys() == {"loss", "mae"}
+    np.testing.assert_allclose(again(x).numpy(), model(x).numpy(), rtol=1e-4, atol=1e-5)

@@ -16,7 +16,9 @@ def array(values: Any, dtype: Any = np.float32) -> Any:
     return np.asarray(values, dtype)
 
 
-def onnx_case(op: str, inputs: Arrays, attributes: dict[str, Any] | None = None, **more: Any) -> Case:
+def onnx_case(
+    op: str, inputs: Arrays, attributes: dict[str, Any] | None = None, **more: Any
+) -> Case:
     return Case(op, inputs, attributes or {}, domain="", **more)
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from warnings import warn
 
 from webtensor import keras
+from webtensor.engine import Tensor
 from webtensor.keras.models import Model
 from webtensor.keras.names import to_snake_case
 from webtensor.keras.optimizers import Optimizer
 from webtensor.keras.registry import serialize_keras_object
 from webtensor.keras.types import Config
 
-__all__ = ["compile_as", "training_config"]
+__all__ = ["assign_optimizer", "compile_as", "training_config"]
 
 #: Arguments of optimizers that Keras 3 or TensorFlow.js renamed.
 _RENAMED = {
@@ -61,9 +63,25 @@ def compile_as(model: Model, config: object) -> None:
     )
 
 
+def assign_optimizer(model: Model, values: Sequence[Tensor], label: str, is_keras2: bool) -> None:
+    """Assign the optimizer's variables where they fit; older optimizers had others."""
+    model.optimizer.build(model.trainable_variables)
+    variables = model.optimizer.variables
+    if is_keras2:  # whose configuration has the learning rate
+        variables = [variable for variable in variables if variable.name != "learning_rate"]
+    if [value.shape for value in values] == [variable.shape for variable in variables]:
+        for variable, value in zip(variables, values, strict=True):
+            variable.assign(value.astype(variable.dtype))
+    else:
+        warn(
+            f"{label}: the optimizer's state is of another kind of optimizer, so it begins anew",
+            stacklevel=5,
+        )
+
+
 def _optimizer(config: object) -> str | Optimizer:
     if not isinstance(config, Mapping):
-        return "rmsprop"
+        return config if isinstance(config, str) else "rmsprop"
     class_name = str(config.get("class_name")).rpartition(">")[2]
     arguments = {
         to_snake_case(name) if name.isidentifier() else name: value
@@ -100,11 +118,14 @@ def _map_configs(deserialize: Callable[[object], object], configs: object) -> An
 
 
 def _loss(config: object) -> object:
-    """Return a loss; Keras 2 had a reduction "auto" and other names."""
+    """Return a loss; Keras 2 had a reduction "auto", other names, and named functions twice."""
     if isinstance(config, Mapping):
         arguments = config.get("config") or {}
-        if isinstance(arguments, Mapping) and arguments.get("reduction") == "auto":
-            arguments = {name: value for name, value in arguments.items() if name != "reduction"}
+        if isinstance(arguments, Mapping):
+            removed = {"fn"} if config.get("class_name") != "LossFunctionWrapper" else set()
+            if arguments.get("reduction") == "auto":
+                removed.add("reduction")
+            arguments = {name: value for name, value in arguments.items() if name not in removed}
         config = {**config, "config": arguments}
     elif isinstance(config, str):
         config = _LOSSES.get(config, config)
@@ -114,14 +135,18 @@ def _loss(config: object) -> object:
 
 def _metric(config: object) -> object:
     """Return a metric, or the name of one, by which logs call it, too."""
+    name = None
     if isinstance(config, Mapping) and config.get("class_name") == "MeanMetricWrapper":
         # Keras 2 wrapped functions, and saved their names.
         arguments = config.get("config") or {}
-        function = arguments.get("fn")
-        config = function if isinstance(function, str) else arguments.get("name")
+        function, name = arguments.get("fn"), arguments.get("name")
+        config = function if isinstance(function, str) else name
     if isinstance(config, str) and config in _CHOSEN_BY_SHAPE:
         return config
     if isinstance(config, str) and config in _LOSSES:
         return _loss(config)
-    metric: object = keras.metrics.deserialize(config)
+    metric: Any = keras.metrics.deserialize(config)
+    if isinstance(name, str):
+        metric.name = name
+        return metric
     return config if isinstance(config, str) else metric

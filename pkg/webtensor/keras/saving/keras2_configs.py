@@ -238,7 +238,7 @@ def _name(value: Any) -> Any:
 
 
 def _activation(value: object) -> object:
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and not value.get("registered_name"):
         value = value.get("config") if value.get("class_name") == "function" else value
     if value == "hard_sigmoid":
         return {

@@ -1,4 +1,4 @@
-"""Archives of Keras 3 (.keras): a configuration, the weights, and the assets of layers."""
+"""Archives of Keras (.keras): a configuration, the weights, and the assets of layers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from webtensor.keras.model_budgets import making_model
 from webtensor.keras.models import Model
 from webtensor.keras.registry import deserialize_keras_object, serialize_shared, sharing_objects
 from webtensor.keras.saving.checks import check_configuration
+from webtensor.keras.saving.compile_configs import assign_optimizer, compile_as
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
+from webtensor.keras.saving.keras2_configs import is_old, modernized
 from webtensor.keras.saving.npz import read_npz
-from webtensor.keras.saving.variable_store import load_state, saved_assets, saved_state
+from webtensor.keras.saving.variable_store import Store, load_state, saved_assets, saved_state
 from webtensor.keras.types import CustomObjects
 
 __all__ = [
@@ -93,8 +95,12 @@ def load_archive(
     tree = weights_in_archive(archive)
     if not compile:
         config["compile_config"] = None
+    old_training = None
     with reading(where), making_model(archive.budget, size_of(tree) + MORE_ELEMENTS):
         check_configuration(config)
+        if is_old(_version(archive)):
+            old_training = config.pop("compile_config", None)
+            config |= modernized(config)
         with sharing_objects():
             model: Model = deserialize_keras_object(config, custom_objects)
         if not hasattr(model, "save"):
@@ -107,4 +113,18 @@ def load_archive(
     for name, data in assets.items():
         archive.budget.spend_items(data.count(b"\n"), f"{label}: {name}")
     load_state(model, tree, label, assets=assets)
+    if isinstance(old_training, dict):
+        with reading(where), making_model(archive.budget, size_of(tree) + MORE_ELEMENTS):
+            compile_as(model, {**old_training, "optimizer_config": old_training.get("optimizer")})
+            store = Store(tree.group("optimizer/vars"), f"{label}: the optimizer")
+            values = [store[str(index)] for index in range(len(store))]
+            assign_optimizer(model, values, label, is_keras2=True)
     return model
+
+
+def _version(archive: Archive | Folder) -> str:
+    """Return the version of Keras that wrote an archive, or "" if it does not say."""
+    if METADATA not in archive.names:
+        return ""
+    metadata = parse_json(archive.read(METADATA), f"{archive.label}: {METADATA}", archive.budget)
+    return str(metadata.get("keras_version")) if isinstance(metadata, dict) else ""

@@ -24,7 +24,7 @@ from webtensor.keras.models import Model
 from webtensor.keras.models.carried_masks import carried_masks_left_out
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.saving.checks import check_configuration
-from webtensor.keras.saving.compile_configs import compile_as, training_config
+from webtensor.keras.saving.compile_configs import assign_optimizer, compile_as, training_config
 from webtensor.keras.saving.hdf5 import Group, pieces
 from webtensor.keras.saving.keras2_configs import is_old, modernized
 from webtensor.keras.saving.keras_format import KERAS_VERSION, MORE_ELEMENTS, size_of
@@ -98,19 +98,10 @@ def load_legacy_model(tree: Group, label: str, compile: bool, budget: Budget) ->
 
 
 def _load_optimizer(model: Model, group: Group | None, label: str) -> None:
-    """Assign the optimizer's variables where they fit; older optimizers had others."""
-    if group is None:
-        return
-    model.optimizer.build(model.trainable_variables)
-    values = _values(group, f"{label}: optimizer_weights")
-    variables = model.optimizer.variables
-    if [value.shape for value in values] == [variable.shape for variable in variables]:
-        assign_all(_assignments(variables, values, "the optimizer"))
-    else:
-        warn(
-            f"{label}: the optimizer's state is of another kind of optimizer, so it begins anew",
-            stacklevel=4,
-        )
+    if group is not None:
+        values = _values(group, f"{label}: optimizer_weights")
+        is_keras2 = any(name.startswith("iteration") for name in _names(group, "weight_names"))
+        assign_optimizer(model, values, label, is_keras2)
 
 
 def load_legacy_weights(
