@@ -135,8 +135,8 @@ def _segment_sum(rewriting: Rewriting) -> list[Reference]:
     end, step = (
         rewriting.constant(name, [value], "int32") for name, value in (("end", 0), ("step", 1))
     )
-    places = rewriting.add("Shape", segments, T=whole, out_type=whole)
-    begin = rewriting.add("Shape", places, T=whole, out_type=whole)
+    sizes_of_segments = rewriting.add("Shape", segments, T=whole, out_type=whole)
+    begin = rewriting.add("Shape", sizes_of_segments, T=whole, out_type=whole)
     inner = rewriting.add("StridedSlice", shape, begin, end, step, end_mask=1, T=whole, Index=whole)
     counts = rewriting.add("Pack", count, N=1, T=whole, axis=0)
     sizes = rewriting.add("ConcatV2", counts, inner, first, N=2, T=whole, Tidx=whole)
