@@ -7,6 +7,7 @@ everywhere. `tests_browser/test_docs_blocks.py` runs the pages with listings for
 
 import json
 import re
+import tomllib
 from functools import reduce
 from pathlib import Path
 
@@ -77,6 +78,18 @@ def test_versions_are_those_of_the_repository() -> None:
             assert version == (wt.__version__ if library == "webtensor" else pyodide), page
             occurrences[library] += 1
     assert all(occurrences.values())
+
+
+def test_extras_that_are_named_can_be_installed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    named = [
+        (page, name)
+        for page in PAGES
+        for name in re.findall(r"webtensor\[(\w+)\]", (ROOT / page).read_text("utf-8"))
+    ]
+    assert named
+    assert [(page, name) for page, name in named if name not in extras] == []
 
 
 def test_the_reference_lists_every_name_once() -> None:
