@@ -340,6 +340,12 @@ def test_members_are_completed():
     assert "__len__" in labels("weights.__l")
 
 
+def test_public_names_of_the_library_are_completed():
+    assert "normal" in labels("wt.keras.random.")
+    assert not {"Sequence", "annotations"} & {*labels("wt.keras.random.")}
+    assert {"TYPE_CHECKING", "contents"}.isdisjoint(labels("from webtensor.keras import "))
+
+
 def test_names_of_a_program_that_did_not_run_are_completed():
     program = "from webtensor import keras\nimport math as m\n\ndef helper(): ...\nrate = 0.1\n"
     assert {"helper", "rate", "keras", "m"} <= set(labels(program + "x = "))

@@ -104,7 +104,9 @@ def _names(before: str, namespace: Mapping[str, Any]) -> Iterator[Option]:
 
 
 def _members(value: Any) -> Iterator[Option]:
-    for name in dir(value):
+    is_own_module = isinstance(value, ModuleType) and value.__name__.startswith("webtensor.")
+    public = getattr(value, "__all__", None) if is_own_module else None
+    for name in public or dir(value):
         member = inspect.getattr_static(value, name, None)
         yield {"label": name, "type": _kind(member, is_member=not isinstance(value, ModuleType))}
 
