@@ -176,6 +176,8 @@ def test_cancellation_that_nobody_asked_for_is_shown(visitor: Visitor):
         ("x = = 1", True),
         ("'''text", False),
         ("x = 1\ny = 2", True),
+        ("x = 1\nfor y in range(x):", False),
+        ("x = 1\nfor y in range(x):\n    print(y)", True),
     ],
 )
 def test_entries_that_are_complete(visitor: Visitor, source: str, is_complete: bool):

@@ -11,7 +11,7 @@ import linecache
 import signal
 import sysconfig
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import TracebackException
@@ -88,10 +88,11 @@ class Session:
     def is_complete(self, source: str) -> bool:
         """Whether a console entry can run as it is, or else needs further lines."""
         *lines, last = source.split("\n")
-        try:
-            return self._compiler("\n".join([*lines, last.rstrip()]), symbol="single") is not None
-        except (SyntaxError, ValueError, OverflowError):
-            return True  # running it shows the error
+        source = "\n".join([*lines, last.rstrip()])
+        for symbol in ("single", "exec"):  # one statement, several ones
+            with suppress(SyntaxError, ValueError, OverflowError):
+                return self._compiler(source, symbol=symbol) is not None
+        return True  # running it shows the error
 
     async def _evaluate(self, code: CodeType) -> Any:
         with interruptible():
