@@ -58,7 +58,7 @@ PYODIDE_FILES = (
 WHEEL_SOURCES = ("pkg", "wasm_build", "pyproject.toml", "README.md", "LICENSE")
 DOCS_SOURCES = (
     *("docs", "pkg/webtensor", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
-    *("web/api_pages.py", "web/docs_site.py", "web/tfjs_page.py"),
+    *("web/api_pages.py", "web/docs_site.py", "web/tfjs_tables.py"),
 )
 SERVICE_WORKER = WEB / "shared" / "service_worker.js"
 MISSING_PAGE = "404.html"
@@ -79,7 +79,7 @@ NOT_PUBLISHED = {
     "snapshot.js",
     "snapshot_files.js",
     "templates",
-    "tfjs_page.py",
+    "tfjs_tables.py",
 }
 COMPILED = (PACKAGE / "backends" / "wasm" / "kernels", ROOT / "wasm_build" / "generated")
 

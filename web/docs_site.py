@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 from web.api_pages import api_pages
-from web.tfjs_page import tfjs_page
+from web.tfjs_tables import tables_of_symbols
 
 __all__ = ["DOCS", "build_docs"]
 
@@ -68,7 +68,7 @@ def _write_sources(folder: Path) -> None:
     }
     for name, path in PROJECT_PAGES.items():
         texts[name] = path.read_text("utf-8").replace("](docs/", "](")
-    texts["tensorflow_js.md"] = tfjs_page(DOCS / "tfjs_map.toml")
+    texts["tensorflow_js.md"] += "\n" + tables_of_symbols(DOCS / "tfjs_map.toml")
     texts |= {f"api/{name}.rst": text for name, text in api_pages().items()}
     files = {name: _with_classes(text).encode() for name, text in texts.items()}
     for path in [*DOCS.glob("pictures/*"), *DOCS.glob("examples/**/*.py")]:

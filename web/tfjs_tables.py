@@ -1,21 +1,11 @@
-"""Makes the documentation page "Coming from TensorFlow.js" of `docs/tfjs_map.toml`."""
+"""Makes the tables of all symbols in `docs/tensorflow_js.md` from `docs/tfjs_map.toml`."""
 
 import tomllib
 from html import escape
 from pathlib import Path
 
-__all__ = ["tfjs_page"]
+__all__ = ["tables_of_symbols"]
 
-PAGE = """# Coming from TensorFlow.js
-
-Every public symbol of TensorFlow.js 4.22 and its counterpart here, or the reason why there is none.
-Names are those of the Python array API standard where it has the function, and TensorFlow.js's in
-`snake_case` elsewhere. Functions of the same name do the same, with few exceptions:
-[differences from TensorFlow.js](differences_from_tfjs.md) lists them. The guide
-[Charts](guides/charts.md) has the counterparts of tfjs-vis.
-
-{sections}
-"""
 SECTION = """## {title}
 
 <table class="symbols">
@@ -35,8 +25,8 @@ def _ours(entry: str | dict[str, str]) -> str:
     return escape(entry["why"])
 
 
-def tfjs_page(path: Path) -> str:
-    """Return the page of a map, in Markdown."""
+def tables_of_symbols(path: Path) -> str:
+    """Return the tables of a map, each with a heading, in Markdown."""
     namespaces: dict[str, dict[str, str | dict[str, str]]] = tomllib.loads(path.read_text("utf-8"))
     sections = []
     for name, symbols in namespaces.items():
@@ -47,4 +37,4 @@ def tfjs_page(path: Path) -> str:
         ]
         title = f"`{prefix}*` ({len(symbols)})"
         sections.append(SECTION.format(title=title, rows="\n".join(rows)))
-    return PAGE.format(sections="\n".join(sections))
+    return "\n".join(sections)
