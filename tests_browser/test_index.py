@@ -116,6 +116,18 @@ def test_the_example_can_be_edited_and_stopped(home: Page):
     expect(source).to_have_value(re.compile("^from plot import plot"))
 
 
+def test_curves_have_gaps_where_numbers_are_missing(home: Page):
+    expect(home.locator("#run-state")).not_to_have_text("Running", timeout=120_000)
+    home.locator("#source").fill(
+        "from plot import plot\nnan = float('nan')\nawait plot(range(6), [1, 2, nan, nan, 3, 4])"
+    )
+    home.locator("#run").click()
+    lines = home.locator("#plot polyline")
+    expect(lines).to_have_count(2)
+    points = lines.evaluate_all("(lines) => lines.map((line) => line.points.length)")
+    assert points == [2, 2]
+
+
 def test_speeds_are_shown_as_they_were_published(home: Page):
     published = json.loads((WEB / "benchmarks.json").read_text())
     expect(home.locator("#speed-conditions")).to_have_text(published["conditions"])

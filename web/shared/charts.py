@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from itertools import chain
-from math import ceil, floor, log10
+from itertools import chain, groupby
+from math import ceil, floor, isnan, log10
 from typing import NamedTuple
 
 WIDTH, HEIGHT = 340, 135
@@ -96,12 +96,19 @@ def _position(point: tuple[float, float], x: Axis, y: Axis) -> tuple[float, floa
 
 
 def _line(positions: Points, style: str) -> str:
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in positions)
-    return f'<polyline class="{style}" points="{path}"/>'
+    """Draw a line, which has gaps where points are NaN."""
+    runs = [
+        " ".join(f"{x:.1f},{y:.1f}" for x, y in run)
+        for is_gap, run in groupby(positions, lambda position: isnan(sum(position)))
+        if not is_gap
+    ]
+    return "".join(f'<polyline class="{style}" points="{run}"/>' for run in runs)
 
 
 def _dots(positions: Points, style: str) -> str:
-    circles = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>' for x, y in positions)
+    circles = "".join(
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>' for x, y in positions if not isnan(x + y)
+    )
     return f'<g class="{style}">{circles}</g>'
 
 
