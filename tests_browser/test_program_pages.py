@@ -44,6 +44,13 @@ def test_its_error_is_marked_at_its_line(page: Page, source: str, line: int):
     expect(page.locator("#editor .error-line")).to_have_count(0)
 
 
+@pytest.mark.parametrize("path", ["tsne", "linear", "worker"])
+def test_a_backend_that_is_not_here_is_not_used(chromium_page: Page, site_url: str, path: str):
+    chromium_page.goto(f"{site_url}/{path}/?backend=nothing")
+    expect(chromium_page.locator("#loading")).to_be_hidden(timeout=60_000)
+    expect(chromium_page.locator("main > .error")).to_have_count(0)
+
+
 def test_it_runs_anew_on_another_backend(page: Page):
     run(page, "from program import frames\nasync for frame in frames(): pass")
     expect(page.locator("#facts")).to_contain_text("WebAssembly's memory")

@@ -39,7 +39,8 @@ class DigitsPage:
         """Wire the controls to a network that has learnt nothing yet."""
         self.training_digits = training_digits
         self.test_digits = test_digits
-        self.epochs = max(int(query("epochs") or EPOCHS), 1)
+        wanted = query("epochs") or ""
+        self.epochs = max(int(wanted), 1) if wanted.isdecimal() else EPOCHS
         self.network: keras.Sequential | None = None  # until a backend is chosen
         self.facts: dict[str, Any] = {}
         self.published = js.webtensorDigits = js.Object.new()

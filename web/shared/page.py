@@ -9,6 +9,8 @@ from urllib.parse import parse_qs
 from js import document, location
 from pyodide.ffi.wrappers import add_event_listener, remove_event_listener
 
+import webtensor as wt
+
 _tasks: set[asyncio.Task[Any]] = set()
 
 
@@ -46,6 +48,13 @@ def query(name: str) -> str | None:
     """Return a parameter of the page's address, such as "wasm" for `?backend=wasm`."""
     search: str = location.search
     return parse_qs(search.lstrip("?")).get(name, [None])[-1]
+
+
+def use_wanted_backend() -> None:
+    """Compute on the backend that the page's address names, if it can compute here."""
+    wanted = query("backend")
+    if wanted is not None and wanted in wt.available_backends():
+        wt.set_backend(wanted)
 
 
 def on(target: Any, event: str, handler: Callable[[Any], Any]) -> Callable[[], None]:

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from js import document, matchMedia
-from page import element, on, query
+from page import element, on, use_wanted_backend
 from program import Program, evaluate_here, show_facts
 from worker_program import in_worker
 
@@ -40,9 +40,7 @@ async def choose_backend(event: Any) -> None:
 
 
 editor = await element("editor").ready
-wanted = query("backend")
-if wanted is not None:
-    wt.set_backend(wanted)
+use_wanted_backend()
 main = document.querySelector("main")
 script = main.getAttribute("data-worker")
 program = Program(

@@ -8,7 +8,7 @@ from typing import Any
 
 import js
 from meter import PageMeter
-from page import element, on, query, write
+from page import element, on, use_wanted_backend, write
 from python_worker import PythonWorker
 from spirals import EPOCHS, learn, spiral
 
@@ -23,7 +23,8 @@ class TwoWays:
 
     def __init__(self) -> None:
         """Draw the spirals, and wire the buttons."""
-        self.backend = query("backend") or wt.get_backend()
+        use_wanted_backend()
+        self.backend = wt.get_backend()
         self.meter = PageMeter(lambda rate: write("frames", str(rate)))
         self.worker: PythonWorker | None = None  # until it is first used
         for way in WAYS:
