@@ -15,7 +15,6 @@ from web.serve import serve, site_headers
 
 SHARED = "greeting = 'hello'\nprint(greeting, 'from a link')\n"
 SECONDS_TO_BOOT = 120
-
 TASK = """import asyncio
 async def later():
     await asyncio.sleep(0)
@@ -315,6 +314,11 @@ def test_output_is_complete_when_the_run_has_ended(repl: Repl):
         repl.page.evaluate("releaseFrames()")
 
 
+def test_event_loop_that_runs_already_is_explained(repl: Repl):
+    repl.run("import asyncio\nasyncio.run(asyncio.sleep(0))\n")
+    expect(repl.transcript).to_contain_text("write `await main()` in place of")
+
+
 def test_program_reads_lines(repl: Repl):
     repl.start("name = input('Name? ')\nprint(f'Hello {name}, {len(name)}')\n")
     repl.wait_until("input")
@@ -436,6 +440,8 @@ def test_restart_begins_anew(repl: Repl):
     repl.wait_until("ready")
     repl.enter("gone")
     expect(repl.entry).to_contain_text("NameError")
+    repl.enter("[name for name in dir() if not name.startswith('_')]")
+    expect(repl.entry).to_contain_text("['wt']")
 
 
 # -- lesser hosts and browsers ---------------------------------------------------------------------

@@ -37,6 +37,10 @@ NO_INPUT = (
     "input() has to wait for the page, which needs shared memory (a page that is cross-origin "
     "isolated) or JSPI; there is neither here. Assign the text to a variable instead."
 )
+RUNS_ALREADY = (
+    "asyncio.run: programs run in an event loop here, and may await at their top level: write "
+    "`await main()` in place of `asyncio.run(main())`"
+)
 
 
 class Interpreter:
@@ -130,6 +134,9 @@ def start(
     `post` sends JSON to the page. `read_line` returns the page's answer as JSON; where the worker
     cannot block, it returns a promise of that.
     """
+    namespace = vars(sys.modules["__main__"])
+    for name in [name for name in namespace if not name.startswith("_")]:
+        del namespace[name]  # what Python's start has left there
     interpreter = Interpreter(lambda message: post(json.dumps(message)), Path.cwd())
 
     def stream(name: str) -> ConsoleOutput:
@@ -141,10 +148,19 @@ def start(
     vars(builtins).update(display=interpreter.display, plot=plot, picture=picture)
     loop = asyncio.get_event_loop()
     loop.set_exception_handler(report_task_error)
+    if can_block:
+        vars(asyncio)["run"] = refuse_to_run
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # save where a visitor's code runs
     # An interrupt may hit the event loop instead of the program.
     vars(loop)["_keyboard_interrupt_handler"] = interpreter.interrupt
     return interpreter
+
+
+def refuse_to_run(main: Any, **options: Any) -> None:
+    """Stand in for `asyncio.run`, which would wait for an event loop that is running already."""
+    if inspect.iscoroutine(main):
+        main.close()
+    raise RuntimeError(RUNS_ALREADY)
 
 
 def make_sleep_interruptible(wait: Callable[[float], bool]) -> None:
