@@ -314,6 +314,13 @@ def test_output_is_complete_when_the_run_has_ended(repl: Repl):
         repl.page.evaluate("releaseFrames()")
 
 
+def test_program_may_exit(repl: Repl):
+    repl.run("print('before')\nexit()\n")
+    expect(repl.status).to_contain_text("Finished")
+    repl.enter("help(len)")
+    expect(repl.entry).to_contain_text("Return the number of items in a container.")
+
+
 def test_event_loop_that_runs_already_is_explained(repl: Repl):
     repl.run("import asyncio\nasyncio.run(asyncio.sleep(0))\n")
     expect(repl.transcript).to_contain_text("write `await main()` in place of")

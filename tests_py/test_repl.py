@@ -38,6 +38,11 @@ from web.serve import site_headers
 WEB = Path(__file__).resolve().parent.parent / "web"
 EXAMPLES = sorted((WEB / "repl" / "examples").glob("*.py"))
 
+NOTED = """error = ValueError('first')
+error.add_note('second')
+raise error
+"""
+
 
 class Visitor:
     """Somebody at a session, who sees what it shows."""
@@ -137,8 +142,16 @@ def test_causes_are_told(visitor: Visitor):
     assert failure.line == 4
 
 
-def test_end_of_a_program_is_told(visitor: Visitor):
+def test_end_of_a_program_is_told_if_it_is_a_failure(visitor: Visitor):
     assert visitor.failure("raise SystemExit(3)").summary == "SystemExit: 3"
+    assert visitor.failure("raise SystemExit('no')").summary == "SystemExit: no"
+    assert visitor.run("raise SystemExit") is None
+    assert visitor.run("raise SystemExit(0)") is None
+
+
+@pytest.mark.parametrize("source", ["raise ValueError('first\\nsecond')", NOTED])
+def test_summary_says_first_what_happened(visitor: Visitor, source: str):
+    assert visitor.failure(source).summary == "ValueError: first"
 
 
 def test_missing_package_is_explained(visitor: Visitor):
@@ -197,6 +210,13 @@ def test_output_passes_on_lines():
     assert sent == ["a 1\n", "no end"]
     with pytest.raises(TypeError, match="must be str, not bytes"):
         stream.write(b"x")  # type: ignore[arg-type]
+
+
+def test_input_is_not_closed_by_exit():
+    stream = ConsoleInput(lambda: "line")
+    stream.close()
+    assert not stream.closed
+    assert stream.readline() == "line\n"
 
 
 def test_input_reads_lines(monkeypatch: pytest.MonkeyPatch):

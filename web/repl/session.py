@@ -69,6 +69,8 @@ class Session:
             await self._evaluate(statements)
             if expression is not None:
                 self._show_result(await self._evaluate(expression))
+        except SystemExit as error:
+            return describe(error) if error.code else None  # as a process that ends well
         except asyncio.CancelledError as error:
             if not self._is_interrupted:
                 return describe(error)
@@ -144,17 +146,19 @@ def describe(error: BaseException) -> Failure:
     if isinstance(error, ModuleNotFoundError):
         text += f"{PACKAGES_HINT}\n"
     summary = "".join(TracebackException(type(error), error, None).format_exception_only())
+    # The source comes before what is wrong with it, and notes after what happened.
+    line_of_summary = -1 if isinstance(error, SyntaxError) else 0
     return Failure(
         text,
         full_text if is_shortened else None,
-        summary.strip().splitlines()[-1],
+        summary.strip().splitlines()[line_of_summary],
         line_of_program(error),
     )
 
 
 def is_of_library(filename: str) -> bool:
     """Whether a file belongs to Python or to a package, rather than to the visitor."""
-    return any(filename.startswith(folder) for folder in LIBRARY_FOLDERS)
+    return filename.startswith(("<frozen ", *LIBRARY_FOLDERS))
 
 
 def line_of_program(error: BaseException) -> int | None:

@@ -50,6 +50,9 @@ class ConsoleInput(io.TextIOBase):
         """Tell that this stream can be read from."""
         return True
 
+    def close(self) -> None:
+        """Stay open: `exit()` closes it, but the session goes on."""
+
     def readline(self, size: int | None = -1, /) -> str:  # type: ignore[override]
         """Read a line, of any size; empty text means the end of the input."""
         line = self._read_line()
