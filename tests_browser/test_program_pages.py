@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests_browser.page_watch import PageWatch
 from tests_browser.program_page import EDITOR, expect_no_tensors, run
+from tests_browser.test_repl import ON_A_MAC
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,19 @@ def test_its_error_is_marked_at_its_line(page: Page, source: str, line: int):
     page.locator(EDITOR).press("End")
     page.keyboard.type(" ")
     expect(page.locator("#editor .error-line")).to_have_count(0)
+
+
+def test_it_runs_by_the_keyboard_of_a_mac(chromium: Browser, site_url: str):
+    with chromium.new_context(service_workers="block", reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.add_init_script(ON_A_MAC)
+        page.goto(f"{site_url}/tsne/?backend=wasm")
+        for key in ("Control+Enter", "Meta+Enter"):
+            expect(page.locator("#run")).to_have_text("Run", timeout=60_000)
+            expect(page.locator("#run")).to_be_enabled(timeout=60_000)
+            page.locator(EDITOR).press(key)
+            expect(page.locator("#run")).to_have_text("Stop")
+            page.locator("#run").click()
 
 
 @pytest.mark.parametrize("path", ["tsne", "linear", "worker"])

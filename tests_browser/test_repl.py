@@ -15,6 +15,8 @@ from web.serve import serve, site_headers
 
 SHARED = "greeting = 'hello'\nprint(greeting, 'from a link')\n"
 SECONDS_TO_BOOT = 120
+ON_A_MAC = "Object.defineProperty(navigator, 'platform', { get: () => 'MacIntel' })"
+
 TASK = """import asyncio
 async def later():
     await asyncio.sleep(0)
@@ -480,6 +482,16 @@ def test_browser_that_stores_nothing(chromium_page: Page, site_url: str):
     chromium_page.keyboard.type("# edited ")
     expect(repl.program).to_contain_text("# edited")
     expect(chromium_page.locator("#no-storage")).to_be_visible()
+
+
+def test_keys_on_a_mac(chromium_page: Page, site_url: str):
+    chromium_page.add_init_script(ON_A_MAC)
+    repl = open_repl(chromium_page, site_url)
+    for key in ("Control+Enter", "Meta+Enter"):
+        repl.clear()
+        repl.program.press(key)
+        expect(repl.transcript).to_contain_text("Program,")
+        repl.wait_until("ready")
 
 
 def test_policy_that_forbids_workers(chromium: Browser, site: Path):

@@ -48,7 +48,7 @@ const editor = createEditor({
   label: "Program. Escape, then Tab leaves the editor",
   text: recall("program", ""),
   keys: [
-    { key: "Ctrl-Enter", mac: "Mod-Enter", run: () => runProgram() ?? true },
+    ...["Ctrl-Enter", "Mod-Enter"].map((key) => ({ key, run: () => runProgram() ?? true })),
     { key: "Ctrl-.", run: () => stop() ?? true },
   ],
   onChange: () => {

@@ -53,7 +53,7 @@ async function openEditor(name) {
     parent: element("editor"),
     label: "Python program",
     text: source,
-    keys: [{ key: "Mod-Enter", run: runProgram }],
+    keys: ["Ctrl-Enter", "Mod-Enter"].map((key) => ({ key, run: runProgram })),
     onChange: () => editor.clearError(),
   });
   element("reset").addEventListener("click", () => editor.setText(source));
