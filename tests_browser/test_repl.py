@@ -38,6 +38,14 @@ print('begun')
 while True: pass
 """
 
+ENDLESS_OUTPUT = """import sys
+number = 0
+while True:
+    number += 1
+    print(number)
+    print(number, file=sys.stderr)
+"""
+
 TABLE = """class Table:
     def _repr_html_(self):
         return '''<style>i { color: rgb(1, 2, 3) }</style>
@@ -214,6 +222,15 @@ def test_entry_of_several_lines(repl: Repl):
     expect(repl.entry).to_contain_text("40\n41")
 
 
+def test_entry_is_indented_as_python_wants_it(repl: Repl):
+    repl.prompt.press_sequentially("for number in range(2):  # twice")
+    repl.prompt.press("Enter")
+    lines = repl.prompt.locator(".cm-line")
+    expect(lines).to_have_count(2)
+    assert lines.last.evaluate("(line) => line.textContent") == "    "
+    repl.erase()
+
+
 def test_names_are_completed(repl: Repl):
     repl.prompt.press_sequentially("wt.broadcast_t")
     option = repl.page.get_by_role("option", name="broadcast_to")
@@ -316,6 +333,34 @@ def test_output_is_complete_when_the_run_has_ended(repl: Repl):
         repl.page.evaluate("releaseFrames()")
 
 
+def test_output_does_not_carry_a_reader_away(repl: Repl):
+    repl.start("import time\nfor number in range(150):\n    print(number)\n    time.sleep(0.01)\n")
+    expect(repl.transcript).to_contain_text("99")
+    repl.transcript.hover()
+    repl.page.mouse.wheel(0, -100_000)
+    repl.wait_until("ready")
+    expect(repl.transcript).to_contain_text("149")
+    assert repl.transcript.evaluate("(log) => log.scrollTop") == 0
+    repl.enter("'the newest'")
+    expect(repl.entry).to_be_in_viewport()
+
+
+def test_endless_output_is_stopped(repl: Repl):
+    repl.start(ENDLESS_OUTPUT)
+    expect(repl.transcript).to_contain_text("1000")
+    repl.button("Stop").click()
+    expect(repl.status).to_have_text("Stopped")
+    assert repl.entry.evaluate("(entry) => entry.childElementCount") <= 1000
+
+
+def test_much_output_is_shown_in_its_order(repl: Repl):
+    repl.run("for number in range(20_000):\n    print(number)\ndisplay('shown')\nprint('end')\n")
+    lines = repl.entry.inner_text().split()
+    assert lines[-3:] == ["19999", "'shown'", "end"]
+    numbers = [int(line) for line in lines[-1000:-2]]
+    assert numbers == [*range(20_000 - len(numbers), 20_000)]
+
+
 def test_program_may_exit(repl: Repl):
     repl.run("print('before')\nexit()\n")
     expect(repl.status).to_contain_text("Finished")
@@ -336,6 +381,17 @@ def test_program_reads_lines(repl: Repl):
     field.fill("Zoë")
     field.press("Enter")
     expect(repl.transcript).to_contain_text("Hello Zoë, 3")
+    repl.wait_until("ready")
+
+
+def test_line_is_read_after_the_console_was_cleared(repl: Repl):
+    repl.start("print('read', input('Name? '))\n")
+    repl.wait_until("input")
+    repl.clear()
+    field = repl.page.get_by_label("Name?")
+    field.fill("Ada")
+    field.press("Enter")
+    expect(repl.transcript).to_contain_text("read Ada")
     repl.wait_until("ready")
 
 

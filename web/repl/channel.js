@@ -1,5 +1,6 @@
 // The memory that page and worker share where the page is cross-origin isolated: one byte that
-// interrupts Python, and a line of input with its state and length before it.
+// interrupts Python, a line of input with its state and length before it, and how many messages the page
+// has received.
 
 export const LINE_STATE = 0;
 export const LINE_LENGTH = 1;
@@ -18,6 +19,7 @@ export function createChannel() {
   return {
     interrupt: new Uint8Array(new SharedArrayBuffer(1)),
     line: new SharedArrayBuffer(HEADER_BYTES + LONGEST_LINE),
+    received: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
   };
 }
 

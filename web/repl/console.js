@@ -5,7 +5,9 @@ import { recall, remember } from "./storage.js";
 
 const LONGEST_STREAM = 100_000; // characters of a program's output that stay in the page
 const MOST_ENTRIES = 200;
+const MOST_PARTS = 1000; // results and blocks of text, in an entry
 const LONGEST_HISTORY = 200;
+const PIXELS_OF_END = 24; // who is that near to the end of the transcript wants to see what comes
 
 export class Console {
   /**
@@ -17,11 +19,14 @@ export class Console {
   constructor(page) {
     this.page = page;
     this.transcript = document.getElementById("transcript");
+    this.followsEnd = true; // until the visitor scrolls up
+    this.lastScrollTop = 0;
+    this.transcript.onscroll = () => this.noteScroll();
     this.history = recall("history", []);
     this.historyIndex = this.history.length;
     this.draft = "";
     this.entry = null;
-    this.waiting = null; // text for the next frame
+    this.waiting = []; // text for the next frame, by streams
     this.frame = null;
     this.inputForm = null;
     this.prompt = createEditor({
@@ -44,75 +49,72 @@ export class Console {
 
   /** Begins an entry, to which all that comes belongs until the next one begins. */
   begin(source) {
-    this.flush();
-    this.entry = append(this.transcript, "div", "entry");
-    append(this.entry, "pre", "source").append(highlight(source));
-    this.trim();
-    this.scroll();
+    append(this.beginEntry(), "pre", "source").append(highlight(source));
   }
 
   /** Begins an entry for a program, whose source the editor shows. */
   beginProgram(description) {
+    append(this.beginEntry(), "p", "program").textContent = description;
+    this.transcript.scrollIntoView({ block: "nearest" }); // on a phone, the console is below
+  }
+
+  beginEntry() {
     this.flush();
     this.entry = append(this.transcript, "div", "entry");
-    append(this.entry, "p", "program").textContent = description;
     this.trim();
-    this.scroll();
-    this.transcript.scrollIntoView({ block: "nearest" }); // on a phone, the console is below
+    this.followsEnd = true;
+    this.showLater();
+    return this.entry;
   }
 
   /** Adds text of a stream, at the next frame: programs may write thousands of lines a second. */
   write(stream, text) {
-    if (this.waiting !== null && this.waiting.stream !== stream) {
-      this.flush();
+    const last = this.waiting.at(-1);
+    if (last?.stream === stream) {
+      last.text += text;
+    } else {
+      this.waiting.push({ stream, text });
     }
-    this.waiting ??= { stream, text: "" };
-    this.waiting.text += text;
-    if (this.waiting.text.length > LONGEST_STREAM) {
-      this.flush();
+    if (this.waiting.length > MOST_PARTS || this.waiting.at(-1).text.length > LONGEST_STREAM) {
+      this.flush(); // no frame may come, as in a page that is hidden
     }
-    this.frame ??= requestAnimationFrame(() => this.flush());
+    this.showLater();
   }
 
+  /** Adds the text that waits. */
   flush() {
-    cancelAnimationFrame(this.frame);
-    this.frame = null;
-    if (this.waiting === null) {
-      return;
+    for (const { stream, text } of this.waiting.splice(0)) {
+      let block = this.lastEntry().lastElementChild;
+      if (!block?.classList.contains(stream)) {
+        block = this.addPart("pre", `stream ${stream}`);
+      }
+      const written = overwrite(block.textContent, text);
+      block.textContent =
+        written.length > LONGEST_STREAM ? `…${written.slice(-LONGEST_STREAM / 2)}` : written;
     }
-    const { stream, text } = this.waiting;
-    this.waiting = null;
-    let block = this.lastEntry().lastElementChild;
-    if (!block?.classList.contains(stream)) {
-      block = append(this.entry, "pre", `stream ${stream}`);
-    }
-    const written = overwrite(block.textContent, text);
-    block.textContent =
-      written.length > LONGEST_STREAM ? `…${written.slice(-LONGEST_STREAM / 2)}` : written;
-    this.scroll();
   }
 
   /** Adds what a value looks like. */
   show(content) {
     this.flush();
-    const result = append(this.lastEntry(), "div", "result");
+    const result = this.addPart("div", "result");
     if (content.kind === "markup") {
       result.append(markup(content.nodes));
     } else if (content.kind === "picture") {
       const picture = append(result, "img");
       picture.alt = "Picture that the program shows";
-      picture.onload = () => this.scroll();
+      picture.onload = () => this.showLater();
       picture.src = content.url;
     } else {
       append(result, "pre").textContent = content.text;
     }
-    this.scroll();
+    this.showLater();
   }
 
   /** Adds a traceback, with all frames behind a disclosure, and a way to the line it leads to. */
   fail({ text, full_text: fullText, line }) {
     this.flush();
-    const block = append(this.lastEntry(), "div", "failure");
+    const block = this.addPart("div", "failure");
     append(block, "pre").textContent = text;
     if (line !== null) {
       const button = append(block, "button", "small");
@@ -125,7 +127,7 @@ export class Console {
       append(details, "summary").textContent = "With the frames of libraries";
       append(details, "pre").textContent = fullText;
     }
-    this.scroll();
+    this.showLater();
   }
 
   /** Adds an error that is none of a program's. */
@@ -136,14 +138,14 @@ export class Console {
   /** Adds a sentence of the page's own. */
   note(text) {
     this.flush();
-    append(this.lastEntry(), "p", "note").textContent = text;
-    this.scroll();
+    this.addPart("p", "note").textContent = text;
+    this.showLater();
   }
 
   /** Lets the visitor type a line that the program reads. */
   askForLine() {
     this.flush();
-    const form = append(this.lastEntry(), "form", "input-line");
+    const form = this.addPart("form", "input-line");
     const field = append(form, "input");
     field.setAttribute("aria-label", this.lastLine() || "Input for the program");
     field.autocomplete = "off";
@@ -159,7 +161,7 @@ export class Console {
     };
     this.inputForm = form;
     field.focus();
-    this.scroll();
+    this.showLater();
   }
 
   answer(text) {
@@ -179,7 +181,19 @@ export class Console {
     this.flush();
     this.transcript.replaceChildren();
     this.entry = null;
+    if (this.inputForm !== null) {
+      this.lastEntry().append(this.inputForm); // the program still waits for its line
+    }
     return true;
+  }
+
+  /** Adds an element to the last entry, which loses its first ones when there are many. */
+  addPart(tag, className) {
+    const part = append(this.lastEntry(), tag, className);
+    if (this.entry.childElementCount > MOST_PARTS) {
+      this.entry.children[1].remove(); // below the source
+    }
+    return part;
   }
 
   lastEntry() {
@@ -198,8 +212,22 @@ export class Console {
     }
   }
 
-  scroll() {
-    this.transcript.scrollTop = this.transcript.scrollHeight;
+  /** Shows at the next frame what comes, at its end unless the visitor reads what came before. */
+  showLater() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      this.flush();
+      if (this.followsEnd) {
+        this.transcript.scrollTop = this.transcript.scrollHeight;
+      }
+    });
+  }
+
+  noteScroll() {
+    const { scrollTop, scrollHeight, clientHeight } = this.transcript;
+    const isAtEnd = scrollHeight - clientHeight - scrollTop < PIXELS_OF_END;
+    this.followsEnd = isAtEnd || (this.followsEnd && scrollTop >= this.lastScrollTop);
+    this.lastScrollTop = scrollTop;
   }
 
   // -- the prompt and its history -----------------------------------------------------------------
@@ -222,9 +250,7 @@ export class Console {
       this.prompt.setText("");
       await this.page.run(source.trimEnd());
     } else if (this.prompt.text === source) {
-      const indentation = /^ */.exec(source.slice(source.lastIndexOf("\n") + 1))[0];
-      const deeper = /:\s*$/.test(source) ? "    " : "";
-      view.dispatch(view.state.replaceSelection(`\n${indentation}${deeper}`));
+      this.prompt.breakLine();
     }
   }
 

@@ -70,11 +70,14 @@ export class Interpreter {
     }
   }
 
-  receive({ id, value, error, message, progress }) {
+  receive({ id, value, error, messages, progress }) {
     if (progress !== undefined) {
       this.listener.onProgress(progress.fraction, progress.text);
-    } else if (message !== undefined) {
-      this.listener.onMessage(message);
+    } else if (messages !== undefined) {
+      messages.forEach((message) => this.listener.onMessage(message));
+      if (this.channel !== null) {
+        Atomics.add(this.channel.received, 0, 1);
+      }
     } else {
       const { resolve, reject } = this.pending.get(id);
       this.pending.delete(id);

@@ -8,6 +8,7 @@ import {
   WAITING,
   lineBytes,
 } from "./channel.js";
+import { post, postWaiting, setReceived } from "./outbox.js";
 
 const MODULES = [
   "completion",
@@ -38,11 +39,9 @@ addEventListener("message", async ({ data }) => {
     receiveLine?.(JSON.stringify({ text: data.line }));
   } else {
     const { id, request, values } = data;
-    try {
-      postMessage({ id, ...(await answer(request, values)) });
-    } catch (error) {
-      postMessage({ id, error: lastLine(error) });
-    }
+    const answered = await answer(request, values).catch((error) => ({ error: lastLine(error) }));
+    postWaiting();
+    postMessage({ id, ...answered });
   }
 });
 
@@ -52,6 +51,7 @@ async function start() {
     // Python may block a worker, and can then be interrupted; where JSPI suspends it, it cannot.
     delete WebAssembly.Suspending;
   }
+  setReceived(channel?.received ?? null);
   const onProgress = (fraction, text) => postMessage({ progress: { fraction, text } });
   const [pyodide, ...sources] = await Promise.all([
     startPython({ onProgress }),
@@ -60,13 +60,12 @@ async function start() {
   pyodide.FS.mkdirTree(PACKAGE_PATH);
   MODULES.forEach((name, index) => pyodide.FS.writeFile(`${PACKAGE_PATH}/${name}.py`, sources[index]));
   pyodide.runPython(`import sys; sys.path.append("${LIBRARY_PATH}")`);
-  const post = (json) => postMessage({ message: JSON.parse(json) });
   const readLine = channel === null ? awaitLine : () => waitForLine(channel);
   const main = pyodide.pyimport("webtensor_repl.main");
   if (channel !== null) {
     main.make_sleep_interruptible((seconds) => waitForPage(channel, 1000 * seconds) === INTERRUPTED);
   }
-  const interpreter = main.start.callKwargs(post, readLine, { can_block: channel !== null });
+  const interpreter = main.start.callKwargs((json) => post(JSON.parse(json)), readLine, { can_block: channel !== null });
   return { pyodide, interpreter, channel };
 }
 
@@ -92,7 +91,7 @@ async function answer(request, values) {
 
 /** Blocks until the page has written a line into the shared memory, and returns it as JSON. */
 function waitForLine(channel) {
-  postMessage({ message: { input: true } });
+  post({ input: true });
   const state = waitForPage(channel, Infinity);
   if (state === INTERRUPTED) {
     return JSON.stringify({ isInterrupted: true });
@@ -104,6 +103,7 @@ function waitForLine(channel) {
 
 /** Blocks until the page writes a line or interrupts, or for a time, and returns which it was. */
 function waitForPage({ interrupt, line }, milliseconds) {
+  postWaiting();
   const header = new Int32Array(line, 0, 2);
   Atomics.wait(header, LINE_STATE, WAITING, milliseconds);
   const state = Atomics.exchange(header, LINE_STATE, WAITING);
@@ -114,7 +114,8 @@ function waitForPage({ interrupt, line }, milliseconds) {
 }
 
 function awaitLine() {
-  postMessage({ message: { input: true } });
+  post({ input: true });
+  postWaiting();
   return new Promise((resolve) => (receiveLine = resolve));
 }
 

@@ -119,6 +119,11 @@ class PythonEditor {
     });
   }
 
+  /** Begins a line, as deep as Python wants it. */
+  breakLine() {
+    insertNewlineAndIndent(this.view);
+  }
+
   /** The selected text, which may be empty. */
   get selection() {
     const { from, to } = this.view.state.selection.main;

@@ -1,0 +1,54 @@
+// What a program writes and shows, on its way to the page.
+//
+// A message is posted at once. As each takes the page's time, those of a flood wait and go together, the
+// last of them: the page stays usable while a program prints without end.
+
+const FLOOD_MS = 100;
+const MESSAGES_AT_ONCE = 100; // in that time
+const MOST_UNREAD = 20; // posted messages that the page, which may be busy, has not received
+const MOST_WAITING = 1000; // as many as the page shows of a run
+
+let received = null; // how many posted messages the page has received, in memory that both share
+let posted = 0;
+let waiting = [];
+let timer = null;
+let began = 0;
+let count = 0;
+
+/** Takes the memory in which the page counts what it receives, or null where browsers share none. */
+export function setReceived(counter) {
+  received = counter;
+}
+
+/** Posts a message, or lets it wait for others in a flood. */
+export function post(message) {
+  const last = waiting.at(-1);
+  if ("text" in message && last?.stream === message.stream) {
+    last.text += message.text;
+  } else {
+    waiting.push(message);
+  }
+  const now = performance.now();
+  if (now - began > FLOOD_MS) {
+    [began, count] = [now, 0];
+  }
+  count += 1;
+  const unread = received === null ? 0 : posted - Atomics.load(received, 0);
+  if (count <= MESSAGES_AT_ONCE && unread < MOST_UNREAD) {
+    postWaiting();
+  } else {
+    waiting.splice(0, waiting.length - MOST_WAITING);
+    timer ??= setTimeout(postWaiting, FLOOD_MS); // Python may await something
+  }
+}
+
+/** Posts the messages that wait. */
+export function postWaiting() {
+  clearTimeout(timer);
+  timer = null;
+  if (waiting.length > 0) {
+    postMessage({ messages: waiting });
+    posted += 1;
+    waiting = [];
+  }
+}
