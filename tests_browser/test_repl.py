@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests_browser.page_watch import PageWatch
+from tests_browser.test_models_page import drop, payloads
 from web.serve import serve, site_headers
 
 SHARED = "greeting = 'hello'\nprint(greeting, 'from a link')\n"
@@ -463,6 +464,36 @@ def test_files_are_uploaded_read_and_downloaded(repl: Repl, tmp_path: Path):
     expect(files).not_to_contain_text("helper.py")
 
 
+def test_files_are_dropped_anywhere(repl: Repl, tmp_path: Path):
+    file, folder = tmp_path / "dropped.txt", tmp_path / "folder"
+    file.write_text("42")
+    folder.mkdir()
+    drop(repl.page, file)
+    expect(repl.page.locator("#files")).to_contain_text("dropped.txt")
+    drop(repl.page, folder)
+    expect(repl.page.locator("#files-status")).to_contain_text("folder cannot be read")
+
+
+def test_file_that_a_program_deleted_is_missed(repl: Repl):
+    repl.enter("open('fleeting.txt', 'w').close()")
+    button = repl.button("Download fleeting.txt")
+    expect(button).to_be_visible()
+    repl.start("import os, time\nos.remove('fleeting.txt')\ntime.sleep(1)\n")
+    button.dispatch_event("click")
+    expect(repl.page.locator("#files-status")).to_contain_text("fleeting.txt")
+    expect(button).to_have_count(0)
+
+
+def test_files_stay_where_they_are_when_a_program_moves(repl: Repl):
+    repl.run("import os\nhome = os.getcwd()\nos.chdir('/tmp')\nos.chdir('/')\n")
+    repl.page.get_by_label("Upload").set_input_files(payloads({"kept.txt": b"42"}))
+    expect(repl.page.locator("#files")).to_contain_text("kept.txt")
+    with repl.page.expect_download() as download:
+        repl.button("Download kept.txt").click()
+    assert Path(download.value.path()).read_text() == "42"
+    repl.enter("os.chdir(home)")
+
+
 @pytest.mark.parametrize("backend", ["webgl", "wasm"])
 def test_backends_compute_in_the_worker(repl: Repl, backend: str):
     repl.page.get_by_label("Compute on").select_option(backend)
@@ -507,6 +538,16 @@ def test_restart_begins_anew(repl: Repl):
     expect(repl.entry).to_contain_text("NameError")
     repl.enter("[name for name in dir() if not name.startswith('_')]")
     expect(repl.entry).to_contain_text("['wt']")
+
+
+def test_restart_ends_an_upload_that_waits(repl: Repl):
+    repl.start("while True: pass\n")
+    repl.wait_until("running")
+    repl.page.get_by_label("Upload").set_input_files(payloads({"late.txt": b"42"}))
+    repl.button("Restart").click()
+    repl.wait_until("loading")
+    repl.wait_until("ready")
+    expect(repl.page.locator("#files-status")).to_be_empty()
 
 
 # -- lesser hosts and browsers ---------------------------------------------------------------------

@@ -1,4 +1,5 @@
 // The panel of files: those of the working folder of Python, to upload, open, download and delete.
+import { RestartError } from "./interpreter.js";
 
 export class Files {
   /**
@@ -16,30 +17,51 @@ export class Files {
       upload.value = "";
     };
     document.getElementById("save-program").onclick = () => save("program.py", page.program());
-    const panel = this.list.closest("section");
-    panel.ondragover = (event) => event.preventDefault();
-    panel.ondrop = (event) => {
-      event.preventDefault();
-      this.upload([...event.dataTransfer.files]);
-    };
+    // A file that misses the panel must not replace the page. The editor takes those for itself.
+    const hasFiles = ({ dataTransfer }) => dataTransfer.types.includes("Files");
+    addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
+    addEventListener("drop", (event) => {
+      if (hasFiles(event) && !event.defaultPrevented) {
+        event.preventDefault();
+        this.upload([...event.dataTransfer.files]);
+      }
+    });
   }
 
   /** Writes files into Python's working folder. */
   async upload(files) {
-    for (const file of files) {
-      await this.interpreter.request("writeFile", file.name, await file.arrayBuffer());
-    }
-    this.status.textContent = `Uploaded ${files.map(({ name }) => name).join(", ")}`;
+    await this.attempt(async () => {
+      for (const file of files) {
+        const content = await file.arrayBuffer().catch(() => {
+          throw new Error(`${file.name} cannot be read. Folders cannot be uploaded.`);
+        });
+        await this.interpreter.request("writeFile", file.name, content);
+      }
+      this.status.textContent = `Uploaded ${files.map(({ name }) => name).join(", ")}`;
+    });
     await this.refresh();
   }
 
   /** Shows the files that there are. Rows that have not changed stay: their buttons may be clicked. */
   async refresh() {
-    const files = await this.interpreter.request("listFiles");
-    const shown = JSON.stringify(files);
-    if (shown !== this.shown) {
-      this.shown = shown;
-      this.list.replaceChildren(...files.map(({ name, size }) => this.row(name, size)));
+    await this.attempt(async () => {
+      const files = await this.interpreter.request("listFiles");
+      const shown = JSON.stringify(files);
+      if (shown !== this.shown) {
+        this.shown = shown;
+        this.list.replaceChildren(...files.map(({ name, size }) => this.row(name, size)));
+      }
+    });
+  }
+
+  /** Does something with files, and says why it failed, save where Python was restarted meanwhile. */
+  async attempt(work) {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof RestartError)) {
+        this.status.textContent = error.message;
+      }
     }
   }
 
@@ -58,13 +80,18 @@ export class Files {
     amount.textContent = readableSize(size);
     const buttons = row.appendChild(document.createElement("span"));
     buttons.className = "row";
+    const addButton = (action, work) =>
+      buttons.append(
+        button(action, name, async () => {
+          await this.attempt(work);
+          await this.refresh(); // a program may have deleted it
+        }),
+      );
     if (name.endsWith(".py")) {
-      buttons.append(button("Open", name, () => this.open(name)));
+      addButton("Open", () => this.open(name));
     }
-    buttons.append(
-      button("Download", name, () => this.download(name)),
-      button("Delete", name, () => this.remove(name)),
-    );
+    addButton("Download", () => this.download(name));
+    addButton("Delete", () => this.remove(name));
     return row;
   }
 
@@ -80,7 +107,6 @@ export class Files {
   async remove(name) {
     await this.interpreter.request("removeFile", name);
     this.status.textContent = `Deleted ${name}`;
-    await this.refresh();
   }
 }
 

@@ -57,6 +57,7 @@ async function start() {
     startPython({ onProgress }),
     ...MODULES.map((name) => fetchSource(`${name}.py`)),
   ]);
+  const folder = pyodide.FS.cwd(); // a program may leave it
   pyodide.FS.mkdirTree(PACKAGE_PATH);
   MODULES.forEach((name, index) => pyodide.FS.writeFile(`${PACKAGE_PATH}/${name}.py`, sources[index]));
   pyodide.runPython(`import sys; sys.path.append("${LIBRARY_PATH}")`);
@@ -66,12 +67,12 @@ async function start() {
     main.make_sleep_interruptible((seconds) => waitForPage(channel, 1000 * seconds) === INTERRUPTED);
   }
   const interpreter = main.start.callKwargs((json) => post(JSON.parse(json)), readLine, { can_block: channel !== null });
-  return { pyodide, interpreter, channel };
+  return { pyodide, interpreter, channel, folder };
 }
 
 /** Returns the value or the error that a request is answered with. */
 async function answer(request, values) {
-  const { pyodide, interpreter, channel } = await started;
+  const { pyodide, interpreter, channel, folder } = await started;
   // Python is free to answer, and it is not the answer that is to be interrupted.
   if (channel !== null) {
     channel.interrupt.fill(0);
@@ -80,13 +81,24 @@ async function answer(request, values) {
   }
   switch (request) {
     case "readFile":
-      return { value: pyodide.FS.readFile(values[0]) };
-    case "writeFile":
-      return { value: pyodide.FS.writeFile(values[0], new Uint8Array(values[1])) };
+      return { value: withFile(() => pyodide.FS.readFile(`${folder}/${values[0]}`), values[0]) };
+    case "writeFile": {
+      const content = new Uint8Array(values[1]);
+      return { value: withFile(() => pyodide.FS.writeFile(`${folder}/${values[0]}`, content), values[0]) };
+    }
     case "interrupt":
       return { value: interpreter.interrupt() };
   }
   return JSON.parse(await interpreter.answer(request, JSON.stringify(values)));
+}
+
+/** Does something with a file, which the errors of Python's file system do not name. */
+function withFile(work, name) {
+  try {
+    return work();
+  } catch {
+    throw new Error(`${name} is not there any more, or it is a folder.`);
+  }
 }
 
 /** Blocks until the page has written a line into the shared memory, and returns it as JSON. */
