@@ -47,6 +47,14 @@ while True:
     print(number, file=sys.stderr)
 """
 
+#: The runtime has no room for what `repr` calls of itself.
+CRASHING = """nested = []
+for _ in range(100_000):
+    nested = [nested]
+print('begun')
+repr(nested)
+"""
+
 TABLE = """class Table:
     def _repr_html_(self):
         return '''<style>i { color: rgb(1, 2, 3) }</style>
@@ -538,6 +546,15 @@ def test_restart_begins_anew(repl: Repl):
     expect(repl.entry).to_contain_text("NameError")
     repl.enter("[name for name in dir() if not name.startswith('_')]")
     expect(repl.entry).to_contain_text("['wt']")
+
+
+def test_crash_is_told_and_leads_to_a_restart(repl: Repl, watched_repl: tuple[Repl, PageWatch]):
+    repl.start(CRASHING)
+    expect(repl.transcript).to_contain_text("Python crashed: Maximum call stack size exceeded")
+    repl.wait_until("ready")
+    repl.enter("6 * 7")
+    expect(repl.entry).to_contain_text("42")
+    watched_repl[1].take_errors()  # Pyodide tells of the crash, too
 
 
 def test_restart_ends_an_upload_that_waits(repl: Repl):

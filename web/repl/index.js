@@ -22,7 +22,7 @@ let isStopping = false;
 let isOpening = false; // the editor's text changes, but not by the visitor
 let ranProgram = null; // the source of the program that ran last
 
-const interpreter = new Interpreter({ onProgress, onMessage, onError });
+const interpreter = new Interpreter({ onProgress, onMessage, onCrash, onError });
 
 // Completions come from Python's own thread, so that there are none while a program computes.
 const askPython = (request) => (before) =>
@@ -87,6 +87,10 @@ function onMessage({ stream, text, content, input }) {
   } else {
     repl.write(stream, text);
   }
+}
+
+function onCrash(reason) {
+  restart(`Python crashed: ${reason}. ${RESTARTED}`);
 }
 
 function onError(text) {

@@ -8,9 +8,10 @@ export class RestartError extends Error {}
 
 export class Interpreter {
   /**
-   * @param {{onProgress: Function, onMessage: Function, onError: Function}} listener
+   * @param {{onProgress: Function, onMessage: Function, onCrash: Function, onError: Function}} listener
    *   `onProgress(fraction, text)` while Python starts, `onMessage(message)` for what `main.py`
-   *   sends, `onError(text)` for errors that belong to no request.
+   *   sends, `onCrash(text)` when Python can compute no more, `onError(text)` for other errors that
+   *   belong to no request.
    */
   constructor(listener) {
     this.listener = listener;
@@ -70,8 +71,10 @@ export class Interpreter {
     }
   }
 
-  receive({ id, value, error, messages, progress }) {
-    if (progress !== undefined) {
+  receive({ id, value, error, messages, crash, progress }) {
+    if (crash !== undefined) {
+      this.listener.onCrash(crash);
+    } else if (progress !== undefined) {
       this.listener.onProgress(progress.fraction, progress.text);
     } else if (messages !== undefined) {
       messages.forEach((message) => this.listener.onMessage(message));

@@ -39,11 +39,18 @@ addEventListener("message", async ({ data }) => {
     receiveLine?.(JSON.stringify({ text: data.line }));
   } else {
     const { id, request, values } = data;
-    const answered = await answer(request, values).catch((error) => ({ error: lastLine(error) }));
+    const answered = await answer(request, values).catch((error) => {
+      reportCrash(error);
+      return { error: lastLine(error) };
+    });
     postWaiting();
     postMessage({ id, ...answered });
   }
 });
+
+// What is thrown when Python's runtime crashes may reach no request, which is never answered then.
+addEventListener("error", ({ error }) => reportCrash(error));
+addEventListener("unhandledrejection", ({ reason }) => reportCrash(reason));
 
 async function start() {
   const channel = await channelArrives;
@@ -67,7 +74,8 @@ async function start() {
     main.make_sleep_interruptible((seconds) => waitForPage(channel, 1000 * seconds) === INTERRUPTED);
   }
   const interpreter = main.start.callKwargs((json) => post(JSON.parse(json)), readLine, { can_block: channel !== null });
-  return { pyodide, interpreter, channel, folder };
+  const { PythonError } = pyodide.ffi; // which cannot be asked for after a crash
+  return { pyodide, PythonError, interpreter, channel, folder };
 }
 
 /** Returns the value or the error that a request is answered with. */
@@ -98,6 +106,19 @@ function withFile(work, name) {
     return work();
   } catch {
     throw new Error(`${name} is not there any more, or it is a folder.`);
+  }
+}
+
+/** Tells the page of an error if Python, which had started, can compute no more since. */
+async function reportCrash(error) {
+  const { pyodide, PythonError } = await started.catch(() => ({}));
+  try {
+    pyodide?.runPython("");
+  } catch (reason) {
+    if (!(reason instanceof PythonError)) {
+      postWaiting();
+      postMessage({ crash: lastLine(error) });
+    }
   }
 }
 
