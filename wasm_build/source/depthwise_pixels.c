@@ -177,10 +177,11 @@ static const float *copied_row(RowCopies *copies, const float *x, const Window *
   int number = image * w->in_height + y, slot = y % copies->slots, channels = copies->channels;
   float *copy = copies->data + slot * copies->pixels * channels;
   if (copies->copied[slot] != number) {
+    int present = smaller(channels, w->in_channels - c);
     const float *from = x + number * w->in_width * w->in_channels + c;
     float *to = copy + copies->before * channels;
     for (int i = 0; i < copies->count; i++, from += w->in_channels, to += channels)
-      for (int k = 0; k < channels; k += 4) store(to + k, load(from + k));
+      for (int k = 0; k < present; k += 4) store(to + k, load(from + k));
   }
   copies->copied[slot] = number;
   return copy;
