@@ -184,7 +184,7 @@ LINALG: dict[str, Row] = {
     "tensordot over other lengths": (
         lambda: wt.tensordot(MATRIX, MATRIX, axes=1),
         ValueError,
-        "tensordot: axes .* have different lengths",
+        "tensordot: axes .* have different sizes",
     ),
     "tensordot over one axis twice": (
         lambda: wt.tensordot(SQUARE, SQUARE, axes=[[0, 0], [0, 1]]),

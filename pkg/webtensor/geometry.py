@@ -209,7 +209,7 @@ def _span(
     padding: Any,
     rounding: Callable[[int], int],
 ) -> tuple[int, tuple[int, int]]:
-    """Return (output length, padding) along one axis; length 0 where the filter does not fit."""
+    """Return (output size, padding) along one axis; size 0 where the filter does not fit."""
     reach = (size - 1) * dilation + 1
     before, after = (0, 0) if isinstance(padding, str) else padding
     if max(stride, reach, length + before + after) > _LONGEST:

@@ -50,10 +50,10 @@ def as_shape(name: str, shape: int | Sequence[int], argument: str = "shape") -> 
     """Validate a shape passed by a user as ``argument``; an int means one axis."""
     dimensions = (shape,) if isinstance(shape, int) and not isinstance(shape, bool) else shape
     try:
-        result = tuple(length.__index__() for length in dimensions)  # type: ignore[union-attr]
+        result = tuple(size.__index__() for size in dimensions)  # type: ignore[union-attr]
     except (AttributeError, TypeError):
         raise TypeError(f"{name}: {argument} must be integers, but got {shape!r}") from None
-    if any(length < 0 for length in result):
+    if any(size < 0 for size in result):
         raise ValueError(f"{name}: {argument} must not have negative sizes, but got {result}")
     return result
 
@@ -65,13 +65,13 @@ def broadcast_shapes(name: str, first: Shape, second: Shape) -> Shape:
     longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
     offset = len(longer) - len(shorter)
     result = list(longer)
-    for axis, length in enumerate(shorter, offset):
+    for axis, size in enumerate(shorter, offset):
         other = result[axis]
-        if other == length or length == 1:
+        if other == size or size == 1:
             continue
         if other != 1:
             raise ValueError(f"{name}: shapes {first} and {second} cannot be broadcast together")
-        result[axis] = length
+        result[axis] = size
     return tuple(result)
 
 
@@ -101,9 +101,9 @@ def contiguous_strides(shape: Shape) -> Shape:
     """Return the strides, in elements, of a row-major tensor of this shape."""
     strides = []
     stride = 1
-    for length in reversed(shape):
+    for size in reversed(shape):
         strides.append(stride)
-        stride *= length
+        stride *= size
     return tuple(reversed(strides))
 
 

@@ -103,7 +103,7 @@ def kept_by_dropout(x: Any, rate: float, noise_shape: Any, seed: int) -> Any:
     """What dropout gives had it kept all, and whether it dropped together what it should."""
     y = wt.dropout(x, rate, noise_shape, seed)
     is_kept = wt.not_equal(y, 0.0)
-    axes = tuple(axis for axis, length in enumerate(noise_shape or ()) if length == 1)
+    axes = tuple(axis for axis, size in enumerate(noise_shape or ()) if size == 1)
     some, all_of_them = (function(is_kept, axes, keepdims=True) for function in (wt.any, wt.all))
     return [wt.where(is_kept, y, x / (1 - rate)), wt.all(wt.equal(some, all_of_them))]
 

@@ -124,7 +124,7 @@ def padded(shapes: Any, values: Any, length: int | None = None) -> Leaf:
         shapes: a structure of shapes, in which None or -1 is ``length``; None alone is that for
             all axes.
         values: a structure of what is put in, or one value for all; None is 0 or an empty text.
-        length: the length of axes whose length is not given; None is the longest of a batch.
+        length: the size of axes whose size is not given; None is the longest of a batch.
     """
     own_shapes = None if shapes is None else _shape_leaves(shapes)
     own_values = flatten(values)
@@ -221,7 +221,7 @@ def as_arrays(name: str, structure: Any) -> Any:
 
 
 def count_rows(name: str, arrays: Any) -> int:
-    """Return the length of the first axis of all arrays.
+    """Return the size of the first axis of all arrays.
 
     Raises:
         ValueError: there is no array, one is a scalar, or the lengths differ.

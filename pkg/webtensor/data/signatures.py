@@ -20,7 +20,7 @@ class TensorSpec:
     """The shape and the dtype of a tensor, as in TensorFlow.
 
     Attributes:
-        shape: the lengths of the axes, in which None is any length; None alone is any shape.
+        shape: the sizes of the axes, in which None is any size; None alone is any shape.
         dtype: the dtype or its name.
         name: a name, which means nothing.
     """
@@ -70,7 +70,7 @@ def _tensor_like(name: str, element: Any, wanted: TensorSpec) -> Tensor:
     shape = wanted.shape
     if shape is not None and (
         len(shape) != len(x.shape)
-        or any(length not in (None, own) for length, own in zip(shape, x.shape, strict=True))
+        or any(size not in (None, own) for size, own in zip(shape, x.shape, strict=True))
     ):
         raise ValueError(f"{name}: an element has shape {x.shape}, but the signature {shape}")
     return astype(x, as_dtype(wanted.dtype))

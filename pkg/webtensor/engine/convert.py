@@ -97,7 +97,7 @@ def host_buffer(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape,
 
     Raises:
         TypeError: the value holds something other than numbers.
-        ValueError: nested sequences of unequal lengths, or an integer that does not fit int32.
+        ValueError: nested sequences of unequal sizes, or an integer that does not fit int32.
     """
     if dtype is string_ or isinstance(value, str):
         return _from_text(name, value, dtype)
@@ -176,16 +176,16 @@ def _flatten(name: str, value: Any) -> tuple[Sequence[Any], Shape]:
     shape: list[int] = []
     level: Sequence[Any] = [value]
     while level and isinstance(level[0], (list, tuple, range)):
-        lengths = {len(item) if isinstance(item, (list, tuple, range)) else -1 for item in level}
-        if len(lengths) != 1:
+        sizes = {len(item) if isinstance(item, (list, tuple, range)) else -1 for item in level}
+        if len(sizes) != 1:
             raise ValueError(
                 f"{name}: nested sequences must have equal sizes, but at depth {len(shape)} "
-                f"there are sizes {sorted(length for length in lengths if length >= 0)}"
-                + (" and single elements" if -1 in lengths else "")
+                f"there are sizes {sorted(size for size in sizes if size >= 0)}"
+                + (" and single elements" if -1 in sizes else "")
             )
         if len(shape) == _MOST_AXES:
             raise ValueError(f"{name}: sequences must not be nested deeper than {_MOST_AXES} times")
-        shape.append(lengths.pop())
+        shape.append(sizes.pop())
         level = list(chain.from_iterable(level))
     return level, tuple(shape)
 
@@ -237,8 +237,8 @@ def nested_list(flat: Any, shape: Shape, dtype: DType) -> Any:
         return values[0]
     if not values:
         return _empty_lists(shape)
-    for length in reversed(shape[1:]):
-        values = [values[start : start + length] for start in range(0, len(values), length)]
+    for size in reversed(shape[1:]):
+        values = [values[start : start + size] for start in range(0, len(values), size)]
     return values
 
 

@@ -49,7 +49,7 @@ class TensorBuffer:
 
     def _flat_index(self, name: str, indices: Sequence[int]) -> int:
         if len(indices) != len(self.shape) or not all(
-            0 <= index < length for index, length in zip(indices, self.shape, strict=False)
+            0 <= index < size for index, size in zip(indices, self.shape, strict=False)
         ):
             raise IndexError(f"{name}: indices {tuple(indices)} do not lie within {self.shape}")
         return sum(index * stride for index, stride in zip(indices, self._strides, strict=True))
@@ -88,8 +88,7 @@ class TensorBuffer:
         if not 0 <= index < self.size:
             raise IndexError(f"index_to_loc: index {index} does not lie within {self.shape}")
         return tuple(
-            index // stride % length
-            for stride, length in zip(self._strides, self.shape, strict=True)
+            index // stride % size for stride, size in zip(self._strides, self.shape, strict=True)
         )
 
     def to_tensor(self) -> Tensor:

@@ -17,25 +17,25 @@ from webtensor.shapes import Shape, as_shape
 __all__ = ["warm_up"]
 
 
-def _is_length(length: Any) -> bool:
-    return length is None or (isinstance(length, int) and not isinstance(length, bool))
+def _is_size(size: Any) -> bool:
+    return size is None or (isinstance(size, int) and not isinstance(size, bool))
 
 
 def _shape_and_dtype(spec: Any) -> tuple[Shape, DType]:
-    """Read a spec; axes of unknown length, which are None, become one long."""
+    """Read a spec; axes of unknown size, which are None, become one long."""
     match spec:
         case object(shape=shape, dtype=dtype):
             pass
         case [[*shape], dtype]:
             pass
-        case [*shape] if all(map(_is_length, shape)):
+        case [*shape] if all(map(_is_size, shape)):
             dtype = float32
         case _:
             raise TypeError(
                 "warm_up: a spec must be a shape, a shape and a dtype, or have a shape and a "
                 f"dtype, but got {spec!r}"
             )
-    concrete_shape = [1 if length is None else length for length in shape]
+    concrete_shape = [1 if size is None else size for size in shape]
     return as_shape("warm_up", concrete_shape), as_dtype(dtype)
 
 

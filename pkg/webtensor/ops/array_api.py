@@ -304,7 +304,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Shape:
 
 
 def broadcast_arrays(*arrays: TensorLike) -> list[Tensor]:
-    """Repeat tensors along axes of length 1, and along new leading axes, to a common shape.
+    """Repeat tensors along axes of size 1, and along new leading axes, to a common shape.
 
     Raises:
         ValueError: they do not broadcast together.

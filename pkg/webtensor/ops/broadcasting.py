@@ -21,7 +21,7 @@ _BROADCAST = Primitive(
 
 
 def broadcast_to(x: TensorLike, shape: int | Sequence[int]) -> Tensor:
-    """Repeat a tensor along axes of length 1, and along new leading axes, to a given shape.
+    """Repeat a tensor along axes of size 1, and along new leading axes, to a given shape.
 
     Raises:
         ValueError: the tensor's shape cannot be broadcast to it.
@@ -42,8 +42,8 @@ def broadcast_to(x: TensorLike, shape: int | Sequence[int]) -> Tensor:
         return from_pairs(broadcast_to(as_pairs(aligned), (*target, 2)))
     padded = (1,) * (len(target) - len(x.shape)) + x.shape
     strides = tuple(
-        0 if length == 1 else stride
-        for length, stride in zip(padded, contiguous_strides(padded), strict=True)
+        0 if size == 1 else stride
+        for size, stride in zip(padded, contiguous_strides(padded), strict=True)
     )
     return strided_view(_BROADCAST, x, target, strides, 0)
 
@@ -55,7 +55,7 @@ def sum_to(x: Tensor, shape: Shape) -> Tensor:
     offset = len(x.shape) - len(shape)
     axes = tuple(
         axis
-        for axis, length in enumerate(x.shape)
-        if axis < offset or (shape[axis - offset] == 1 and length != 1)
+        for axis, size in enumerate(x.shape)
+        if axis < offset or (shape[axis - offset] == 1 and size != 1)
     )
     return reshape(_sum(x, axes), shape)

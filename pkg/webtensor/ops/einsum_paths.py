@@ -38,7 +38,7 @@ def einsum(equation: str, *tensors: TensorLike) -> Tensor:
 
     Raises:
         TypeError: the equation is not text.
-        ValueError: it does not fit the tensors, or axes of one letter have different lengths.
+        ValueError: it does not fit the tensors, or axes of one letter have different sizes.
 
     Example:
         >>> import webtensor as wt
@@ -137,7 +137,7 @@ def _axis_labels(equation: str, part: str, rank: int) -> tuple[str, ...]:
 def _sizes(
     equation: str, labels: Sequence[tuple[str, ...]], operands: Sequence[Tensor]
 ) -> dict[str, int]:
-    """Return the length of each label's axes."""
+    """Return the size of each label's axes."""
     sizes: dict[str, int] = {}
     for own, operand in zip(labels, operands, strict=True):
         for label, length in zip(own, operand.shape, strict=True):
@@ -160,11 +160,11 @@ def _sizes(
 def _broadcast_dropped(term: _Term, sizes: dict[str, int]) -> _Term:
     """Drop the axes of size 1 that broadcast: multiplication repeats them anyway."""
     remaining = [
-        (label, length)
-        for label, length in zip(term.labels, term.tensor.shape, strict=True)
-        if length == sizes[label]
+        (label, size)
+        for label, size in zip(term.labels, term.tensor.shape, strict=True)
+        if size == sizes[label]
     ]
-    shape = tuple(length for _, length in remaining)
+    shape = tuple(size for _, size in remaining)
     if len(remaining) == len(term.labels):
         return term
     return _Term(reshape(term.tensor, shape), tuple(label for label, _ in remaining))

@@ -76,7 +76,7 @@ def _last(name: str, x: Tensor, axis: int, n: int | None) -> tuple[Tensor, int]:
 def _several(
     name: str, x: Tensor, s: Sequence[int] | None, axes: Sequence[int] | None
 ) -> list[tuple[int, int | None]]:
-    """The axes to transform, each with the length it is to have."""
+    """The axes to transform, each with the size that it is to have."""
     rank = len(x.shape)
     if s is not None:
         s = as_integers(name, "s", s)
@@ -176,7 +176,7 @@ def fftn(
 ) -> Tensor:
     """Discrete Fourier transform along several axes (all by default), complex64.
 
-    ``s`` holds the length that each of the axes is cut or padded to.
+    ``s`` holds the size that each of the axes is cut or padded to.
 
     Raises:
         TypeError: ``x`` has dtype string.
@@ -299,7 +299,7 @@ def irfftn(
     axes: Sequence[int] | None = None,
     norm: str = "backward",
 ) -> Tensor:
-    """Inverse of ``rfftn``, float32; the last of ``s`` is the last axis's length in the result.
+    """Inverse of ``rfftn``, float32; the last of ``s`` is the size of the last axis in the result.
 
     Raises:
         ValueError: an axis is out of range, ``s`` does not fit the axes, or ``norm`` is unknown.

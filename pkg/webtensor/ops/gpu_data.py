@@ -100,16 +100,16 @@ def data_to_gpu(self: TensorLike, custom_tex_shape: Sequence[int] | None = None)
 
 
 def _checked(name: str, shape: Sequence[int], size: int) -> tuple[int, int]:
-    lengths = tuple(shape)
-    if not all(isinstance(length, int) and not isinstance(length, bool) for length in lengths):
+    sizes = tuple(shape)
+    if not all(isinstance(number, int) and not isinstance(number, bool) for number in sizes):
         raise TypeError(f"{name}: custom_tex_shape must be two integers, but is {shape!r}")
-    if len(lengths) != 2 or min(lengths) < 1:
+    if len(sizes) != 2 or min(sizes) < 1:
         raise ValueError(f"{name}: custom_tex_shape must be two positive integers, not {shape!r}")
-    height, width = lengths
+    height, width = sizes
     room = _ELEMENTS_PER_TEXEL * height * width
     if room < size:
         raise ValueError(
-            f"{name}: custom_tex_shape {lengths} has room for {room} elements, but the tensor has "
+            f"{name}: custom_tex_shape {sizes} has room for {room} elements, but the tensor has "
             f"{size}"
         )
     return height, width

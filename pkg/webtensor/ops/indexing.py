@@ -109,10 +109,10 @@ def _fill_ellipsis(parts: list[Any], rank: int) -> list[Any]:
 
 
 class _Pick(NamedTuple):
-    """Indices along an axis, of a length, of what was cut."""
+    """Indices along an axis of what was cut, and the size of that axis."""
 
     axis: int
-    length: int
+    size: int
     indices: Tensor
 
 
@@ -139,19 +139,19 @@ def _cut(x: Tensor, parts: list[Any]) -> tuple[Tensor, list[_Pick]]:
             dimensions += whole
             shape.append(prod(whole))
         elif isinstance(part, int):
-            length = x.shape[axis]
-            if not -length <= part < length:
+            size = x.shape[axis]
+            if not -size <= part < size:
                 raise IndexError(f"index {part} is out of range for axis {axis} of {x.shape}")
-            begins.append(part % length)
+            begins.append(part % size)
             steps.append(1)
             dimensions.append(1)
         else:
-            length = x.shape[axis]
-            start, stop, step = part.indices(length)
+            size = x.shape[axis]
+            start, stop, step = part.indices(size)
             count = len(range(start, stop, step))
             if step < 0:
                 flipped.append(axis)
-                start = length - 1 - start
+                start = size - 1 - start
             begins.append(start if count else 0)
             steps.append(abs(step))
             dimensions.append(count)
@@ -216,14 +216,14 @@ def _from_start(pick: _Pick) -> Tensor:
     bounds = index_bounds(pick.indices)
     if bounds is not None:
         least, most = bounds
-        if not (-pick.length <= least and most < pick.length):
+        if not (-pick.size <= least and most < pick.size):
             raise IndexError(
-                f"index: indices must lie in [{-pick.length}, {pick.length}) for an axis of size "
-                f"{pick.length}, but they range from {least} to {most}"
+                f"index: indices must lie in [{-pick.size}, {pick.size}) for an axis of size "
+                f"{pick.size}, but they range from {least} to {most}"
             )
         if least >= 0:
             return pick.indices
-    return where(pick.indices < 0, pick.indices + pick.length, pick.indices)
+    return where(pick.indices < 0, pick.indices + pick.size, pick.indices)
 
 
 @near_its_operands

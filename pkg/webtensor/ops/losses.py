@@ -179,7 +179,7 @@ def cosine_distance(
 ) -> Tensor:
     """One minus the product of vectors of length 1, which lie along ``axis``.
 
-    The axis keeps the length 1 in the losses, to which the weights broadcast.
+    The axis keeps size 1 in the losses, to which the weights broadcast.
 
     Raises:
         ValueError: shapes that differ, or options that do not fit.

@@ -60,7 +60,7 @@ _CLONE = Primitive("clone", gradients=(lambda dy, y, x: dy,))
 def reshape(x: TensorLike, shape: int | Sequence[int], copy: bool | None = None) -> Tensor:
     """Give the elements, in row-major order, another shape; nothing is copied.
 
-    One length may be -1: it is found from the others. ``copy`` is for the array API standard: as
+    One size may be -1: it is found from the others. ``copy`` is for the array API standard: as
     tensors never change, a copy could not be told from the original.
 
     Raises:
@@ -80,15 +80,15 @@ def reshape(x: TensorLike, shape: int | Sequence[int], copy: bool | None = None)
     if isinstance(shape, int):
         shape = (shape,)
     try:
-        dimensions = tuple(length.__index__() for length in shape)
+        dimensions = tuple(dimension.__index__() for dimension in shape)
     except (AttributeError, TypeError):
         raise TypeError(f"reshape: shape must be integers, but got {shape!r}") from None
     size = prod(x.shape)
     if -1 in dimensions:
-        other_size = prod([length for length in dimensions if length != -1])
+        other_size = prod([dimension for dimension in dimensions if dimension != -1])
         if dimensions.count(-1) == 1 and other_size > 0 and size % other_size == 0:
             dimensions = tuple(
-                size // other_size if length == -1 else length for length in dimensions
+                size // other_size if dimension == -1 else dimension for dimension in dimensions
             )
     if min(dimensions, default=0) < 0 or prod(dimensions) != size:
         raise ValueError(
@@ -126,7 +126,7 @@ def flatten(x: TensorLike) -> Tensor:
 
 
 def expand_dims(x: TensorLike, axis: int = 0) -> Tensor:
-    """Insert an axis of length 1 at ``axis`` of the result.
+    """Insert an axis of size 1 at ``axis`` of the result.
 
     Raises:
         AxisError: the result has no such axis; it is a ``ValueError`` and an ``IndexError``.
@@ -145,10 +145,10 @@ def expand_dims(x: TensorLike, axis: int = 0) -> Tensor:
 
 
 def squeeze(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
-    """Remove axes of length 1: the given ones, or all.
+    """Remove axes of size 1: the given ones, or all.
 
     Raises:
-        ValueError: a given axis has another length.
+        ValueError: a given axis has another size.
 
     Example:
         >>> import webtensor as wt
@@ -157,7 +157,7 @@ def squeeze(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
     """
     x = as_operand("squeeze", x)
     if axis is None:
-        return reshape(x, tuple(length for length in x.shape if length != 1))
+        return reshape(x, tuple(size for size in x.shape if size != 1))
     axes = normalize_axes("squeeze", axis, len(x.shape))
     for index in axes:
         if x.shape[index] != 1:
@@ -269,8 +269,8 @@ def _joining(shape: Shape, placements: tuple[tuple[Shape, Shape, Shape], ...]) -
     cut = {
         axis
         for _, dimensions, step in placements
-        for axis, length in enumerate(dimensions)
-        if length != shape[axis] or step[axis] != 1
+        for axis, size in enumerate(dimensions)
+        if size != shape[axis] or step[axis] != 1
     }
     filled = sum(0 not in dimensions for _, dimensions, _ in placements)
     if filled < 2 or len(cut) != 1 or any(max(step) > 1 for _, _, step in placements):
@@ -289,11 +289,11 @@ def _joining(shape: Shape, placements: tuple[tuple[Shape, Shape, Shape], ...]) -
             parts.append((*shape[:axis], begin - end, *shape[axis + 1 :]))
             row_sizes.append((begin - end) * inner)
         if index is not None:
-            length = placements[index][1][axis]
-            if length:
+            size = placements[index][1][axis]
+            if size:
                 parts.append(index)
-                row_sizes.append(length * inner)
-                end = begin + length
+                row_sizes.append(size * inner)
+                end = begin + size
     return _Joining(axis, tuple(parts), outer, tuple(row_sizes))
 
 
@@ -414,11 +414,11 @@ def slice(
     begins += [0] * (rank - len(begins))
     sizes += [-1] * (rank - len(sizes))
     shape = tuple(
-        length - start if size == -1 else size
-        for start, size, length in zip(begins, sizes, x.shape, strict=True)
+        dimension - start if size == -1 else size
+        for start, size, dimension in zip(begins, sizes, x.shape, strict=True)
     )
-    for start, count, length in zip(begins, shape, x.shape, strict=True):
-        if start < 0 or count < 0 or start + count > length:
+    for start, count, dimension in zip(begins, shape, x.shape, strict=True):
+        if start < 0 or count < 0 or start + count > dimension:
             raise ValueError(
                 f"slice: begin={tuple(begins)} and size={tuple(sizes)} do not lie within {x.shape}"
             )
@@ -480,7 +480,7 @@ def pad(x: TensorLike, paddings: Sequence[Sequence[int]], constant_value: comple
             f"of shape {x.shape}, but got {paddings}"
         )
     shape = tuple(
-        length + before + after for length, (before, after) in zip(x.shape, pairs, strict=True)
+        size + before + after for size, (before, after) in zip(x.shape, pairs, strict=True)
     )
     if shape == x.shape:
         return clone(x)
@@ -641,7 +641,7 @@ def part(x: Tensor, axis: int, index: int) -> Tensor:
 
 
 def split(x: TensorLike, num_or_size_splits: int | Sequence[int], axis: int = 0) -> list[Tensor]:
-    """Part a tensor along an axis into equal parts, or into parts of the given lengths.
+    """Part a tensor along an axis into equal parts, or into parts of the given sizes.
 
     Raises:
         ValueError: the parts do not add up to the axis.
@@ -653,19 +653,19 @@ def split(x: TensorLike, num_or_size_splits: int | Sequence[int], axis: int = 0)
     """
     x = as_operand("split", x)
     axis = normalize_axis("split", axis, len(x.shape))
-    length = x.shape[axis]
+    dimension = x.shape[axis]
     if isinstance(num_or_size_splits, int):
         count = num_or_size_splits
-        if count <= 0 or length % count:
+        if count <= 0 or dimension % count:
             raise ValueError(
                 f"split: axis {axis} of {x.shape} cannot be parted into {count} equal parts"
             )
-        sizes = [length // count] * count
+        sizes = [dimension // count] * count
     else:
         sizes = as_integers("split", "num_or_size_splits", num_or_size_splits)
         if sizes.count(-1) == 1:
-            sizes[sizes.index(-1)] = length - sum(sizes) - 1
-        if sum(sizes) != length or min(sizes, default=0) < 0:
+            sizes[sizes.index(-1)] = dimension - sum(sizes) - 1
+        if sum(sizes) != dimension or min(sizes, default=0) < 0:
             raise ValueError(f"split: sizes {sizes} do not add up to axis {axis} of {x.shape}")
     parts = []
     begin = 0
@@ -734,11 +734,11 @@ def gather(x: TensorLike, indices: TensorLike, axis: int = 0, batch_dims: int = 
         from webtensor.ops.scatter import batched_gather  # which builds on this module
 
         return batched_gather(x, indices, axis, batch_dims)
-    length = x.shape[axis]
+    size = x.shape[axis]
     bounds = index_bounds(indices)
-    if bounds is not None and not (-length <= bounds[0] and bounds[1] < length):
+    if bounds is not None and not (-size <= bounds[0] and bounds[1] < size):
         raise IndexError(
-            f"gather: indices must lie in [{-length}, {length}) for axis {axis} of {x.shape}, but "
+            f"gather: indices must lie in [{-size}, {size}) for axis {axis} of {x.shape}, but "
             f"they range from {bounds[0]} to {bounds[1]}"
         )
     shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])

@@ -109,7 +109,7 @@ def one_hot(
     off_value: float = 0,
     dtype: Any = int32,
 ) -> Tensor:
-    """Add an axis of length ``depth`` that holds ``on_value`` at each index, else ``off_value``.
+    """Add an axis of size ``depth`` that holds ``on_value`` at each index, else ``off_value``.
 
     An index outside ``range(depth)`` gives only ``off_value``.
 

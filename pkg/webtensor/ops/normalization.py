@@ -270,8 +270,8 @@ def dropout(
     """Set elements to zero with probability ``rate``, and scale the others up (Srivastava, 2014).
 
     What is kept is divided by ``1 - rate``, so that the expected sum stays. ``noise_shape``, which
-    broadcasts to the shape of ``x``, makes elements fall together along its axes of length 1; None
-    in it stands for the length of ``x``.
+    broadcasts to the shape of ``x``, makes elements fall together along its axes of size 1; None
+    in it stands for the size of ``x``.
 
     Raises:
         TypeError: ``x`` is not float32.
@@ -298,8 +298,8 @@ def dropout(
         dimensions: list[Any] = list(noise_shape)
         if len(dimensions) == len(shape):
             dimensions = [
-                length if dimension is None else dimension
-                for dimension, length in zip(dimensions, shape, strict=True)
+                size if dimension is None else dimension
+                for dimension, size in zip(dimensions, shape, strict=True)
             ]
         noise = as_shape("dropout", dimensions, "noise_shape")
         if not _broadcasts_to(noise, shape):

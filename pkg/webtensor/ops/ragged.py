@@ -140,7 +140,7 @@ def ragged_range(starts: TensorLike, limits: TensorLike, deltas: TensorLike) -> 
 
     Raises:
         TypeError: complex numbers or text.
-        ValueError: higher ranks, unequal lengths, or a delta of 0.
+        ValueError: higher ranks, unequal sizes, or a delta of 0.
 
     Example:
         >>> import webtensor as wt
@@ -341,7 +341,7 @@ def _output_shape(name: str, shape: TensorLike, natural: Sequence[int], element:
             f"{requested}"
         )
     full = tuple(
-        own if length < 0 else length for length, own in zip(requested, natural_shape, strict=True)
+        own if size < 0 else size for size, own in zip(requested, natural_shape, strict=True)
     )
     if min(requested, default=0) < -1 or full[len(natural) :] != element:
         raise ValueError(f"{name}: shape {requested} does not fit elements of shape {element}")

@@ -91,8 +91,8 @@ def roll(
         )
     shifts = shifts * len(axes) if len(shifts) == 1 else shifts
     for dimension, by in zip(axes, shifts, strict=True):
-        length = operand.shape[dimension]
-        start = -by % length if length else 0
+        size = operand.shape[dimension]
+        start = -by % size if size else 0
         if start:
             operand = concat(
                 [
@@ -123,25 +123,25 @@ def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tenso
     if axis is None:
         operand, axis = flatten(operand), 0
     axis = normalize_axis("repeat", axis, len(operand.shape))
-    length = operand.shape[axis]
+    size = operand.shape[axis]
     before, after = operand.shape[:axis], operand.shape[axis + 1 :]
     if isinstance(repeats, int) and not isinstance(repeats, bool):
         counts = [repeats]
     else:
         numbers = as_indices("repeat", repeats, "repeats")
-        if len(numbers.shape) > 1 or numbers.size not in (1, length):
+        if len(numbers.shape) > 1 or numbers.size not in (1, size):
             raise ValueError(
-                f"repeat: repeats must be one number, or {length}, one for each index along axis "
+                f"repeat: repeats must be one number, or {size}, one for each index along axis "
                 f"{axis}, but its shape is {numbers.shape}"
             )
         counts = list(numbers.data_sync())
     if min(counts, default=0) < 0:
         raise ValueError(f"repeat: repeats must not be negative, but got {min(counts)}")
-    total = counts[0] * length if len(counts) == 1 else sum(counts)
+    total = counts[0] * size if len(counts) == 1 else sum(counts)
     check_size("repeat", "repeats", repeats, total * prod(before) * prod(after))
     if len(counts) == 1:
-        spread = broadcast_to(expand_dims(operand, axis + 1), (*before, length, counts[0], *after))
-        return reshape(spread, (*before, length * counts[0], *after))
+        spread = broadcast_to(expand_dims(operand, axis + 1), (*before, size, counts[0], *after))
+        return reshape(spread, (*before, size * counts[0], *after))
     return gather(operand, row_numbers("repeat", counts), axis)
 
 
@@ -167,9 +167,9 @@ def tile(x: TensorLike, repetitions: Sequence[int]) -> Tensor:
     rank = max(len(x.shape), len(times))
     times = [1] * (rank - len(times)) + times
     shape = (1,) * (rank - len(x.shape)) + x.shape
-    spread = [part for length in shape for part in (1, length)]
+    spread = [part for size in shape for part in (1, size)]
     repeated = [part for pair in zip(times, shape, strict=True) for part in pair]
-    whole = tuple(count * length for count, length in zip(times, shape, strict=True))
+    whole = tuple(count * size for count, size in zip(times, shape, strict=True))
     return reshape(reshape(x, spread).broadcast_to(repeated), whole)
 
 
@@ -295,7 +295,7 @@ def meshgrid(*arrays: TensorLike, indexing: str = "xy") -> list[Tensor]:
     """Coordinates of a grid, from those along each of its axes (array API standard).
 
     Returns one tensor of the whole grid's shape for each; those of a higher rank than 1 are
-    flattened, and scalars have length 1. With ``indexing="xy"`` the first runs along columns and
+    flattened, and scalars have size 1. With ``indexing="xy"`` the first runs along columns and
     the second along rows, as in plots; with "ij", tensor number ``i`` runs along axis ``i``.
 
     Raises:
@@ -351,7 +351,7 @@ def broadcast_args(s0: TensorLike, s1: TensorLike) -> Tensor:
 
 
 def ensure_shape(x: TensorLike, shape: Sequence[int | None]) -> Tensor:
-    """Return the tensor itself, after checking its shape; None stands for any length.
+    """Return the tensor itself, after checking its shape; None stands for any size.
 
     Raises:
         ValueError: the shape is another one.
@@ -366,7 +366,7 @@ def ensure_shape(x: TensorLike, shape: Sequence[int | None]) -> Tensor:
         raise TypeError(f"ensure_shape: shape must be integers or None, but got {shape!r}")
     expected = tuple(shape)
     if len(expected) != len(operand.shape) or any(
-        length not in (None, own) for length, own in zip(expected, operand.shape, strict=True)
+        size not in (None, own) for size, own in zip(expected, operand.shape, strict=True)
     ):
         raise ValueError(f"ensure_shape: wanted shape {expected}, but x has shape {operand.shape}")
     return operand
@@ -390,7 +390,7 @@ def strided_slice(
 
     The masks are read bit by bit: where bit ``i`` is set, ``begin_mask`` and ``end_mask`` leave
     that end of part ``i`` open, ``ellipsis_mask`` makes the part an ellipsis, ``new_axis_mask`` a
-    new axis of length 1, and ``shrink_axis_mask`` the single index ``begin[i]``, which removes the
+    new axis of size 1, and ``shrink_axis_mask`` the single index ``begin[i]``, which removes the
     axis.
 
     Raises:
@@ -469,16 +469,15 @@ def mirror_pad(x: TensorLike, paddings: Sequence[Sequence[int]], mode: str) -> T
     pairs = as_pairs_of_integers("mirror_pad", "paddings", paddings)
     skipped = 1 if mode == "reflect" else 0
     if len(pairs) != len(operand.shape) or any(
-        len(pair) != 2 or min(pair) < 0 or max(pair) > max(length - skipped, 0)
-        for pair, length in zip(pairs, operand.shape, strict=True)
+        len(pair) != 2 or min(pair) < 0 or max(pair) > max(size - skipped, 0)
+        for pair, size in zip(pairs, operand.shape, strict=True)
     ):
         raise ValueError(
             "mirror_pad: paddings must be one (before, after) pair for each axis, not longer than "
             f"its mirror image, but got {paddings} for shape {operand.shape}, mode={mode!r}"
         )
     shape = tuple(
-        length + before + after
-        for length, (before, after) in zip(operand.shape, pairs, strict=True)
+        size + before + after for size, (before, after) in zip(operand.shape, pairs, strict=True)
     )
     if shape == operand.shape:
         return operand.clone()  # type: ignore[no-any-return]
@@ -496,14 +495,14 @@ def _mirror_pad_gradient(dy: Tensor, y: Tensor, x: Tensor, low: Shape, skipped: 
     for axis, (own, before) in enumerate(zip(x.shape, low, strict=True)):
         after = dy.shape[axis] - own - before
         middle = part_along(dy, axis, before, own)
-        for start, length, to in (
+        for start, size, to in (
             (0, before, skipped),
             (before + own, after, own - skipped - after),
         ):
-            if length:
-                image = flip(part_along(dy, axis, start, length), axis)
+            if size:
+                image = flip(part_along(dy, axis, start, size), axis)
                 margins = [(0, 0)] * len(x.shape)
-                margins[axis] = (to, own - to - length)
+                margins[axis] = (to, own - to - size)
                 middle = middle + pad(image, margins)
         dy = middle
     return dy
@@ -544,7 +543,7 @@ def space_to_batch_nd(
     axis of the space. The result is (prod(block_shape) * batch, *space / block_shape, *rest).
 
     Raises:
-        ValueError: a padded length is not a multiple of its block, or the options do not fit.
+        ValueError: a padded size is not a multiple of its block, or the options do not fit.
 
     Example:
         >>> import webtensor as wt
@@ -557,12 +556,12 @@ def space_to_batch_nd(
     count = len(blocks)
     padded = pad(operand, [(0, 0), *pairs, *[(0, 0)] * (len(operand.shape) - count - 1)])
     batch, space, rest = padded.shape[0], padded.shape[1 : count + 1], padded.shape[count + 1 :]
-    if any(length % block for length, block in zip(space, blocks, strict=True)):
+    if any(size % block for size, block in zip(space, blocks, strict=True)):
         raise ValueError(
             f"{name}: the padded sizes {space} must be multiples of block_shape {block_shape} "
             f"(x.shape={operand.shape}, paddings={paddings})"
         )
-    cells = [length // block for length, block in zip(space, blocks, strict=True)]
+    cells = [size // block for size, block in zip(space, blocks, strict=True)]
     split = [part for pair in zip(cells, blocks, strict=True) for part in pair]
     order = [
         *range(2, 2 * count + 1, 2),
@@ -598,7 +597,7 @@ def batch_to_space_nd(
             f"block_shape {block_shape}"
         )
     space = [cell * block for cell, block in zip(cells, blocks, strict=True)]
-    if any(length < sum(pair) for length, pair in zip(space, pairs, strict=True)):
+    if any(size < sum(pair) for size, pair in zip(space, pairs, strict=True)):
         raise ValueError(f"{name}: crops {crops} are longer than the space {space}")
     batch //= prod(blocks)
     split = reshape(operand, (*blocks, batch, *cells, *rest))
@@ -608,7 +607,7 @@ def batch_to_space_nd(
     order += range(2 * count + 1, 2 * count + 1 + len(rest))
     whole = reshape(permute_dims(split, order), (batch, *space, *rest))
     begins = [0, *(pair[0] for pair in pairs)]
-    sizes = [batch, *(length - sum(pair) for length, pair in zip(space, pairs, strict=True))]
+    sizes = [batch, *(size - sum(pair) for size, pair in zip(space, pairs, strict=True))]
     return _slice(whole, begins, sizes)
 
 

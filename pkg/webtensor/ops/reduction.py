@@ -108,8 +108,8 @@ def _plan(name: str, shape: Shape, axis: Axis, keepdims: bool) -> _Plan:
     """Plan a reduction, the last axes first."""
     axes = normalize_axes(name, axis, len(shape))
     result_shape: Shape = tuple(
-        1 if index in axes else length
-        for index, length in enumerate(shape)
+        1 if index in axes else size
+        for index, size in enumerate(shape)
         if keepdims or index not in axes
     )
     steps = []
@@ -132,8 +132,8 @@ def _reduce_complex(primitive: Primitive, x: Tensor, axis: Axis, keepdims: bool)
     if primitive is not _PROD:
         raise TypeError(f"{primitive.name}: complex64 is not ordered")
     result_shape = tuple(
-        1 if index in axes else length
-        for index, length in enumerate(x.shape)
+        1 if index in axes else size
+        for index, size in enumerate(x.shape)
         if keepdims or index not in axes
     )
     order = (*axes, *(index for index in range(len(x.shape)) if index not in axes))

@@ -99,17 +99,17 @@ def put(x: Tensor, indices: Tensor, updates: Tensor, shape: Shape | None = None)
 # -- indices --------------------------------------------------------------------------------------
 
 
-def _check_range(name: str, indices: Tensor, length: int) -> None:
+def _check_range(name: str, indices: Tensor, size: int) -> None:
     """Check indices along an axis where the host knows them."""
     bounds = index_bounds(indices)
-    if bounds is not None and not (-length <= bounds[0] and bounds[1] < length):
+    if bounds is not None and not (-size <= bounds[0] and bounds[1] < size):
         raise IndexError(
-            f"{name}: indices must lie in [{-length}, {length}), but they range from {bounds[0]} "
+            f"{name}: indices must lie in [{-size}, {size}), but they range from {bounds[0]} "
             f"to {bounds[1]}"
         )
 
 
-def _wrapped(indices: Tensor, length: int) -> Tensor:
+def _wrapped(indices: Tensor, size: int) -> Tensor:
     """Return indices along an axis, negative ones counted from its end.
 
     Indices out of range become invalid ones, which cannot be mistaken for a flat index.
@@ -117,8 +117,8 @@ def _wrapped(indices: Tensor, length: int) -> Tensor:
     bounds = index_bounds(indices)
     if bounds is not None and bounds[0] >= 0:
         return indices
-    wrapped = where(indices < 0, indices + length, indices)
-    return where((wrapped >= 0).logical_and(wrapped < length), wrapped, _NOWHERE)
+    wrapped = where(indices < 0, indices + size, indices)
+    return where((wrapped >= 0).logical_and(wrapped < size), wrapped, _NOWHERE)
 
 
 #: Added to any flat index of a tensor that fits a device, it stays out of range.
@@ -146,11 +146,11 @@ def _flat_indices(name: str, indices: Tensor, sizes: Shape) -> Tensor:
     values, bounds = host_indices(indices), index_bounds(indices)
     depth = len(sizes)
     if values is not None and bounds is not None and not _fit(bounds, sizes):
-        for axis, length in enumerate(sizes):
+        for axis, size in enumerate(sizes):
             column = values[axis::depth]
-            if not (min(column) >= 0 and max(column) < length):
+            if not (min(column) >= 0 and max(column) < size):
                 raise IndexError(
-                    f"{name}: indices along axis {axis} must lie in [0, {length}), but they range "
+                    f"{name}: indices along axis {axis} must lie in [0, {size}), but they range "
                     f"from {min(column)} to {max(column)}"
                 )
     return to_flat_indices(reshape(indices, (prod(indices.shape[:-1]), depth)), sizes)
@@ -215,16 +215,16 @@ def batched_gather(x: Tensor, indices: Tensor, axis: int, batch_dims: int) -> Te
         )
     if x.dtype is complex64:
         return from_pairs(batched_gather(as_pairs(x), indices, axis, batch_dims))
-    outer, length = prod(x.shape[batch_dims:axis]), x.shape[axis]
+    outer, size = prod(x.shape[batch_dims:axis]), x.shape[axis]
     rest, picked = x.shape[axis + 1 :], indices.shape[batch_dims:]
     shape = (*x.shape[:axis], *picked, *rest)
     if x.size == 0 and prod(shape):
         raise IndexError(f"gather: axis {axis} of {x.shape} has no elements to pick")
-    _check_range("gather", indices, length)
+    _check_range("gather", indices, size)
     blocks = prod(batch)
-    within = reshape(_wrapped(indices, length), (blocks, 1, prod(picked)))
-    starts = reshape(arange(blocks * outer) * length, (blocks, outer, 1))
-    rows = reshape(x, (blocks * outer * length, prod(rest)))
+    within = reshape(_wrapped(indices, size), (blocks, 1, prod(picked)))
+    starts = reshape(arange(blocks * outer) * size, (blocks, outer, 1))
+    rows = reshape(x, (blocks * outer * size, prod(rest)))
     return reshape(gather(rows, flatten(starts + within)), shape)
 
 

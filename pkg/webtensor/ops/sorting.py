@@ -135,7 +135,7 @@ def topk(x: TensorLike, k: int = 1, sorted: bool = True) -> TopK:
     asks for it or not. NaN is taken only where nothing else is left.
 
     Raises:
-        ValueError: ``x`` is a scalar, or ``k`` is not between 0 and the length of the last axis.
+        ValueError: ``x`` is a scalar, or ``k`` is not between 0 and the size of the last axis.
 
     Example:
         >>> import webtensor as wt

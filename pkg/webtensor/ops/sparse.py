@@ -183,7 +183,7 @@ def sparse_reshape(
 ) -> Reshaped:
     """Coordinates of the elements of a sparse tensor in another shape of as many elements.
 
-    ``input_indices`` is (count, rank), the shapes are int32 of rank 1; one length of the new one
+    ``input_indices`` is (count, rank), the shapes are int32 of rank 1; one size of the new one
     may be -1.
 
     Raises:
@@ -207,9 +207,11 @@ def sparse_reshape(
         )
     size = prod(before)
     after = requested
-    other_size = prod(length for length in requested if length != -1)
+    other_size = prod(dimension for dimension in requested if dimension != -1)
     if requested.count(-1) == 1 and other_size > 0 and size % other_size == 0:
-        after = tuple(size // other_size if length == -1 else length for length in requested)
+        after = tuple(
+            size // other_size if dimension == -1 else dimension for dimension in requested
+        )
     if min(after, default=0) < 0 or prod(after) != size:
         raise ValueError(f"{name}: new_shape {requested} does not hold {size} elements of {before}")
     return Reshaped(_moved(index_tensor, before, after), from_host(name, list(after), int32))

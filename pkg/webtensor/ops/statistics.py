@@ -57,8 +57,8 @@ def _real(name: str, x: TensorLike) -> Tensor:
 
 def _reduced_shape(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
     return tuple(
-        1 if axis in axes else length
-        for axis, length in enumerate(x.shape)
+        1 if axis in axes else size
+        for axis, size in enumerate(x.shape)
         if keepdims or axis not in axes
     )
 
@@ -212,51 +212,51 @@ def norm(
         (5.0, 6.0)
     """
     operand = as_operand("norm", x)
-    size = operand if operand.dtype is complex64 else cast_to(operand, float32)
-    if size.dtype is complex64 or ord not in _EUCLIDEAN:
-        size = abs(size)
-    rank = len(size.shape)
+    magnitudes = operand if operand.dtype is complex64 else cast_to(operand, float32)
+    if magnitudes.dtype is complex64 or ord not in _EUCLIDEAN:
+        magnitudes = abs(magnitudes)
+    rank = len(magnitudes.shape)
     if axis is None:
-        flat = _vector_norm("norm", reshape(size, (-1,) if size.size else (0,)), ord, 0)
+        flat = _vector_norm("norm", reshape(magnitudes, (-1,) if magnitudes.size else (0,)), ord, 0)
         return reshape(flat, (1,) * rank if keepdims else ())
     axes = axes_in_order("norm", axis, rank)
     if len(axes) not in (1, 2) or len(set(axes)) != len(axes):
         raise ValueError(f"norm: axis must name one axis, or two different ones, but got {axis}")
     if len(axes) == 1:
-        result = _vector_norm("norm", size, ord, axes[0])
+        result = _vector_norm("norm", magnitudes, ord, axes[0])
     else:
-        result = _matrix_norm("norm", size, ord, *axes)
-    return reshape(result, _reduced_shape(size, tuple(axes), keepdims))
+        result = _matrix_norm("norm", magnitudes, ord, *axes)
+    return reshape(result, _reduced_shape(magnitudes, tuple(axes), keepdims))
 
 
-def _vector_norm(name: str, size: Tensor, ord: float | str, axis: int) -> Tensor:
-    """Norm of vectors, whose axis keeps length 1; ``size`` is absolute unless only squared."""
+def _vector_norm(name: str, magnitudes: Tensor, ord: float | str, axis: int) -> Tensor:
+    """Norm of vectors, whose axis keeps size 1; ``magnitudes`` may be signed where only squared."""
     if ord in ("euclidean", 2):
-        return sqrt(_sum(square(size), axis, True))
+        return sqrt(_sum(square(magnitudes), axis, True))
     if ord == 1:
-        return _sum(size, axis, True)
+        return _sum(magnitudes, axis, True)
     if ord == inf:
-        return _max(size, axis, True)
+        return _max(magnitudes, axis, True)
     if ord == -inf:
-        return _min(size, axis, True)
+        return _min(magnitudes, axis, True)
     if isinstance(ord, (int, float)) and ord > 0:
-        return pow(_sum(pow(size, float(ord)), axis, True), 1 / ord)
+        return pow(_sum(pow(magnitudes, float(ord)), axis, True), 1 / ord)
     raise ValueError(
         f"{name}: ord of vectors must be 'euclidean', a positive number, inf or -inf, but got "
         f"{ord!r}"
     )
 
 
-def _matrix_norm(name: str, size: Tensor, ord: float | str, row: int, column: int) -> Tensor:
-    """Norm of matrices, whose axes keep length 1; ``size`` is absolute unless only squared."""
+def _matrix_norm(name: str, magnitudes: Tensor, ord: float | str, row: int, column: int) -> Tensor:
+    """Norm of matrices, whose axes keep size 1; ``magnitudes`` may be signed where only squared."""
     if ord in ("euclidean", "fro"):
-        return sqrt(_sum(square(size), (row, column), True))
+        return sqrt(_sum(square(magnitudes), (row, column), True))
     if ord == 1:
-        return _max(_sum(size, row, True), column, True)
+        return _max(_sum(magnitudes, row, True), column, True)
     if ord == inf:
-        return _max(_sum(size, column, True), row, True)
+        return _max(_sum(magnitudes, column, True), row, True)
     if ord == -inf:
-        return _min(_sum(size, column, True), row, True)
+        return _min(_sum(magnitudes, column, True), row, True)
     raise ValueError(
         f"{name}: ord of matrices must be 'euclidean', 'fro', 1, inf or -inf, but got {ord!r}"
     )
@@ -277,9 +277,9 @@ def euclidean_norm(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> 
         [5.0, 10.0]
     """
     operand = as_operand("euclidean_norm", x)
-    size = abs(operand) if operand.dtype is complex64 else cast_to(operand, float32)
-    axes = normalize_axes("euclidean_norm", axis, len(size.shape))
-    return sqrt(_sum(square(size), axes, keepdims))
+    magnitudes = abs(operand) if operand.dtype is complex64 else cast_to(operand, float32)
+    axes = normalize_axes("euclidean_norm", axis, len(magnitudes.shape))
+    return sqrt(_sum(square(magnitudes), axes, keepdims))
 
 
 def log_sum_exp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
@@ -376,13 +376,11 @@ def diff(
             parts.insert(0 if argument == "prepend" else len(parts), part)
     result = concat(parts, axis) if n and len(parts) > 1 else operand
     for _ in range(n):
-        length = result.shape[axis] - 1
-        if length < 0:
+        size = result.shape[axis] - 1
+        if size < 0:
             break
         subtracted = not_equal if result.dtype is bool_ else subtract
-        result = subtracted(
-            part_along(result, axis, 1, length), part_along(result, axis, 0, length)
-        )
+        result = subtracted(part_along(result, axis, 1, size), part_along(result, axis, 0, size))
     return result if result is not x else result.clone()
 
 

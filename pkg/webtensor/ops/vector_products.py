@@ -53,7 +53,7 @@ def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
     The other axes broadcast together.
 
     Raises:
-        ValueError: the axis is out of range, or the vectors have different lengths.
+        ValueError: the axis is out of range, or the vectors have different sizes.
 
     Example:
         >>> import webtensor as wt
@@ -115,7 +115,7 @@ def tensordot(
 
     Raises:
         TypeError: ``axes`` is something else.
-        ValueError: the axes do not exist, or have different lengths.
+        ValueError: the axes do not exist, or have different sizes.
 
     Example:
         >>> import webtensor as wt
@@ -128,7 +128,7 @@ def tensordot(
     if sizes != [y.shape[axis] for axis in second]:
         raise ValueError(
             f"tensordot: axes {tuple(first)} of shape {x.shape} and {tuple(second)} of {y.shape} "
-            "have different lengths"
+            "have different sizes"
         )
     rows = [axis for axis in range(len(x.shape)) if axis not in first]
     columns = [axis for axis in range(len(y.shape)) if axis not in second]

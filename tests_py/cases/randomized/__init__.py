@@ -1,6 +1,6 @@
 """Random calls of every function, each with an oracle: the table's rows, without end.
 
-A generator draws a call of one function: shapes of rank 0 to 6, axes of length 0 and 1,
+A generator draws a call of one function: shapes of rank 0 to 6, axes of size 0 and 1,
 broadcasting, indices from either end, odd strides and paddings. CPython draws with Hypothesis;
 pages get the same few calls each time, and TensorFlow.js computes them, too.
 """

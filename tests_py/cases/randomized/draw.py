@@ -63,7 +63,7 @@ class Draw:
         lengths: Sequence[int] = LENGTHS,
         most_elements: int = 500,
     ) -> Shape:
-        """Draw a shape; axes that would make it too large get length 1."""
+        """Draw a shape; axes that would make it too large get size 1."""
         shape: list[int] = []
         left = most_elements
         for _ in range(self.integer(least_rank, most_rank)):
@@ -73,7 +73,7 @@ class Draw:
         return tuple(shape)
 
     def filled_shape(self, least_rank: int = 0, most_rank: int = 6, most: int = 500) -> Shape:
-        """Draw a shape without axes of length 0."""
+        """Draw a shape without axes of size 0."""
         return self.shape(least_rank, most_rank, [length for length in LENGTHS if length], most)
 
     def long_shape(self) -> Shape:
@@ -81,7 +81,7 @@ class Draw:
         return self.shape(1, 3, (1, 2, 5, 31, 33, 64, 100, 129, 257), 2500)
 
     def broadcastable(self, shape: Shape) -> Shape:
-        """Draw a shape that broadcasts to ``shape``: axes of length 1, and fewer axes."""
+        """Draw a shape that broadcasts to ``shape``: axes of size 1, and fewer axes."""
         repeated = tuple(1 if self.chance(4) else length for length in shape)
         return repeated[self.integer(0, len(repeated)) :] if self.chance(3) else repeated
 

@@ -93,7 +93,7 @@ def expand_dims(draw: Draw) -> Case:
 
 def squeeze(draw: Draw) -> Case:
     x = draw.numbers(draw.shape())
-    unit_axes = [axis for axis, length in enumerate(x.shape) if length == 1]
+    unit_axes = [axis for axis, size in enumerate(x.shape) if size == 1]
     axis = (
         tuple(unit_axes[: draw.integer(1, len(unit_axes))]) if unit_axes and draw.chance() else None
     )

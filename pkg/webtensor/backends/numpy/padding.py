@@ -18,8 +18,8 @@ def pad(of: Signature, arrays: Arrays, low: Shape, step: Shape, value: float) ->
     x = arrays[0]
     result = np.full(of.shape, value, dtype=of.dtype.name)
     slices = tuple(
-        slice(start, start + (length - 1) * by + 1, by)
-        for start, length, by in zip(low, x.shape, step, strict=True)
+        slice(start, start + (size - 1) * by + 1, by)
+        for start, size, by in zip(low, x.shape, step, strict=True)
     )
     result[slices] = x
     return result
@@ -30,7 +30,7 @@ def mirror_pad(of: Signature, arrays: Arrays, low: Shape, skipped: int) -> Handl
     """Pad with mirror images of the elements; the ``skipped`` outermost ones are not repeated."""
     (x,) = arrays
     pairs = [
-        (before, length - own - before)
-        for before, length, own in zip(low, of.shape, x.shape, strict=True)
+        (before, size - own - before)
+        for before, size, own in zip(low, of.shape, x.shape, strict=True)
     ]
     return np.pad(x, pairs, mode="reflect" if skipped else "symmetric")

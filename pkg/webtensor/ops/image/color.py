@@ -74,7 +74,7 @@ def rgb_to_grayscale(image: TensorLike) -> Tensor:
     The dtype stays; int32 greys are rounded down towards zero.
 
     Raises:
-        ValueError: the last axis does not have length 3, or it is the only one.
+        ValueError: the last axis does not have size 3, or it is the only one.
 
     Example:
         >>> import webtensor as wt

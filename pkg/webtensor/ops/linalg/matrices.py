@@ -100,7 +100,7 @@ def cross(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
     """Cross products of vectors of three elements along an axis; the other axes broadcast.
 
     Raises:
-        ValueError: the axis is out of range, or does not have length 3.
+        ValueError: the axis is out of range, or does not have size 3.
 
     Example:
         >>> import webtensor as wt
