@@ -1,7 +1,6 @@
 """Ready-made models of sound: words that are spoken, and spectrograms.
 
-``spectrograms`` computes what models take from samples, ``speech_commands`` has the model, and
-``windows`` what it looks at while a microphone records.
+``spectrograms`` computes what models take from samples, and ``speech_commands`` has the model.
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
+from collections import deque
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
 from webtensor.arguments import as_number
 from webtensor.audio.spectrograms import normalize_spectrogram
-from webtensor.audio.windows import Frame, FrameWindow
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.keras.layers import Dense, Layer
@@ -17,12 +17,21 @@ from webtensor.ready_made.class_names import ClassNames, as_class_names
 from webtensor.ready_made.classifier import AnyModel, Classifier
 from webtensor.ready_made.transfer import TransferClassifier
 
-__all__ = ["BACKGROUND_NOISE", "UNKNOWN_WORD", "RecognizedWord", "SpeechCommands"]
+__all__ = [
+    "BACKGROUND_NOISE",
+    "UNKNOWN_WORD",
+    "FrameWindow",
+    "RecognizedWord",
+    "SpeechCommands",
+]
 
 #: What models call sounds that are no words, and words that they do not know.
 BACKGROUND_NOISE, UNKNOWN_WORD = "_background_noise_", "_unknown_"
 
 _SAMPLE_RATE, _FFT_SIZE = 44100.0, 1024
+
+#: The levels of each frequency.
+_Frame = Sequence[float]
 
 #: From a spectrogram in decibels to the probabilities of words, the likeliest first.
 _Predict = Callable[[Tensor], Awaitable[dict[str, float]]]
@@ -41,6 +50,47 @@ class RecognizedWord:
     word: str
     probability: float
     probabilities: dict[str, float]
+
+
+class FrameWindow:
+    """The last frames of a stream, and when a model looks at them.
+
+    Args:
+        size: the number of frames that the model sees.
+        period: after how many frames it looks again.
+        suppression: how many frames it waits after it heard something.
+
+    Example:
+        >>> from webtensor.audio.speech_commands import FrameWindow
+        >>> window = FrameWindow(size=3, period=2, suppression=0)
+        >>> [window.add([level]) for level in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)]
+        [False, False, False, True, False, True]
+        >>> window.frames()
+        [[4.0], [5.0], [6.0]]
+    """
+
+    def __init__(self, size: int, period: int, suppression: int) -> None:
+        self._frames: deque[_Frame] = deque(maxlen=size)
+        self._size, self._period, self._suppression = size, period, suppression
+        self._count = 0
+        #: The number of frames when something was heard last.
+        self._heard: int | None = None
+
+    def add(self, frame: _Frame) -> bool:
+        """Add a frame, and return whether it is time to look."""
+        self._frames.append(frame)
+        self._count += 1
+        if len(self._frames) < self._size or self._count % self._period:
+            return False
+        return self._heard is None or self._count - self._heard > self._suppression
+
+    def frames(self) -> list[_Frame]:
+        """Return the last frames, the oldest first."""
+        return list(self._frames)
+
+    def suppress(self) -> None:
+        """Begin to wait, as something was heard."""
+        self._heard = self._count
 
 
 class SpeechCommands(Classifier):
@@ -215,7 +265,7 @@ class SpeechCommands(Classifier):
                     window.suppress()
                     yield heard
 
-    async def _sounding_frames(self, levels: Tensor) -> list[Frame]:
+    async def _sounding_frames(self, levels: Tensor) -> list[_Frame]:
         """Return the frames of a spectrogram that are not silent."""
         rows = await self._visible("listen", levels).array()
         return [row for row in rows if row[0] > -inf]
