@@ -1,7 +1,8 @@
-"""Transformations that choose and order elements without looking at them."""
+"""Transformations that choose, order and prefetch elements without looking at them."""
 
 from __future__ import annotations
 
+import asyncio
 from random import Random
 from typing import Any
 
@@ -11,6 +12,7 @@ __all__ = [
     "Cache",
     "concatenated",
     "grouped",
+    "prefetched",
     "repeated",
     "shard_of",
     "shuffled",
@@ -105,6 +107,36 @@ async def grouped(elements: Elements, size: int, drop_remainder: bool) -> Elemen
                 group = []
     if group and not drop_remainder:
         yield group
+
+
+async def prefetched(elements: Elements, count: int) -> Elements:
+    """Have a task compute up to ``count`` elements ahead; an error comes at its element."""
+    results: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
+    room = asyncio.Semaphore(count)
+
+    async def compute() -> None:
+        try:
+            async with closing(elements):
+                while True:
+                    await room.acquire()
+                    results.put_nowait(("element", await anext(elements)))
+        except StopAsyncIteration:
+            results.put_nowait(("end", None))
+        except Exception as error:
+            results.put_nowait(("error", error))
+
+    task = asyncio.ensure_future(compute())
+    try:
+        while True:
+            kind, value = await results.get()
+            if kind == "end":
+                return
+            if kind == "error":
+                raise value
+            room.release()
+            yield value
+    finally:
+        task.cancel()
 
 
 class Cache:

@@ -14,7 +14,6 @@ from webtensor.data import batching, functions, ordering, sources
 from webtensor.data.collation import Leaf, joined, padded, rows_of
 from webtensor.data.constructors import Constructors, Rows, Size
 from webtensor.data.iteration import Begin, Elements, closing, waiting_synchronously
-from webtensor.data.prefetching import prefetched
 from webtensor.engine import Tensor
 from webtensor.nest import alike, is_nested, keys
 
@@ -608,7 +607,7 @@ class Transformations(Constructors):
         if not count:
             return cast("Dataset", self)
         return self._derived(
-            lambda begin, tasks: prefetched(begin(True), count) if tasks else begin(False),
+            lambda begin, tasks: ordering.prefetched(begin(True), count) if tasks else begin(False),
             self.size,
         )
 
