@@ -156,7 +156,7 @@ def test_random_numbers(tensorflow_page: PlaywrightPythonPage, function: str, ba
     bounds = np.union1d(ours, theirs)
     shares = [np.searchsorted(drawn, bounds, "right") / NUMBERS for drawn in (ours, theirs)]
     assert np.abs(shares[0] - shares[1]).max() < FARTHEST
-    # All but the hundred smallest and greatest ones spread over the same range.
+    # All but the hundred smallest and largest ones spread over the same range.
     assert np.abs(ours[[100, -101]] - theirs[[100, -101]]).max() < 0.02 * np.ptp(ours)
 
 

@@ -57,10 +57,10 @@ with await wt.data.webcam() as camera:
 """
     frames, size, shape, *is_live = page.run(START + code, backend=backend)
     assert len(frames) == 3
-    for frame_size, dtype, greatest in frames:
+    for frame_size, dtype, maximum in frames:
         assert frame_size == shape == size
         assert dtype == "int32"
-        assert 0 < greatest <= 255
+        assert 0 < maximum <= 255
     assert is_live == [True, False]
 
 

@@ -174,7 +174,7 @@ def test_draw(python_page: PythonPage, target: str, dtype: str, channels: int, a
         MAKE + DRAW, opaque=True, target=target, dtype=dtype, channels=channels, alpha=alpha
     )
     assert size == [37, 23]
-    assert reads_on_gpu == [1, 1]  # the least value and the greatest
+    assert reads_on_gpu == [1, 1]  # the minimum and the maximum
     assert reads_after == [23 * 37 * (channels or 1)]
     assert same_size
     assert worst == 0

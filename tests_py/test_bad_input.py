@@ -175,13 +175,13 @@ ERRORS: dict[str, Row] = {
     "a fraction as an axis": (lambda: wt.sum(X, 1.5), TypeError, "sum: axis must be an integer"),
     "text as an axis": (lambda: wt.sum(X, "rows"), TypeError, "sum: axis must be an integer"),
     "a bool as an axis": (lambda: wt.argmax(X, True), TypeError, "argmax: axis must be an integer"),
-    "the greatest of nothing": (
+    "the maximum of nothing": (
         lambda: wt.max(wt.zeros((0, 3)), 0),
         ValueError,
         r"max: no elements to reduce \(x.shape=\(0, 3\), axis=0\)",
     ),
-    "the least of nothing": (lambda: wt.min([]), ValueError, "min: no elements to reduce"),
-    "the place of the greatest of nothing": (
+    "the minimum of nothing": (lambda: wt.min([]), ValueError, "min: no elements to reduce"),
+    "the index of the maximum of nothing": (
         lambda: wt.argmax(wt.zeros((2, 0)), 1),
         ValueError,
         "argmax: no elements to compare",

@@ -81,7 +81,7 @@ def test_uniform_bounds(backend: str) -> None:
     assert set(whole.tolist()) == set(range(6))
 
 
-#: A seed whose first number is the greatest that there is, 1 - 2**-24.
+#: A seed whose first number is the largest that there is, 1 - 2**-24.
 SEED_OF_THE_GREATEST = 17_762_771
 
 

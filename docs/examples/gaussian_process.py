@@ -50,7 +50,7 @@ def log_likelihood(logarithms: wt.Tensor, x: wt.Tensor, y: wt.Tensor) -> wt.Tens
 
 
 def fit(x: wt.Tensor, y: wt.Tensor, steps: int = 150) -> Kernel:
-    """Find the kernel with the greatest likelihood by Adam on the logarithms of its parameters."""
+    """Find the kernel with the maximum likelihood by Adam on the logarithms of its parameters."""
     logarithms = wt.Variable(wt.log(wt.tensor([1.0, 1.0, 0.1])))
     optimizer = wt.optimizers.Adam(0.05)
     for _ in range(steps):

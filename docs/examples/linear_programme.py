@@ -19,7 +19,7 @@ class Solution(NamedTuple):
 
 
 def error(a: wt.Tensor, b: wt.Tensor, c: wt.Tensor, x: wt.Tensor, y: wt.Tensor) -> wt.Tensor:
-    """Return the greatest of the duality gap and the violations; it is 0 at the optimum alone."""
+    """Return the maximum of the duality gap and the violations; it is 0 at the optimum alone."""
     gap = wt.abs(wt.sum(c * x) + wt.sum(b * y))
     primal = wt.max(wt.matmul(a, x) - b)
     dual = wt.max(-c - wt.matmul(y, a))

@@ -134,7 +134,7 @@ class Sketch:
         )
 
     def max_pool(self, x: int) -> int:
-        """Take the greatest of each 2×2 pixels."""
+        """Take the maximum of each 2×2 pixels."""
         return self._append("max_pool", (x,), (*self._strided(x, 2), self.channels(x)))
 
     def pad_channels(self, x: int, more: int) -> int:

@@ -100,13 +100,13 @@ def adamax(
 ) -> Step:
     """Adamax as in Keras, with TensorFlow.js's decay."""
     mean: Any = 0.0
-    greatest: Any = 0.0
+    maximum: Any = 0.0
 
     def update(w: Array, gradient: Array, step: int) -> Array:
-        nonlocal mean, greatest
+        nonlocal mean, maximum
         mean = beta_1 * mean + (1 - beta_1) * gradient
-        greatest = np.maximum(beta_2 * greatest, np.abs(gradient))
+        maximum = np.maximum(beta_2 * maximum, np.abs(gradient))
         rate = learning_rate / (1 + decay * (step - 1)) / (1 - beta_1**step)
-        return np.asarray(w - rate * mean / (greatest + epsilon))
+        return np.asarray(w - rate * mean / (maximum + epsilon))
 
     return update

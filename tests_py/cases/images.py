@@ -236,7 +236,7 @@ def _crop(
 
 SAMPLED = Tolerance(
     "coordinates of up to 20 pixels are wrong by a few ULP of that, and the image's slopes, up to "
-    "twice its greatest value, carry that into the result",
+    "twice its largest value, carry that into the result",
     ulps=160,
     gpu_ulps=320,
     scale=lambda image, *_, **__: np.abs(image).max(initial=0),
@@ -393,15 +393,15 @@ def _otsu(gray: Array) -> float:
     """The level that parts a histogram best, by trying all."""
     levels = np.round(gray)
     counts = np.array([(levels == level).sum() for level in range(256)])
-    best, greatest = -1.0, 0.0
+    best, maximum = -1.0, 0.0
     for level in range(255):
         dark, light = counts[: level + 1], counts[level + 1 :]
         if dark.sum() and light.sum():
             first = (dark * np.arange(level + 1)).sum() / dark.sum()
             second = (light * np.arange(level + 1, 256)).sum() / light.sum()
             variance = dark.sum() / gray.size * (light.sum() / gray.size) * (first - second) ** 2
-            if variance > greatest * (1 + 1e-9):
-                best, greatest = float(level), variance
+            if variance > maximum * (1 + 1e-9):
+                best, maximum = float(level), variance
     return best
 
 

@@ -290,7 +290,7 @@ def _rectangle_cases(make: Callable[..., Any]) -> list[Case]:
 
 
 RESTORED_INVERSE = Tolerance(
-    "products of factors that were rounded to float32; errors are relative to the greatest element",
+    "products of factors that were rounded to float32; errors are relative to the largest element",
     ulps=16,
     gpu_ulps=24,
     scale=lambda x, **_: np.abs(np.linalg.pinv(x)).max(initial=0),

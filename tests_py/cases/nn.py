@@ -40,7 +40,7 @@ def _softmax_error(x: Array, axis: int = -1) -> Array:
 
 
 SOFTMAX = Tolerance(
-    "the difference d to the greatest logit is rounded by d/2 ULPs of 1, which the exponential "
+    "the difference d to the largest logit is rounded by d/2 ULPs of 1, which the exponential "
     "makes a relative error; the exponential, the sum and the quotient take 6 ULP more",
     ulps=1,
     gpu_ulps=2,

@@ -185,9 +185,9 @@ def _with_argmax(
         numbers = numbers % max(1, int(np.prod(batch.shape[1:])))
     flat_indices = windows.read(numbers, -1).astype(np.int32).reshape(taps.shape)
     first = np.expand_dims(taps.argmax(axis=3), 3)
-    greatest = np.take_along_axis(taps, first, 3)[:, :, :, 0]
+    maxima = np.take_along_axis(taps, first, 3)[:, :, :, 0]
     argmax = np.take_along_axis(flat_indices, first, 3)[:, :, :, 0]
-    return (greatest[0], argmax[0]) if single else (greatest, argmax)
+    return (maxima[0], argmax[0]) if single else (maxima, argmax)
 
 
 # -- rows: convolutions --------------------------------------------------------------------------

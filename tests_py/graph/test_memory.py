@@ -53,7 +53,7 @@ def test_memory_is_flat_after_the_second_run(graph: Case | Flow, backend: str, n
 
 
 class Peak:
-    """The greatest number of bytes that were alive at the end of a kernel."""
+    """The maximum number of bytes that were alive at the end of a kernel."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.bytes = 0

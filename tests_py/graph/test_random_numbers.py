@@ -10,7 +10,7 @@ from tests_py.graph.graphs import Array, Dtype, arrays_of, constant, model_of, n
 SIZE = 4000
 FLOAT = Dtype("float32")
 
-#: Nodes with their inputs; then the least and the greatest number, the mean, and its error.
+#: Nodes with their inputs; then the minimum and the maximum, the mean, and its error.
 CASES: dict[str, tuple[str, dict[str, Any], tuple[float, float, float, float]]] = {
     "RandomUniform": ("shape", {"dtype": FLOAT}, (0, 1, 0.5, 0.03)),
     "RandomUniform bounds": (

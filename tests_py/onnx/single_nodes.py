@@ -25,7 +25,7 @@ class Case(NamedTuple):
         inputs: its inputs in order; None is one that is missing.
         attributes: its attributes.
         outputs: which outputs it has: "y" for each that is compared, "-" for others.
-        tolerance: how much results may differ; one below 1 is relative to the greatest magnitude.
+        tolerance: how much results may differ; one below 1 is relative to the maximum magnitude.
         constants: the names of inputs that are initializers.
         domain: that of the operator.
         opset: the version of ONNX.

@@ -59,7 +59,7 @@ def feeds_of(path: Path, count: int = 1) -> list[_Feeds]:
 
 
 def relative_difference(path: Path, session: onnxruntime.InferenceSession) -> float:
-    """Return how much the first output differs, relative to its greatest magnitude."""
+    """Return how much the first output differs, relative to its maximum magnitude."""
     (feeds,) = feeds_of(path)
     expected = session.run(None, feeds)[0]
     loaded = wt.load_onnx(path)

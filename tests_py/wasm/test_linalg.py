@@ -54,7 +54,7 @@ def packed(
 
 
 def distance(got: Array, want: Array) -> float:
-    """Greatest error over the greatest element."""
+    """Largest error over the largest element."""
     return float(np.abs(got - want).max() / np.abs(want).max())
 
 

@@ -29,7 +29,7 @@ def few_values(shape: tuple[int, ...], special: bool = False) -> Array:
 
 
 def first_greatest(x: Array, window: Window) -> tuple[Array, Array]:
-    """One-hot (…, filter_height, filter_width, channels) of the first greatest, and patches."""
+    """One-hot (…, filter_height, filter_width, channels) of the first maximum, and patches."""
     taken, _ = patches(x, window, -np.inf)
     inside, _ = patches(np.ones_like(x), window)
     ranks = np.where(np.isnan(taken), np.inf, np.clip(taken, -1e30, 1e30))

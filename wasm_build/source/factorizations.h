@@ -250,14 +250,14 @@ static int OF(find_eigenvectors)(NUMBER *a, double *values, NUMBER *vectors, dou
     }
   }
   for (int i = 0; i < n; i++) {
-    int least = i;
+    int smallest = i;
     for (int j = i + 1; j < n; j++)
-      if (values[j] < values[least]) least = j;
-    if (least == i) continue;
+      if (values[j] < values[smallest]) smallest = j;
+    if (smallest == i) continue;
     double value = values[i];
-    values[i] = values[least];
-    values[least] = value;
-    OF(exchange)(vectors + i * n, vectors + least * n, n);
+    values[i] = values[smallest];
+    values[smallest] = value;
+    OF(exchange)(vectors + i * n, vectors + smallest * n, n);
   }
   return 1;
 }
@@ -331,12 +331,12 @@ static void OF(determinant_batch)(const float *x, float *out, NUMBER *work, int 
  * work: m n + k m + n numbers. */
 static void OF(qr_batch)(const float *x, float *out, NUMBER *work, int batch, int m, int n,
                          int full) {
-  int least = m < n ? m : n, k = full ? m : least;
+  int minimum = m < n ? m : n, k = full ? m : minimum;
   NUMBER *q = work + m * n, *taus = q + k * m;
   for (; batch--; x += m * n * WORDS) {
     OF(read_transposed)(work, x, m, n);
     OF(factor_qr)(work, taus, m, n);
-    OF(form_q)(work, taus, q, m, least, k);
+    OF(form_q)(work, taus, q, m, minimum, k);
     OF(write_transposed)(out, q, m, k);
     out += m * k * WORDS;
     for (int i = 0; i < k; i++)

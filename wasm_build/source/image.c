@@ -320,13 +320,13 @@ static Box box_at(const float *boxes, int index) {
   return box;
 }
 
-INLINE double least(double a, double b) { return a < b ? a : b; }
-INLINE double greatest(double a, double b) { return a > b ? a : b; }
+INLINE double minimum(double a, double b) { return a < b ? a : b; }
+INLINE double maximum(double a, double b) { return a > b ? a : b; }
 
 /* Intersection over union, in double precision as on the host; 0 for boxes without area. */
 static double overlap(const Box *a, const Box *b) {
-  double height = least(a->bottom, b->bottom) - greatest(a->top, b->top);
-  double width = least(a->right, b->right) - greatest(a->left, b->left);
+  double height = minimum(a->bottom, b->bottom) - maximum(a->top, b->top);
+  double width = minimum(a->right, b->right) - maximum(a->left, b->left);
   if (height <= 0 || width <= 0 || a->area <= 0 || b->area <= 0) return 0;
   double shared = height * width;
   return shared / (a->area + b->area - shared);

@@ -2,21 +2,21 @@
  * which threads share. */
 #include "vector_math.h"
 
-/* The greatest of a row's numbers. NaN is left out: what becomes of it is NaN all the same. */
+/* The maximum of a row. NaN is left out: what becomes of it is NaN all the same. */
 static vf NOINLINE row_maximum(const float *x, int size) {
-  vf greatest = vset(-VINF), second = greatest, third = greatest, fourth = greatest;
+  vf maximum = vset(-VINF), second = maximum, third = maximum, fourth = maximum;
   int i = 0;
   for (; i + 16 <= size; i += 16) {
-    greatest = vgreater(greatest, load(x + i));
+    maximum = vgreater(maximum, load(x + i));
     second = vgreater(second, load(x + i + 4));
     third = vgreater(third, load(x + i + 8));
     fourth = vgreater(fourth, load(x + i + 12));
   }
-  greatest = vgreater(vgreater(greatest, second), vgreater(third, fourth));
-  for (; i + 4 <= size; i += 4) greatest = vgreater(greatest, load(x + i));
-  if (i < size) greatest = vgreater(greatest, vsel(first_lanes(size - i), load(x + i), greatest));
-  return vset(__builtin_wasm_max_f32(__builtin_wasm_max_f32(greatest[0], greatest[1]),
-                                     __builtin_wasm_max_f32(greatest[2], greatest[3])));
+  maximum = vgreater(vgreater(maximum, second), vgreater(third, fourth));
+  for (; i + 4 <= size; i += 4) maximum = vgreater(maximum, load(x + i));
+  if (i < size) maximum = vgreater(maximum, vsel(first_lanes(size - i), load(x + i), maximum));
+  return vset(__builtin_wasm_max_f32(__builtin_wasm_max_f32(maximum[0], maximum[1]),
+                                     __builtin_wasm_max_f32(maximum[2], maximum[3])));
 }
 
 /* Stores exp(x - shift) and returns the sum. */

@@ -50,13 +50,13 @@ INLINE Part part_at(const Window *w, int row, int column) {
 
 /* -- maximum --------------------------------------------------------------------------------- */
 
-INLINE void take_greatest(vf *best, vi *nan, vf x) {
+INLINE void take_maximum(vf *best, vi *nan, vf x) {
   *best = vgreater(*best, x);
   *nan = *nan | (x != x);
 }
 
-static void greatest(const float *x, float *out, Part part, int row_step, int column_step,
-                     int channels) {
+static void maximum(const float *x, float *out, Part part, int row_step, int column_step,
+                    int channels) {
   int c = 0;
   for (; c + 16 <= channels; c += 16) {
     /* Whether there was NaN is seen apart, as the quickest maximum passes over it. */
@@ -70,10 +70,10 @@ static void greatest(const float *x, float *out, Part part, int row_step, int co
         LOAD_AT(x1, from, 16);
         LOAD_AT(x2, from, 32);
         LOAD_AT(x3, from, 48);
-        take_greatest(&b0, &n0, x0);
-        take_greatest(&b1, &n1, x1);
-        take_greatest(&b2, &n2, x2);
-        take_greatest(&b3, &n3, x3);
+        take_maximum(&b0, &n0, x0);
+        take_maximum(&b1, &n1, x1);
+        take_maximum(&b2, &n2, x2);
+        take_maximum(&b3, &n3, x3);
       }
     }
     store(out + c, vsel(n0, vset(VNAN), b0));
@@ -90,58 +90,58 @@ static void greatest(const float *x, float *out, Part part, int row_step, int co
   }
 }
 
-INLINE void greatest_of_four(const float *x, float *out, int row_step, int column_step,
-                             int channels) {
+INLINE void maximum_of_four(const float *x, float *out, int row_step, int column_step,
+                            int channels) {
   const float *below = x + row_step;
   for (int c = 0; c < channels; c += 4) {
     vf best = load(x + c); /* NaN stays the maximum */
     vi nan = vseti(0);
-    take_greatest(&best, &nan, load(x + column_step + c));
-    take_greatest(&best, &nan, load(below + c));
-    take_greatest(&best, &nan, load(below + column_step + c));
+    take_maximum(&best, &nan, load(x + column_step + c));
+    take_maximum(&best, &nan, load(below + c));
+    take_maximum(&best, &nan, load(below + column_step + c));
     store_up_to(out + c, vsel(nan, vset(VNAN), best), channels - c);
   }
 }
 
-INLINE vf greatest_of_three(const float *x, int row_step) {
+INLINE vf maximum_of_three(const float *x, int row_step) {
   vf best = load(x); /* NaN stays the maximum */
   vi nan = vseti(0);
-  take_greatest(&best, &nan, load(x + row_step));
-  take_greatest(&best, &nan, load(x + 2 * row_step));
+  take_maximum(&best, &nan, load(x + row_step));
+  take_maximum(&best, &nan, load(x + 2 * row_step));
   return vsel(nan, vset(VNAN), best);
 }
 
 /* Windows of 3x3 elements, each of which has its third column in common with the next one: its
  * maximum is kept where that of the next window will be. */
-static void NOINLINE greatest_of_overlapping(const float *x, float *out, int run, int row_step,
-                                             int channels) {
-  for (int c = 0; c < channels; c += 4) store(out + c, greatest_of_three(x + c, row_step));
+static void NOINLINE maxima_of_overlapping(const float *x, float *out, int run, int row_step,
+                                           int channels) {
+  for (int c = 0; c < channels; c += 4) store(out + c, maximum_of_three(x + c, row_step));
   for (; run > 0; run--, x += 2 * channels, out += channels) {
     const float *middle = x + channels, *right = middle + channels;
 #pragma clang loop unroll_count(2)
     for (int c = 0; c < channels; c += 4) {
       vf best = load(out + c);
       vi nan = vseti(0);
-      for (int i = 0; i < 3; i++) take_greatest(&best, &nan, load(middle + c + i * row_step));
-      vf shared = greatest_of_three(right + c, row_step);
-      take_greatest(&best, &nan, shared);
+      for (int i = 0; i < 3; i++) take_maximum(&best, &nan, load(middle + c + i * row_step));
+      vf shared = maximum_of_three(right + c, row_step);
+      take_maximum(&best, &nan, shared);
       store(out + c, vsel(nan, vset(VNAN), best));
       if (run > 1) store(out + channels + c, shared);
     }
   }
 }
 
-static void NOINLINE greatest_of_run(const float *x, float *out, Part part, int run, int step,
-                                     int row_step, int column_step, int channels) {
+static void NOINLINE maxima_of_run(const float *x, float *out, Part part, int run, int step,
+                                   int row_step, int column_step, int channels) {
   if (part.rows == 2 && part.columns == 2)
     for (; run > 0; run--, x += step, out += channels)
-      greatest_of_four(x, out, row_step, column_step, channels);
+      maximum_of_four(x, out, row_step, column_step, channels);
   else if (part.rows == 3 && part.columns == 3 && column_step == channels &&
            step == 2 * channels && channels % 4 == 0)
-    greatest_of_overlapping(x, out, run, row_step, channels);
+    maxima_of_overlapping(x, out, run, row_step, channels);
   else
     for (; run > 0; run--, x += step, out += channels)
-      greatest(x, out, part, row_step, column_step, channels);
+      maximum(x, out, part, row_step, column_step, channels);
 }
 
 EXPORT(max_pool)
@@ -149,9 +149,9 @@ void max_pool(const float *x, float *out, const Window *w, int part, int parts) 
   int channels = w->in_channels;
   FOR_EACH_RUN_OF_PART {
     Part window = part_at(w, row, column);
-    greatest_of_run(x + OFFSET_OF(window), out + (line * w->out_width + column) * channels, window,
-                    run, w->stride_width * channels, w->dilation_height * w->in_width * channels,
-                    w->dilation_width * channels, channels);
+    maxima_of_run(x + OFFSET_OF(window), out + (line * w->out_width + column) * channels, window,
+                  run, w->stride_width * channels, w->dilation_height * w->in_width * channels,
+                  w->dilation_width * channels, channels);
   }
 }
 

@@ -68,9 +68,9 @@ INLINE vf vexp(vf x) { return exponential_shifted(x, 0); }
 /* exp(x) for x <= 0, which is all that softmax asks for; 0 where the result is not normal. */
 INLINE vf vexp_of_negative(vf x) {
   vi n;
-  vf least = vset(-87.33654f);
-  vf r = reduce_exponential(vgreater(x, least), &n), scale = power_of_two(n); /* NaN stays */
-  return (vf)((vi)vmadd(exponential_less_one(r), scale, scale) & ~(x < least));
+  vf minimum = vset(-87.33654f);
+  vf r = reduce_exponential(vgreater(x, minimum), &n), scale = power_of_two(n); /* NaN stays */
+  return (vf)((vi)vmadd(exponential_less_one(r), scale, scale) & ~(x < minimum));
 }
 
 /* (exp(x) - 1) / 2 for |x| <= 89. */
@@ -500,7 +500,7 @@ INLINE vi vifloordiv(vi x, vi y) {
   v128_t y_high = wasm_i32x4_shuffle((v128_t)y, (v128_t)y, 2, 3, 2, 3);
   vi q = (vi)wasm_i32x4_shuffle(floored_quotients((v128_t)x, (v128_t)y),
                                 floored_quotients(x_high, y_high), 0, 1, 4, 5);
-  q = vsel(y == -1, -x, q); /* wraps for the least integer */
+  q = vsel(y == -1, -x, q); /* wraps for the minimum integer */
   return vsel(y == 0, vseti(0), q);
 }
 

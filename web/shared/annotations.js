@@ -65,7 +65,7 @@ export function drawDots({ context, x, y }, centers, colour, radius) {
 
 /**
  * Draws boxes, each with a line of text in its upper left corner.
- * @param {Float32Array} corners the least x and y of each box, and the greatest, in turns
+ * @param {Float32Array} corners the minima of x and y of each box, and the maxima, in turns
  * @param {string[]} texts
  */
 export function drawBoxes({ context, width, x, y }, corners, texts, colour) {

@@ -68,7 +68,7 @@ export function drawField(canvas, values, colours) {
 /** The width of the outline of dots on a heat map, in the canvas's background. */
 const OUTLINE = 0.75;
 
-/** The greatest opacity of a heat map, over which points can still be seen. */
+/** The maximum opacity of a heat map, over which points can still be seen. */
 const OPACITY = 150;
 
 const pictures = new Map(); // by their side

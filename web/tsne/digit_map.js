@@ -4,7 +4,7 @@
 import { coloursOf, drawPoints, placedPoints } from "../shared/drawing.js";
 
 const SIDE = 8; // pixels of a digit's picture
-const INK = 16; // the greatest level of a pixel
+const INK = 16; // the maximum level of a pixel
 const RADIUS = 3; // of a dot
 const REACH = 14; // how far from a dot still points at it
 const GAP = 14; // between a dot and its picture
