@@ -67,7 +67,7 @@ class Operand(Typed, Protocol):
 
 
 class CompiledProgram(Protocol):
-    """What a backend made of a program (see ``programs``)."""
+    """A program, compiled by a backend (see ``programs``)."""
 
     def __call__(self, sources: Sequence[Stored], late: Sequence[tuple[Any, ...]]) -> list[Handle]:
         """Return the handles of the results for these sources and late attributes."""

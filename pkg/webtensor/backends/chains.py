@@ -64,7 +64,7 @@ class Link(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """What a chain computes.
+    """A chain of elementwise calls.
 
     Attributes:
         links: its calls, in order.

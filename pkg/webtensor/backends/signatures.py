@@ -12,7 +12,7 @@ __all__ = ["Signature", "Spec", "Typed"]
 
 
 class Typed(Protocol):
-    """What has a shape and a dtype."""
+    """An object with a shape and a dtype."""
 
     @property
     def shape(self) -> Shape: ...

@@ -40,7 +40,7 @@ class Rows(NamedTuple):
 
 
 class Constructors:
-    """What a data set consists of, and the ways to make one."""
+    """The state of a data set, and the class methods that make one."""
 
     def __init__(
         self, begin: Begin, size: Size = None, is_async: bool = False, rows: Rows | None = None

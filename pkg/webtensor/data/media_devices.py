@@ -68,7 +68,7 @@ async def opened(name: str, device: str, open_device: Callable[[], Awaitable[Any
 
 
 class MediaDevice(Dataset):
-    """What an open camera or microphone records, without end.
+    """The endless recording of an open camera or microphone.
 
     ``stop`` gives the device back; so does the end of a ``with`` block.
     """

@@ -19,7 +19,7 @@ _RATES = (44100, 48000)
 
 
 class Microphone(MediaDevice):
-    """What a microphone records: ``microphone`` opens one.
+    """The recording of a microphone: ``microphone`` opens one.
 
     Attributes:
         sample_rate: the number of samples per second.

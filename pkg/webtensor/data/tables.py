@@ -23,7 +23,7 @@ _BOOLEANS = {"1": True, "true": True, "0": False, "false": False}
 
 
 class ColumnConfig(TypedDict, total=False):
-    """What is known of a column.
+    """The configuration of a column.
 
     Attributes:
         required: whether an empty field is an error.

@@ -26,7 +26,7 @@ _PLAIN_NUMBER = (
 
 
 class NumberHolder(Protocol):
-    """What keeps a Python number that functions read and assign, as optimizers count steps.
+    """An owner of a Python number that functions read and assign, as optimizers count steps.
 
     Outside of captures, ``number`` is the number itself.
     """

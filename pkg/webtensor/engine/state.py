@@ -60,7 +60,7 @@ class _CapturesOfTask:
 
 
 class EngineState:
-    """What is active and how much is alive."""
+    """The active backend and observers, and the numbers of live tensors and bytes."""
 
     __slots__ = (
         "backend",

@@ -51,7 +51,7 @@ class Node:
 
 
 class Operation:
-    """What can be a part of a functional model: a layer, or a function of ``keras.ops``.
+    """A part of a functional model: a layer, or a function of ``keras.ops``.
 
     A subclass has a method ``call``. It may have a ``compute_output_spec`` that returns symbolic
     tensors like the outputs of ``call``; without it, ``call`` is tried out with zeros.
@@ -172,7 +172,7 @@ class Operation:
 
     @property
     def output(self) -> Any:
-        """What the first call returned: a symbolic tensor, or a list of them."""
+        """The result of the first call: a symbolic tensor, or a list of them."""
         outputs = self._first_node("output").outputs
         return outputs[0] if len(outputs) == 1 else list(outputs)
 

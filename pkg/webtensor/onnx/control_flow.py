@@ -22,7 +22,7 @@ _Make: TypeAlias = Callable[..., Reads]
 
 
 class _Subgraphs(Row):
-    """What computes nodes with subgraphs.
+    """A row that computes nodes with subgraphs.
 
     Args:
         make: computes the node. It takes what runs each subgraph, the inputs without those that

@@ -88,7 +88,7 @@ def lowered(model: format_.Model, where: str, files: Mapping[str, Buffer] | None
 
 
 class _Context(NamedTuple):
-    """What nodes are read with: versions of operators, attributes of the function, and depth."""
+    """The versions of operators, the attributes of the function, and its depth."""
 
     opsets: Mapping[str, int]
     attributes: Mapping[str, format_.AttributeValue]

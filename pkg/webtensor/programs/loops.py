@@ -84,7 +84,7 @@ class RecordedLoop(NamedTuple):
 
     @property
     def outputs(self) -> tuple[View, ...]:
-        """What it makes."""
+        """The views of the results, and of the history."""
         return (*self.results, self.history)
 
     def stage(self, backend: Backend, indices: dict[int, int], needed: set[int]) -> Stage:

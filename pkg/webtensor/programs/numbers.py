@@ -55,7 +55,7 @@ class Numbers:
 
 
 class Choices:
-    """What late numbers decided at a capture.
+    """The branches that late numbers decided at a capture.
 
     Args:
         choices: numbers with what they were at the capture.

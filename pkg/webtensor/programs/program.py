@@ -54,10 +54,10 @@ class Stage(Protocol):
 
 
 class CapturedProgram:
-    """What a recorded function computes from its arguments and variables.
+    """A recorded function, compiled for a backend.
 
     Args:
-        backend: what computes it.
+        backend: the backend that computes it.
         recording: what the function did.
         views: the tensors that it returned.
 

@@ -106,7 +106,7 @@ CUSTOM = Primitive("custom_grad")
 
 @dataclass
 class Recording:
-    """What a function did.
+    """The record of a function's run.
 
     Attributes:
         sources: what had a value at first, by the value's number.

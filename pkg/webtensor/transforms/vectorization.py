@@ -207,10 +207,10 @@ def _recorded(
 
 
 class _Batch:
-    """What a function does with a batch, as it was recorded for one example.
+    """The replay with a batch of a function that was recorded for one example.
 
     Args:
-        recorder: what it does.
+        recorder: the record of the function.
         operands: the tensors of its arguments.
         count: the number of examples.
     """

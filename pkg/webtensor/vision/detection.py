@@ -45,7 +45,7 @@ __all__ = ["CenterNet", "NanoDet", "ObjectDetector"]
 
 
 class ObjectDetector(VisionModel, ABC):
-    """What detectors of objects share.
+    """The base class of detectors of objects.
 
     Args:
         model: the graph model; ``load`` loads it from its files.

@@ -200,7 +200,7 @@ def _persons(outputs: Sequence[Tensor]) -> Tensor:
 
 
 class _OnePerson:
-    """What the model for one person sees and finds."""
+    """The inputs and the results of the model for one person."""
 
     def __init__(self, input_size: tuple[int, int], dtype: DType, smooths: bool) -> None:
         self._input_size = input_size
@@ -281,7 +281,7 @@ def _distance(point: Keypoint, x: float, y: float) -> float:
 
 
 class _SeveralPersons:
-    """What the model for several persons sees and finds."""
+    """The inputs and the results of the model for several persons."""
 
     def __init__(self, max_dimension: int, dtype: DType) -> None:
         self._max_dimension = max_dimension

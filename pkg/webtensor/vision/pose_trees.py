@@ -74,7 +74,7 @@ class DecodedPose(NamedTuple):
 
 
 class SearchOptions(NamedTuple):
-    """What ``PoseNet.estimate_poses`` documents."""
+    """Options of the search, which ``PoseNet.estimate_poses`` documents."""
 
     max_detections: int
     score_threshold: float

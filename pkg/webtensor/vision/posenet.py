@@ -64,7 +64,7 @@ Architecture = Literal["MobileNetV1", "ResNet50"]
 
 
 class _Maps(NamedTuple):
-    """What the model predicts, on the device: tensors (1, height, width, channels)."""
+    """The predictions of the model, on the device: tensors (1, height, width, channels)."""
 
     scores: Tensor
     offsets: Tensor

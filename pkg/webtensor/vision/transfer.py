@@ -20,7 +20,7 @@ __all__ = ["FeatureExtractor", "TransferClassifier"]
 
 
 class FeatureExtractor(VisionModel):
-    """What an inner node of a graph model says of images.
+    """The activations of an inner node of a graph model, as features of images.
 
     Args:
         model: the graph model, with an input (batch, height, width, 3).

@@ -68,7 +68,7 @@ class LinkCode(NamedTuple):
 
 
 class ChainFunction(NamedTuple):
-    """What the function of a chain depends on.
+    """The key of a chain's function: all that its code depends on.
 
     Attributes:
         links: the links, whose values are numbered as those of a ``Link``.

@@ -105,7 +105,7 @@ class Call(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What a kernel does.
+    """The calls of a kernel, and the memory that it needs.
 
     Attributes:
         bytes: the size of its result.

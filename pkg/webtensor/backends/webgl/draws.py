@@ -20,7 +20,7 @@ __all__ = ["Description", "Device", "Draws", "Program", "Step", "Value"]
 
 
 class Device(NamedTuple):
-    """What kernels may depend on of the device.
+    """The properties of the device that kernels may depend on.
 
     Attributes:
         most_targets: how many textures a draw can write.
@@ -77,7 +77,7 @@ class Step(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What a kernel draws, and the number of the value that is its result."""
+    """The draws of a kernel, and the number of the value that is its result."""
 
     steps: tuple[Step, ...]
     result: int

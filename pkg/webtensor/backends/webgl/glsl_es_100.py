@@ -46,7 +46,7 @@ _FEW_TURNS = 8
 
 
 class _Loop(NamedTuple):
-    """What ``continue`` does in a loop, and its index where that may index vectors."""
+    """The step of a loop, and its index where that may index vectors."""
 
     step: str
     counter: str | None

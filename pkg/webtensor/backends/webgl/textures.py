@@ -63,7 +63,7 @@ class Texture:
 
     @property
     def dtype(self) -> DType:
-        """What the elements are."""
+        """The dtype of the elements."""
         return _DTYPES[self.kind]
 
     @property

@@ -28,7 +28,7 @@ class Layout(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """One draw, or what copies textures into one."""
+    """A draw, or copies of textures into one."""
 
     #: The program's number on the device; 0 for copies, which have no source.
     program: int

@@ -109,7 +109,7 @@ def _find_for_half(name: str) -> str | None:
 
 
 def _written(value: str, dtype: DType, is_limited: bool) -> str:
-    """What is written for a value: of a bool, the byte 0 or 1."""
+    """Return the colour to write for a value; a bool becomes the byte 0 or 1."""
     stored = f"vec4({value}) / 255.0" if dtype is bool_ else f"vec4({value})"
     return f"half_range({stored})" if is_limited else stored
 

@@ -59,7 +59,7 @@ class _Equation(NamedTuple):
 
 
 class _Shapes(NamedTuple):
-    """What follows from an equation and the shape of the inputs."""
+    """The shapes and axes that follow from an equation and the shape of the inputs."""
 
     kernel: Shape
     bias: Shape | None

@@ -190,7 +190,7 @@ def _to_floats(value: Any) -> Any:
 
 
 class FunctionWrapper(Configurable):
-    """What losses and metrics of a function share: the function and its further arguments.
+    """The base of losses and metrics of a function, which keeps it and its further arguments.
 
     These arguments can be read as attributes.
     """

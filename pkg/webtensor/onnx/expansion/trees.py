@@ -36,7 +36,7 @@ class _Node(NamedTuple):
 
 
 class _Weight(NamedTuple):
-    """What a leaf adds to an output."""
+    """The value that a leaf adds to an output."""
 
     leaf: int
     output: int

@@ -28,7 +28,7 @@ _MEMORY_REUSE = "consumed_inputs"
 
 
 class Operator(Row):
-    """What computes the nodes of an operator.
+    """A row that computes the nodes of an operator.
 
     Args:
         function: it takes the inputs and attributes of nodes.
