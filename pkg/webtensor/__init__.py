@@ -163,7 +163,7 @@ if _typing.TYPE_CHECKING:
         while_loop as while_loop,
     )
 else:
-    #: What each module has of the public names that are imported when they are first used.
+    #: The public names of each module that are imported when they are first used.
     _HOMES = {
         name: module
         for module, names in {
@@ -256,7 +256,7 @@ else:
     def __dir__() -> list[str]:
         return __all__
 
-    #: What was imported above, without the modules that it came from, and what is imported later.
+    #: The names imported above, without those of modules, and the names imported later.
     __all__ = [  # noqa: PLE0604  (they are strings)
         "__version__",
         *(

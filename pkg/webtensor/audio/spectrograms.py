@@ -33,7 +33,7 @@ __all__ = ["normalize_spectrogram", "spectrogram"]
 _DECIBELS = 20 / log(10)
 #: Lower magnitudes, those of silence, count as this one: -200 decibels.
 _LOWEST_MAGNITUDE = 1e-10
-#: What keeps the standard deviation of a constant spectrogram from being 0.
+#: Keeps the standard deviation of a constant spectrogram from being 0.
 _EPSILON = 1e-7
 #: Blackman's window, as the Web Audio API has it.
 _WINDOW = (0.42, -0.5, 0.08)

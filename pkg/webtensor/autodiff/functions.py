@@ -184,7 +184,7 @@ def _gradients(
                 f"{name}: dy must have the shape of the function's result, {value.shape}, but its "
                 f"shape is {dy.shape}"
             )
-    # What is computed from nothing, or is empty, depends on no source.
+    # A value that is computed from no operand, or is empty, depends on no source.
     of_nothing = tape.met_nothing() or any(0 in operand.shape for operand in (value, *sources))
     gradients = tape.gradients([value], sources, [dy])
     if of_nothing:

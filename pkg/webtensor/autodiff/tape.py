@@ -117,7 +117,7 @@ class Tape:
         self._nodes: list[_Node] = []
         #: Tensors that depend on watched ones, by identity.
         self._watched: dict[int, Tensor] = {}
-        #: Those of them that do so through step functions only.
+        #: Tensors that depend on watched ones through step functions only.
         self._constant: set[int] = set()
         self._watches_variables = watches_variables
         self._chosen_variables: dict[int, Variable] = {}

@@ -173,7 +173,7 @@ def _from_array(name: str, pixels: Any, channels: int) -> Tensor:
 
 # -- in a page -----------------------------------------------------------------------------------
 
-#: What can be drawn on a canvas, and its attributes for width and height.
+#: The types that can be drawn on a canvas, and their attributes for width and height.
 _DRAWABLE = {
     "HTMLCanvasElement": ("width", "height"),
     "HTMLImageElement": ("width", "height"),

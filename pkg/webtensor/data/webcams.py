@@ -35,7 +35,7 @@ class Webcam(MediaDevice):
 
     async def _next(self) -> Tensor | None:
         has_arrived = await self._device.nextFrame()
-        # What stops the camera may run between the frame's arrival and this.
+        # The camera may be stopped between the frame's arrival and this.
         return self._frame() if has_arrived and self.is_live else None
 
     def _frame(self) -> Tensor:

@@ -37,7 +37,7 @@ _TO_LAST, _TO_FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 #: Which axis of images with channels last is one of those with channels first.
 _AXES = (0, 3, 1, 2)
 
-#: What computes operators on images with channels last.
+#: The rows of operators on images with channels last.
 LAST_ROWS: dict[str, Row] = {
     f"AveragePool{_LAST}": Operator(means_last),
     f"BatchNormalization{_LAST}": Operator(batch_normalized_last).ignoring(

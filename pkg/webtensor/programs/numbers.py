@@ -31,7 +31,7 @@ class Numbers:
         if type(number) is not LateNumber:
             return self._add((id(number),), number)
         operands = tuple(map(self.index, number.operands))
-        # What has no operands is a source, and differs at each call if it is drawn.
+        # A number without operands is a source, and differs at each call if it is drawn.
         key = (number.function, operands) if operands else (id(number),)
         count = len(self._numbers)
         index = self._add(key, number)

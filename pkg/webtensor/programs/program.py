@@ -145,7 +145,7 @@ class CapturedProgram:
                 groups[-1].append(call)
             else:
                 groups.append([call])
-        #: What is needed after each group.
+        #: The values that are needed after each group.
         needed_after: list[set[int]] = []
         needed = set(wanted)
         for group in reversed(groups):

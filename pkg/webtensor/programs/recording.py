@@ -67,7 +67,7 @@ def scalar_storage(number: float, dtype: DType) -> Storage:
     return host_storage(dtype, pack("function", [number], dtype))
 
 
-#: What has a value before anything is computed; storages are those of constants.
+#: Sources of values that no call computes; storages are those of constants.
 Source: TypeAlias = Argument | Variable | LateScalar | Storage
 
 

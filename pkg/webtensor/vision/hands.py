@@ -54,7 +54,7 @@ _COUNT = 3 * len(HAND_KEYPOINTS)
 _STRIDES = {2944: (8, 16, 32, 32, 32), 2016: (8, 16, 16, 16)}
 _PALM_NUMBERS = 18
 _MIDDLE_FINGER = 2
-#: What the outputs are, by their sizes in the order of their names.
+#: The meanings of the outputs, by their sizes in the order of their names.
 _LAYOUTS: dict[tuple[int, ...], tuple[str, ...]] = {
     (_COUNT, 1): ("points", "score"),
     (_COUNT, 1, 1, _COUNT): ("points", "score", "is_left", "world_points"),

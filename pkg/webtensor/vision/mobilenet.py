@@ -13,7 +13,7 @@ from webtensor.vision.results import Classification
 
 __all__ = ["MobileNet"]
 
-#: What 0 and 255 become, by the version, as in ``keras.applications``.
+#: The values that 0 and 255 become, by the version, as in ``keras.applications``.
 _VALUE_RANGES = {1: (-1.0, 1.0), 2: (-1.0, 1.0), 3: (0.0, 255.0)}
 
 

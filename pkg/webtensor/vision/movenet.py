@@ -35,7 +35,7 @@ _COUNT = len(COCO_KEYPOINTS)
 _ONE_PERSON, _SEVERAL_PERSONS = (1, 1, _COUNT, 3), (1, 6, 3 * _COUNT + 5)
 #: Keypoints of a lower score count neither in a pose's score nor in the next frame's crop.
 _MIN_KEYPOINT_SCORE = 0.2
-#: What the sides of the input for several persons are multiples of.
+#: The sides of the input for several persons are multiples of this.
 _MULTIPLE = 32
 _CROP_ALPHA = 0.9
 #: How far a crop reaches from the hips: beyond the torso, and beyond the whole body.

@@ -54,7 +54,7 @@ from webtensor.vision.results import COCO_KEYPOINTS, Keypoint, Pose, box_around,
 __all__ = ["PoseNet"]
 
 _COUNT = len(COCO_KEYPOINTS)
-#: What maps are, by their number of channels.
+#: The names of maps, by their number of channels.
 _KINDS = {_COUNT: "scores", 2 * _COUNT: "offsets"}
 _STRIDES = {8.0, 16.0, 32.0}
 #: The mean colour that ResNet50 was trained to have subtracted.

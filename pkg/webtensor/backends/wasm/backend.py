@@ -81,7 +81,7 @@ class WasmBackend(Backend):
 
     name = "wasm"
     computes_on_host = True
-    #: Those of bool, which are bytes.
+    #: Elements of bool, which are bytes.
     most_elements = LARGEST_BLOCK
     others_may_have_room = False
 

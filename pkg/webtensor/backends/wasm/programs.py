@@ -133,7 +133,7 @@ def arranged(lives: Sequence[Life]) -> tuple[list[int], int]:
     """
     offsets = [0] * len(lives)
     size = 0
-    #: What is placed, by the calls during which it lives.
+    #: The values that are placed, by the calls during which they live.
     alive: defaultdict[int, list[int]] = defaultdict(list)
     for index in sorted(range(len(lives)), key=lambda index: -lives[index].bytes):
         life = lives[index]

@@ -17,9 +17,9 @@ _GET, _SET, _TEE = 0x20, 0x21, 0x22
 _REWRITTEN: Final = (CALL, _GET, _SET, _TEE)
 #: Instructions with a number: blocks, loops, branches and integers, besides those above.
 _NUMBERED: Final = (0x02, 0x03, 0x04, 0x0C, 0x0D, 0x41, 0x42, *_REWRITTEN)
-#: Those with a float, and its bytes.
+#: Instructions with a float, and its bytes.
 _FLOATS: Final = {0x43: 4, 0x44: 8}
-#: Those with an alignment and an offset.
+#: Instructions with an alignment and an offset.
 _MEMORY: Final = range(0x28, 0x3F)
 #: Prefixes of further instructions.
 _CONVERSIONS, VECTORS = 0xFC, 0xFD

@@ -129,7 +129,7 @@ def _description(
     return Description(of.bytes, (transform, *x.calls, convolve), (size, *x.scratch))
 
 
-#: What describes kernels, or returns None where a direct one takes less time.
+#: Functions that describe kernels, or return None where a direct one takes less time.
 WINOGRAD: Final[dict[str, Callable[..., Description | None]]] = {
     "conv2d": _conv2d,
     "conv2d_input_gradient": _input_gradient,

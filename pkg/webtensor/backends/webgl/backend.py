@@ -123,7 +123,7 @@ class WebGLBackend(Backend):
         self.most_elements = self.textures.most_elements
         self._pager = Pager(self.textures, self._queue.flush, self._read_whole, self._fill)
         most_targets = int(gl.getParameter(gl.MAX_DRAW_BUFFERS))
-        #: What descriptions of kernels depend on, beside signatures.
+        #: Descriptions of kernels depend on it, beside signatures.
         self.device = Device(most_targets, mode.version == 2, mode.is_half, is_emulated(gl))
 
     def _language(self) -> Any:

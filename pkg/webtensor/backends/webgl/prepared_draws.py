@@ -163,7 +163,7 @@ class _Recorder:
         self._layouts: list[Layout] = []
         self.records: list[_Record] = []
         self.late: list[tuple[KernelCall, list[tuple[int, Step, LinkedProgram]]]] = []
-        #: What stands for each value of the program.
+        #: The number here of each value of the program.
         self._values = list(range(program.sources))
         for call in program.calls:
             self._call(call)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["reduced_value"]
 
-#: What is reduced: a value, or what gives the code of a chain, by element or not.
+#: The operand: a value, or a function that gives the code of a chain, by element or not.
 _Source: TypeAlias = "Value | Callable[[bool], ChainCode]"
 
 #: A reduction longer than this is split into parts of this length.

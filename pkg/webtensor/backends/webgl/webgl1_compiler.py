@@ -38,7 +38,7 @@ void main() {
 }
 """
 
-#: What a texture's floats represent, for one lane and for four.
+#: GLSL that converts a texture's floats to a dtype, for one lane and for four.
 _LOADED = {
     float32: ("{}", "{}"),
     int32: ("int({})", "ivec4({})"),

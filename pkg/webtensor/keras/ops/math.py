@@ -91,7 +91,7 @@ def _segment_spec(compute: Computation, args: Arguments, config: Config) -> Kera
     return KerasTensor((config["num_segments"], *data.shape[1:]), data.dtype)
 
 
-#: What stands for the infinities in int32.
+#: The int32 numbers that stand for the infinities.
 _INTEGER_LIMITS = {-wt.inf: -(2**31), wt.inf: 2**31 - 1}
 
 

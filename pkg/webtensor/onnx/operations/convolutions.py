@@ -79,7 +79,7 @@ def convolved_last(
     return result if bias is None else result + bias
 
 
-#: What the activations of fused convolutions compute.
+#: The activations of fused convolutions.
 _ACTIVATIONS: dict[str, Callable[[Tensor, float], Tensor]] = {
     "leakyrelu": ops.leaky_relu,
     "linear": lambda x, _: x,

@@ -158,7 +158,7 @@ _BLOCKS = frozenset(
         ("tf_half_pixel_for_nn", "floor"),
     }
 )
-#: What modes of coordinates are in TensorFlow: ``align_corners`` and ``half_pixel_centers``.
+#: Modes of coordinates as TensorFlow's ``align_corners`` and ``half_pixel_centers``.
 _BILINEAR = {
     "align_corners": (True, False),
     "asymmetric": (False, False),

@@ -11,7 +11,7 @@ from webtensor.engine import Tensor
 __all__ = ["Windows", "channels_first", "channels_last", "filters_last", "windows_of"]
 
 
-#: What ``webtensor.geometry`` calls paddings that depend on the size.
+#: The names in ``webtensor.geometry`` of paddings that depend on the size.
 _NAMES = {"SAME_UPPER": "same", "SAME_LOWER": "same_lower"}
 
 

@@ -19,7 +19,7 @@ from webtensor.keras.variables import Variable
 
 __all__ = ["AdditiveAttention", "Attention"]
 
-#: What is subtracted from masked scores.
+#: Subtracted from masked scores.
 _MASKED = 1.0e9
 
 

@@ -11,7 +11,7 @@ from webtensor.engine import Tensor
 
 __all__ = ["MASKED_SCORE", "causal_mask", "combined_mask", "intersection", "window_mask"]
 
-#: What replaces masked scores before the softmax.
+#: Replaces masked scores before the softmax.
 MASKED_SCORE = -0.7 * 3.4028235e38
 
 

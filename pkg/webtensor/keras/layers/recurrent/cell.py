@@ -24,7 +24,7 @@ from webtensor.ops.movement import part
 
 __all__ = ["Constants", "GatedCell", "RecurrentArguments", "cell_arguments"]
 
-#: What makes an object of an argument's value, by the last word of the argument's name.
+#: Functions from an argument's value to an object, by the last word of the argument's name.
 _READERS: dict[str, Callable[[Any], Any]] = {
     "activation": activations.get,
     "constraint": constraints.get,

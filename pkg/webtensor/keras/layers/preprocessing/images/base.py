@@ -29,7 +29,7 @@ __all__ = [
     "uniform",
 ]
 
-#: What a layer draws for a call. It is None where a layer draws nothing.
+#: The random choices of a call. It is None where a layer draws nothing.
 Transformation = TypeVar("Transformation")
 
 #: Images, or a dictionary with "images" and their labels, boxes and masks.
