@@ -108,7 +108,7 @@ def _convolved_images(
 
 
 def convolved(x: Tensor, filter: Tensor, bias: Tensor | None = None, **options: Any) -> Tensor:
-    """Convolve."""
+    """Convolve with channels first; the options are those of ``convolved_last``."""
     result = convolved_last(channels_last(x), filters_last(filter), bias, **options)
     return channels_first(result)
 
