@@ -220,6 +220,32 @@ def test_images_of_any_size_are_scaled_and_padded(name: str, tmp_path: Path) -> 
     model.dispose()
 
 
+def test_networks_of_even_images_that_attend_to_all_pixels(tmp_path: Path) -> None:
+    make = onnx.helper.make_node
+    nodes = [
+        make("Conv", ["x", "filters"], ["half"], strides=[2, 2], pads=[1] * 4),
+        make("Shape", ["half"], ["shape"]),
+        make("Reshape", ["half", "flat"], ["columns"]),
+        make("Transpose", ["columns"], ["rows"], perm=[0, 1, 3, 2]),
+        make("MatMul", ["rows", "columns"], ["scores"]),
+        make("Softmax", ["scores"], ["shares"]),
+        make("MatMul", ["columns", "shares"], ["mixed"]),
+        make("Reshape", ["mixed", "shape"], ["images"]),
+        make("Resize", ["images", "", "scales"], ["full"]),
+        make("Concat", ["full", "x"], ["y"], axis=1),
+    ]
+    weights = {
+        "filters": FILTERS,
+        "flat": np.array([0, 4, 1, -1]),
+        "scales": np.array([1, 1, 2, 2], "float32"),
+    }
+    session, model = converted_with(nodes, 4, weights, tmp_path)
+    for shape in ((1, 3, 32, 16), (2, 3, 12, 18)):
+        x = np.random.default_rng(4).random(shape, np.float32)
+        close(model.predict(x).numpy(), session.run(None, {"x": x})[0])
+    model.dispose()
+
+
 def test_an_axis_named_as_a_sum_has_the_sum_of_the_sizes(tmp_path: Path) -> None:
     """As masks of language models that keep keys and values are declared."""
     value, float32 = onnx.helper.make_tensor_value_info, onnx.TensorProto.FLOAT

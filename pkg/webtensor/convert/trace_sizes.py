@@ -25,6 +25,8 @@ _Table = Sequence[tuple[int, int, int, int]]
 _BATCHES: _Table = ((2, 3, 5, 1), (4, 8, 8, 2), (6, 13, 11, 3))
 #: Sizes of other axes, none of which follow from the batch by a factor and a sum.
 _SMALL: _Table = ((8, 13, 9, 14), (13, 21, 14, 18), (18, 29, 17, 22))
+#: For networks that halve sizes up to three times, and attend to all pixels at once.
+_EVEN: _Table = ((16, 40, 24, 32), (24, 56, 48, 40), (32, 24, 56, 48))
 #: Odd and even ones, of which three halvings leave odd and even ones.
 _MIXED: _Table = ((118, 89, 72, 79), (91, 74, 117, 94), (101, 122, 66, 110))
 #: For networks that halve sizes five times and join the results with what they halved.
@@ -69,7 +71,7 @@ class Grouping:
         if not self.batches and not self.others:
             yield [self._sizes((), ())] * 3
             return
-        tables = [_SMALL, _MIXED, _DIVISIBLE, _LARGE] if self.others else [_SMALL]
+        tables = [_SMALL, _EVEN, _MIXED, _DIVISIBLE, _LARGE] if self.others else [_SMALL]
         for table in [*tables, _LONG] if self.is_signal else tables:
             yield [
                 self._sizes([row[run] for row in _BATCHES], [row[run] for row in table])
