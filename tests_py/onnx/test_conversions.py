@@ -220,6 +220,29 @@ def test_images_of_any_size_are_scaled_and_padded(name: str, tmp_path: Path) -> 
     model.dispose()
 
 
+def test_sums_at_indices_that_are_computed(tmp_path: Path) -> None:
+    """As a graph network adds up what comes in along edges."""
+    make, value = onnx.helper.make_node, onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [make("ScatterND", ["x", "nodes", "messages"], ["y"], reduction="add")],
+        "graph",
+        [
+            value("x", onnx.TensorProto.FLOAT, [3, 2]),
+            value("nodes", onnx.TensorProto.INT64, ["edges", 1]),
+            value("messages", onnx.TensorProto.FLOAT, ["edges", 2]),
+        ],
+        [value("y", onnx.TensorProto.FLOAT, [3, 2])],
+    )
+    onnx.save(onnx.helper.make_model(graph), str(tmp_path / "model.onnx"))
+    convert_model(tmp_path / "model.onnx", tmp_path / "web")
+    model: Any = wt.load_graph_model(tmp_path / "web")
+    nodes = wt.tensor([[2], [0], [2]])
+    messages = wt.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    result = model.predict({"x": wt.ones((3, 2)), "nodes": nodes, "messages": messages})
+    assert result.tolist() == [[4.0, 5.0], [1.0, 1.0], [7.0, 9.0]]
+    model.dispose()
+
+
 def test_networks_of_even_images_that_attend_to_all_pixels(tmp_path: Path) -> None:
     make = onnx.helper.make_node
     nodes = [

@@ -105,7 +105,6 @@ def _integers(values: list[int]) -> Tensor:
 # -- writing -----------------------------------------------------------------------------------
 
 _COMBINED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "add": ops.add,
     "max": ops.maximum,
     "min": ops.minimum,
     "mul": ops.multiply,
@@ -119,8 +118,10 @@ def scattered(x: Tensor, indices: Tensor, updates: Tensor, reduction: str = "non
     """
     if reduction == "none":
         return ops.tensor_scatter_update(x, indices, updates)
+    if reduction == "add":
+        return x + ops.scatter_nd(indices, updates, x.shape)
     if reduction not in _COMBINED:
-        raise ValueError(f"reduction must be one of 'none', {', '.join(_COMBINED)}")
+        raise ValueError(f"reduction must be one of 'none', 'add', {', '.join(_COMBINED)}")
     depth = indices.shape[-1]
     flat = ops.reshape(indices, (-1, depth))
     updates = ops.reshape(updates, (flat.shape[0], *x.shape[depth:]))
