@@ -220,6 +220,29 @@ def test_images_of_any_size_are_scaled_and_padded(name: str, tmp_path: Path) -> 
     model.dispose()
 
 
+def test_elements_at_coordinates_in_a_matrix_of_any_size(tmp_path: Path) -> None:
+    """As PyTorch reads the masks of transformers."""
+    make, value = onnx.helper.make_node, onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [make("GatherND", ["x", "coordinates"], ["y"])],
+        "graph",
+        [
+            value("x", onnx.TensorProto.FLOAT, ["rows", "columns"]),
+            value("coordinates", onnx.TensorProto.INT64, ["count", 2]),
+        ],
+        [value("y", onnx.TensorProto.FLOAT, ["count"])],
+    )
+    onnx.save(onnx.helper.make_model(graph), str(tmp_path / "model.onnx"))
+    convert_model(tmp_path / "model.onnx", tmp_path / "web")
+    model: Any = wt.load_graph_model(tmp_path / "web")
+    for rows, columns in ((2, 3), (4, 1), (3, 7)):
+        x = wt.reshape(wt.arange(rows * columns, dtype="float32"), (rows, columns))
+        coordinates = wt.tensor([[1, 0], [rows - 1, columns - 1]])
+        result = model.predict({"x": x, "coordinates": coordinates})
+        assert result.tolist() == [columns, rows * columns - 1]
+    model.dispose()
+
+
 def test_sums_at_indices_that_are_computed(tmp_path: Path) -> None:
     """As a graph network adds up what comes in along edges."""
     make, value = onnx.helper.make_node, onnx.helper.make_tensor_value_info

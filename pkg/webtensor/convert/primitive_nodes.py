@@ -319,8 +319,6 @@ def _hot(nodes: NodeBuilder, call: Call) -> Value:
 
 def _flat_places(nodes: NodeBuilder, call: Call) -> Value:
     (rows,), (sizes,) = call.inputs, call.attributes
-    if not all(isinstance(size, int) for size in sizes):
-        raise refused(nodes, "coordinates in a tensor of unknown sizes")
     strides = [product(sizes[axis + 1 :]) for axis in range(len(sizes))]
     flat = nodes.reshaped(rows, (product(rows.shape[:-1]), len(sizes)))
     offsets = alike(nodes, "Mul", flat, nodes.integers(strides))
