@@ -103,9 +103,18 @@ def test_the_example_can_be_edited_and_stopped(home: Page):
     source.press("Control+Enter")
     output = home.locator("#output")
     expect(output).to_have_text(
-        re.compile(r"^42\s+Traceback.*line 3, in <module>.*ZeroDivisionError", re.DOTALL)
+        re.compile(r"^42\s+Traceback.*line 3, in <module>\s+1 / 0\s.*ZeroDivisionError", re.DOTALL)
     )
     expect(output).not_to_contain_text("/lib/python")
+
+    source.fill("answer = (")
+    source.press("Control+Enter")
+    expect(output).to_have_text(re.compile(r"^\s*File \"<program>\", line 1\s+answer = \("))
+
+    source.fill("print('the end')\nexit()")
+    source.press("Control+Enter")
+    expect(output).to_have_text("the end\n")
+    expect(state).to_have_text("Done")
 
     source.fill("import asyncio\nawait asyncio.sleep(1000)")
     run.click()

@@ -1,6 +1,7 @@
 """Running a visitor's program, in the page or in a worker, and what is said of it."""
 
 import asyncio
+import linecache
 import traceback
 from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from pyodide.code import eval_code_async
 
 import webtensor as wt
 
-PROGRAM = "program.py"
+PROGRAM = "<program>"
 NOTHING = nullcontext()
 
 
@@ -28,11 +29,15 @@ async def evaluate(
 ) -> ProgramError | None:
     """Run a program, let go of its names, and return the error that ended it, or None."""
     names = {"__name__": "__main__"}
+    # Tracebacks show these lines. A name without <> could be that of a file of the page.
+    linecache.cache[PROGRAM] = (len(source), None, source.splitlines(keepends=True), PROGRAM)
     try:
         with surroundings:
             await eval_code_async(source, names, filename=PROGRAM)
     except asyncio.CancelledError:
         raise
+    except SystemExit as error:
+        return _described(error) if error.code else None
     except BaseException as error:  # a visitor's program may raise anything
         return _described(error)
     finally:
@@ -53,8 +58,7 @@ def memory_facts() -> str:
 def _described(error: BaseException) -> ProgramError:
     report = traceback.TracebackException.from_exception(error)
     own = [frame.filename == PROGRAM for frame in report.stack]
-    if True in own:
-        del report.stack[: own.index(True)]
+    del report.stack[: own.index(True) if True in own else None]
     summary = "".join(report.format_exception_only()).strip()
     return ProgramError("".join(report.format()), summary, _line(error, report))
 
