@@ -19,7 +19,10 @@ PAGES = [
     "/",
     "/404.html",
     *sorted(f"/{page.parent.name}/" for page in WEB.glob("*/index.html")),
-    *(f"/docs/{page}.html" for page in ("index", "tensorflow_js", "tutorial", "guides/async")),
+    *(
+        f"/docs/{page}.html"
+        for page in ("index", "tensorflow_js", "tutorial", "guides/async", "standards", "search")
+    ),
 ]
 WIDTHS = {"wide": 1280, "phone": 390}
 AXE = "/node_modules/axe-core/axe.min.js"
