@@ -53,6 +53,7 @@ def test_page_shows_an_exception(unwatched_page: Page, site_url: str, script: st
     alert = unwatched_page.get_by_role("alert")
     expect(alert).to_contain_text("Something went wrong: ValueError: x has 3 axes", timeout=30_000)
     expect(alert).to_contain_text("helper.py")
+    expect(alert.locator("pre")).to_have_attribute("tabindex", "0")
 
 
 def test_page_shows_an_exception_in_an_event_handler(unwatched_page: Page, site_url: str):

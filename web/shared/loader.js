@@ -225,6 +225,7 @@ export function showError(error) {
   title.textContent = "Something went wrong: " + (text.trim().split("\n").pop() || "unknown error");
   const details = document.createElement("pre");
   details.textContent = text;
+  details.tabIndex = 0; // keys scroll it
   box.append(title, details);
   (document.querySelector("main") ?? document.body).prepend(box);
 }
