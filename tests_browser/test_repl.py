@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests_browser.page_watch import PageWatch
+from tests_browser.test_accessibility import AXE, RUN_AXE
 from tests_browser.test_models_page import drop, payloads
 from web.serve import serve, site_headers
 
@@ -291,6 +292,14 @@ def test_error_is_marked_at_its_line(repl: Repl):
     repl.page.keyboard.type("0")
     expect(repl.program).to_contain_text("return 1 / x0")
     expect(marked).to_have_count(0)
+
+
+def test_marked_error_can_be_read(repl: Repl, site_url: str):
+    repl.run("import nothing_of_that_name\n")
+    repl.page.add_script_tag(url=site_url + AXE)
+    for scheme in ("light", "dark"):
+        repl.page.emulate_media(color_scheme=scheme)
+        assert repl.page.evaluate(RUN_AXE) == []
 
 
 @pytest.mark.parametrize(

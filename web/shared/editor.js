@@ -333,7 +333,7 @@ const theme = EditorView.theme({
   ".cm-selectionMatch": { background: "color-mix(in srgb, var(--second) 22%, transparent)" },
   ".cm-searchMatch": { background: "color-mix(in srgb, var(--second) 35%, transparent)" },
   ".error-line": {
-    background: "color-mix(in srgb, var(--bad) 14%, transparent)",
+    background: "color-mix(in srgb, var(--bad) 12%, transparent)",
     boxShadow: "inset 3px 0 0 var(--bad)",
   },
   ".error-line::after": {
