@@ -104,6 +104,19 @@ async for frame in frames():
     expect_no_tensors(page)
 
 
+def test_a_worker_that_cannot_be_fetched_is_told(chromium: Browser, site_url: str):
+    with chromium.new_context(service_workers="block") as context:
+        page = context.new_page()
+        page.route("**/worker/worker.js*", lambda route: route.abort())
+        page.goto(f"{site_url}/worker/?backend=wasm")
+        start = page.locator("#worker-start")
+        expect(start).to_be_enabled(timeout=60_000)
+        start.click()
+        expect(page.locator("#worker-state")).to_have_text("The worker failed.")
+        expect(page.get_by_role("alert")).to_contain_text("the worker failed: it could not start")
+        expect(start).to_be_enabled()
+
+
 def test_it_waits_where_less_motion_is_preferred(chromium: Browser, site_url: str):
     with chromium.new_context(service_workers="block", reduced_motion="reduce") as context:
         page = context.new_page()

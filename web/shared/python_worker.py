@@ -21,7 +21,8 @@ class PythonWorker:
         self._waiting: list[tuple[Any, Any]] = []
         self._undo = [
             on(self._worker, "message", self._receive),
-            on(self._worker, "error", lambda event: self._give_up(event.message)),
+            # An event without a message tells of a script that could not be fetched.
+            on(self._worker, "error", lambda event: self._give_up(getattr(event, "message", None))),
         ]
 
     def send(self, message: dict[str, Any], transferred: Sequence[Any] = ()) -> None:
