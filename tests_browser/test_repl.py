@@ -40,6 +40,15 @@ print('begun')
 while True: pass
 """
 
+#: It goes on whatever is raised.
+DEAF = """print('begun')
+while True:
+    try:
+        while True: pass
+    except BaseException:
+        pass
+"""
+
 ENDLESS_OUTPUT = """import sys
 number = 0
 while True:
@@ -189,8 +198,10 @@ def test_program_is_shared_by_its_link(repl: Repl):
 def test_link_that_is_damaged_is_refused(repl: Repl):
     repl.page.evaluate("() => { location.hash = '#code=abc'; }")
     expect(repl.page.locator("#notice")).to_contain_text("The program in this link is damaged")
-    repl.page.evaluate("() => { location.hash = '#example=nothing'; }")
-    expect(repl.page.locator("#notice")).to_contain_text("There is no example “nothing” here")
+    for name in ("nothing", ""):
+        repl.page.evaluate("(name) => { location.hash = `#example=${name}`; }", name)
+        notice = repl.page.locator("#notice")
+        expect(notice).to_contain_text(f"There is no example “{name}” here")
 
 
 def test_example_is_opened_and_run_by_the_keyboard(repl: Repl):
@@ -319,6 +330,24 @@ def test_run_is_stopped_and_variables_are_kept(repl: Repl, endless: str):
     expect(repl.transcript).to_contain_text("KeyboardInterrupt")
     repl.enter("kept * 6")
     expect(repl.entry).to_contain_text("42")
+
+
+def test_double_click_stops_and_does_not_restart(repl: Repl):
+    repl.start("kept = 8\nprint('begun')\nwhile True: pass\n")
+    expect(repl.transcript).to_contain_text("begun")
+    repl.button("Stop").dblclick()
+    expect(repl.status).to_have_text("Stopped")
+    repl.enter("kept * 6")
+    expect(repl.entry).to_contain_text("48")
+
+
+def test_run_that_does_not_listen_is_ended_by_a_restart(repl: Repl):
+    repl.start(DEAF)
+    expect(repl.transcript).to_contain_text("begun")
+    repl.button("Stop").click()
+    repl.page.locator("#stop", has_text="Restart").click()
+    expect(repl.transcript).to_contain_text("variables and files are gone")
+    repl.wait_until("ready")
 
 
 def test_stopped_run_is_described_though_that_takes_a_while(repl: Repl):

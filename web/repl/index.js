@@ -8,6 +8,7 @@ import { recall, remember } from "./storage.js";
 
 const PROGRAM = "<program>"; // as in session.py
 const FIRST_EXAMPLE = "tensors";
+const MILLISECONDS_TO_STOP = 1000; // before a visitor may restart Python instead
 const RESTARTED = "Python was restarted: variables and files are gone.";
 const NO_INTERRUPT =
   `${RESTARTED} Stopping a run alone needs shared memory, which this browser has not, or this ` +
@@ -236,11 +237,19 @@ function stop() {
     return;
   }
   if (interpreter.canInterrupt && !isStopping) {
-    isStopping = true;
     interpreter.interrupt();
-    enter("running", "Stopping. If Python does not listen, restart it");
+    enter("running", "Stopping");
+    element("stop").disabled = true; // a second click of a double one is not to restart Python
+    setTimeout(offerRestart, MILLISECONDS_TO_STOP);
+    isStopping = true;
   } else {
     restart(interpreter.canInterrupt ? RESTARTED : NO_INTERRUPT);
+  }
+}
+
+function offerRestart() {
+  if (isStopping) {
+    enter("running", "Stopping. If Python does not listen, restart it");
   }
 }
 
@@ -279,7 +288,7 @@ function notify(text) {
 }
 
 async function openExample(name) {
-  const known = [...element("examples").options].some((option) => option.value === name);
+  const known = [...element("examples").options].some(({ value }) => value === name && value !== "");
   const response = known ? await fetch(`examples/${name}.py`) : null;
   if (!response?.ok) {
     throw new Error(`There is no example “${name}” here.`);
