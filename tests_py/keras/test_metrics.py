@@ -185,6 +185,15 @@ def test_weights_of_other_shapes(name: str, weight: Any) -> None:
     assert_same(theirs, mine)
 
 
+@pytest.mark.parametrize("name", ["AUC", "Precision", "Recall", "TrueNegatives"])
+def test_targets_that_are_not_zero_are_positive(name: str) -> None:
+    y_true, y_pred = np.array([[0.0, 0.3, 2.0, 0.9]]), np.array([[0.7, 0.6, 0.4, 0.8]])
+    theirs, mine = pair(name, {"name": "own"})
+    theirs.update_state(y_true, y_pred)
+    mine.update_state(y_true, y_pred)
+    assert_same(theirs, mine)
+
+
 @pytest.mark.parametrize("name, kinds, options", FUNCTIONS)
 def test_functions(name: str, kinds: str, options: Options, backend: str) -> None:
     target, guess = batch(kinds, 3)

@@ -140,8 +140,9 @@ class _ConfusionMetric(Metric):
     def _operands(
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Return targets, predictions and weights of the same shape."""
-        target, scores = same_rank(as_floats(y_true), as_floats(y_pred))
+        """Return targets of 0 and 1, predictions and weights of the same shape."""
+        labels = as_floats(wt.not_equal(as_floats(y_true), 0))
+        target, scores = same_rank(labels, as_floats(y_pred))
         if target.shape != scores.shape:
             raise ValueError(
                 f"{type(self).__name__}: y_true and y_pred must have the same shape, but got "
