@@ -73,6 +73,18 @@ def test_operation(case: Case, no_leak: None):
                 assert_alike(results, expected, case.tolerance)
 
 
+def test_groups_of_channels_in_volumes():
+    """TensorFlow.js lacks them."""
+    x, filter = (
+        np.random.default_rng(1).normal(size=(2, 3, 4, 4, 4)).astype("float32") for _ in "xf"
+    )
+    filter = filter[:, :, :3, :2]
+    attributes = {"strides": [1, 1, 1, 1, 1], "padding": "SAME", "data_format": "NDHWC"}
+    case = Case("Conv3D", "", (x, filter), attributes, 1, None, 1e-5)
+    parts = [wt.conv3d(x[..., at], filter[..., at], 1, "same") for at in (slice(2), slice(2, 4))]
+    assert_alike(computed(case)[0], [wt.concat(parts, -1).numpy()], 1e-5)
+
+
 def with_another_order(case: Case) -> list[Case]:
     """The case with the elements of one of its inputs in another order, for each input."""
     return [

@@ -124,6 +124,15 @@ def transposed_convolution(
     return ops.permute_dims(result, (0, 3, 1, 2))
 
 
+def convolution_3d(x: Tensor, filter: Tensor, **options: Any) -> Tensor:
+    """Convolve volumes; a filter of fewer channels is for groups of them, as for images."""
+    groups, rest = divmod(x.shape[-1], max(filter.shape[-2], 1))
+    if groups < 2 or rest:
+        return ops.conv3d(x, filter, **options)
+    pairs = zip(ops.split(x, groups, -1), ops.split(filter, groups, -1), strict=True)
+    return ops.concat([ops.conv3d(part, own, **options) for part, own in pairs], -1)
+
+
 def pooled(op: str, x: Tensor, data_format: str, **options: Any) -> Tensor:
     """Return averages or maxima of windows."""
     channels_first = data_format == "NCHW"
@@ -219,7 +228,7 @@ ROWS = {
         dilations=dilations(),
     ),
     "Conv3D": Row(
-        "conv3d",
+        convolution_3d,
         0,
         1,
         strides=strides(),
