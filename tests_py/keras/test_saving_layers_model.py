@@ -584,6 +584,7 @@ def test_what_tensorflow_js_lacks(make: Any, message: str):
     "shape, make, message",
     [
         ((4,), lambda api: api.Dense(2, activity_regularizer="l2"), "no activity_regularizer="),
+        ((4,), lambda api: api.Dense(2, lora_rank=1), "no lora_rank=1 of Dense"),
         ((4,), lambda api: api.ELU(0.5), "no alpha=0.5 of ELU"),
         (
             (3, 2),

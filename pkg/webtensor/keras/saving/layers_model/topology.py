@@ -120,7 +120,6 @@ _OMITTED = frozenset(
     {
         "autocast",
         "lora_alpha",
-        "lora_rank",
         "optional",
         "quantization_config",
         "ragged",
@@ -135,6 +134,7 @@ _OMITTED = frozenset(
 _REQUIRED_VALUES: _RequiredValues = {
     "activity_regularizer": (None,),
     "groups": (1,),
+    "lora_rank": (None,),
     "output_padding": (None,),
     "renorm": (False,),
     "reset_after": (False,),
