@@ -202,6 +202,15 @@ def test_layers_become_a_graph_on_request(model: keras.Model, tmp_path: Path) ->
     np.testing.assert_allclose(result.numpy(), model.predict(X, verbose=0), atol=1e-6)
 
 
+def test_outputs_of_a_layer_have_names_that_no_other_layer_has(tmp_path: Path) -> None:
+    x = keras.Input((3,))
+    first, second = keras.layers.Dense(2, name="dense"), keras.layers.Dense(2, name="dense_1")
+    keras.Model(x, [second(x), first(x), first(-x)]).save(tmp_path / "m.keras")
+    convert_model(tmp_path / "m.keras", tmp_path / "web", output_format="tfjs_graph_model")
+    outputs = [output.name for output in wt.load_graph_model(tmp_path / "web").outputs]
+    assert outputs == ["dense_1:0", "dense:0", "dense_2:0"]
+
+
 def test_models_that_were_never_called_have_no_inputs(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="not built"):
         keras.Sequential([keras.layers.Dense(2)]).save(tmp_path / "model.keras")

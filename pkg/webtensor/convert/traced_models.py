@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -76,12 +75,14 @@ def source_of_keras(model: Model, label: str) -> GraphSource:
 
 def _names(symbols: Sequence[KerasTensor]) -> list[str]:
     """Return the names of the layers of tensors, with a number where one comes again."""
-    seen: Counter[str] = Counter()
-    names = []
-    for symbol in symbols:
-        name = operation_of(symbol).name
-        names.append(f"{name}_{seen[name]}" if seen[name] else name)
-        seen[name] += 1
+    layers = [operation_of(symbol).name for symbol in symbols]
+    names: list[str] = []
+    for layer in layers:
+        name, number = layer, 0
+        while name in names or (number and name in layers):
+            number += 1
+            name = f"{layer}_{number}"
+        names.append(name)
     return names
 
 
