@@ -109,6 +109,16 @@ def test_signatures():
     assert squared.input_nodes == ["x"]
 
 
+def test_outputs_that_are_one_tensor():
+    graph = subgraph([Tensor("x"), Tensor("y")], [Operator("NEG", ["x"], ["y"])], ["x"], ["y", "y"])
+    names = signature("negated", 0)
+    names["outputs"].append({"name": "again", "tensor_index": 1})
+    model = opened(file(graph, signature_defs=[names]))
+    results = model.execute({"number": 3.0}, ["result", "again"])
+    assert [result.item() for result in results] == [-3, -3]
+    assert len(model.outputs) == 2
+
+
 def test_tensors_have_the_names_of_the_file():
     tensors = [
         Tensor("serving_default_x:0"),

@@ -176,11 +176,13 @@ class _Lowering:
             inputs[key if key not in inputs else name] = _info(name, tensor)
             ends[tensor.name] = name
         self.operators(graph)
-        names = {} if signature is None else {at: name for name, at in signature.outputs.items()}
+        named = [] if signature is None else [*signature.outputs.items()]
         for at in subgraph.outputs:
             tensor = subgraph.tensors[at]
             name = _integers(graph, self.ordered(graph, at), tensor)
-            key = names.get(at, tensor.name)
+            # Several names may be those of one tensor, which is an output as often.
+            keys = [key for key, index in named if index == at and key not in outputs]
+            key = keys[0] if keys else tensor.name
             outputs[key if key not in outputs else name] = _info(name, tensor)
             ends[tensor.name] = name
         return graph.nodes, inputs, outputs, {**graph.names(), **ends}
