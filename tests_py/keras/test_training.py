@@ -395,7 +395,7 @@ def without_loss() -> Any:
         (lambda m: m.fit(X[:, :5], REAL, verbose=0), r"6.*5\)"),
         (lambda m: m.fit(X, REAL[:30], verbose=0), "x has 90.*y has 30"),
         (lambda m: m.fit(X, REAL[:, :2], verbose=0), "shape"),
-        (lambda m: m.fit(X[:0], REAL[:0], verbose=0), "no samples"),
+        (lambda m: m.fit(X[:0], REAL[:0], verbose=0), "x must have at least one sample"),
         (lambda m: without_loss().fit(X, REAL, verbose=0), "no loss"),
         (lambda m: m.fit(verbose=0), "x is missing"),
         (lambda m: m.fit(X, REAL, batch_size=0, verbose=0), "batch_size.*0"),
