@@ -21,6 +21,7 @@ from webtensor.keras.data_formats import (
 )
 from webtensor.keras.types import Shape
 from webtensor.ops import fused
+from webtensor.ops.convolution import grouped_conv3d
 from webtensor.ops.epilogue import ACTIVATIONS, activate
 from webtensor.shapes import prod
 
@@ -319,16 +320,7 @@ def _conv3d(
     bias: Tensor | None,
     activation: str,
 ) -> Tensor:
-    groups = x.shape[-1] // kernel.shape[-2]
-    if groups == 1:
-        y = wt.conv3d(x, kernel, strides, padding, "NDHWC", dilation_rate)
-    else:
-        pairs = zip(wt.split(x, groups, -1), wt.split(kernel, groups, -1), strict=True)
-        results = [
-            wt.conv3d(group, filter, strides, padding, "NDHWC", dilation_rate)
-            for group, filter in pairs
-        ]
-        y = wt.concat(results, -1)
+    y = grouped_conv3d(x, kernel, strides, padding, dilation_rate)
     return _with_epilogue(y, bias, activation)
 
 

@@ -18,7 +18,15 @@ from webtensor.geometry import Depth, Padding, Window, make_volume_window, make_
 from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
 from webtensor.ops.epilogue import Epilogue, check_residual, fused_primitive
-from webtensor.ops.movement import concat, permute_dims, reshape, slice, spread, stepped_slice
+from webtensor.ops.movement import (
+    concat,
+    permute_dims,
+    reshape,
+    slice,
+    split,
+    spread,
+    stepped_slice,
+)
 from webtensor.shapes import Shape, as_shape
 
 __all__ = [
@@ -28,6 +36,7 @@ __all__ = [
     "conv3d",
     "conv3d_transpose",
     "depthwise_conv2d",
+    "grouped_conv3d",
     "separable_conv2d",
 ]
 
@@ -538,6 +547,18 @@ def conv3d(
         _CONV2D.forward, (planes, _flat_filter(filters)), _output_shape(window), float32, window
     )
     return _as_input_layout(reshape(y, shape), single)
+
+
+def grouped_conv3d(
+    x: Tensor, filter: Tensor, strides: Any, pad: Padding, dilations: Any = 1
+) -> Tensor:
+    """Convolve volumes as ``conv3d`` does; a filter of fewer channels is for groups of them."""
+    groups, rest = divmod(x.shape[-1], max(filter.shape[-2], 1))
+    if groups < 2 or rest:
+        return conv3d(x, filter, strides, pad, "NDHWC", dilations)
+    pairs = zip(split(x, groups, -1), split(filter, groups, -1), strict=True)
+    results = [conv3d(part, own, strides, pad, "NDHWC", dilations) for part, own in pairs]
+    return concat(results, -1)
 
 
 def conv3d_transpose(

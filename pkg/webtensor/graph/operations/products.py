@@ -22,6 +22,7 @@ from webtensor.graph.operations.arguments import (
     window,
 )
 from webtensor.graph.operations.rows import Attribute, Row, Tensors
+from webtensor.ops.convolution import grouped_conv3d
 from webtensor.ops.normalization import normalized as normalized_channels
 
 __all__ = ["EPSILON", "ROWS"]
@@ -124,13 +125,11 @@ def transposed_convolution(
     return ops.permute_dims(result, (0, 3, 1, 2))
 
 
-def convolution_3d(x: Tensor, filter: Tensor, **options: Any) -> Tensor:
-    """Convolve volumes; a filter of fewer channels is for groups of them, as for images."""
-    groups, rest = divmod(x.shape[-1], max(filter.shape[-2], 1))
-    if groups < 2 or rest:
-        return ops.conv3d(x, filter, **options)
-    pairs = zip(ops.split(x, groups, -1), ops.split(filter, groups, -1), strict=True)
-    return ops.concat([ops.conv3d(part, own, **options) for part, own in pairs], -1)
+def convolution_3d(x: Tensor, filter: Tensor, data_format: str, **options: Any) -> Tensor:
+    """Convolve volumes with channels last, or groups of their channels."""
+    if data_format != "NDHWC":
+        return ops.conv3d(x, filter, data_format=data_format, **options)
+    return grouped_conv3d(x, filter, **options)
 
 
 def pooled(op: str, x: Tensor, data_format: str, **options: Any) -> Tensor:

@@ -20,6 +20,7 @@ from webtensor.onnx.operations.windows import (
     filters_last,
     windows_of,
 )
+from webtensor.ops.convolution import grouped_conv3d
 
 __all__ = ["ROWS", "convolved", "convolved_last"]
 
@@ -71,11 +72,7 @@ def convolved_last(
         return _ACTIVATIONS[activation](result + residual, leakyrelu_alpha)
     if rank != 3:
         raise ValueError(f"convolutions of {rank} axes are not supported")
-    parts = [
-        ops.conv3d(part, weights, windows.strides, windows.padding(), "NDHWC", windows.dilations)
-        for part, weights in zip(ops.split(x, group, -1), ops.split(filter, group, -1), strict=True)
-    ]
-    result = parts[0] if group == 1 else ops.concat(parts, -1)
+    result = grouped_conv3d(x, filter, windows.strides, windows.padding(), windows.dilations)
     return result if bias is None else result + bias
 
 
