@@ -6,8 +6,8 @@
 #include "depthwise.h"
 
 #define CACHE_LINE 16 /* elements */
-/* How many channels are computed in a turn: so many that weights and rows of the input stay in the
- * first-level cache. */
+/* The most channels and weights in a turn: they stay in the first-level cache, with the rows of the
+ * input. */
 #define MOST_CHANNELS 256
 #define MOST_WEIGHTS 4096
 #define MOST_ROWS 13
@@ -15,16 +15,14 @@
 #define MOST_SUMS 7
 #define MOST_COPIED 16384
 
-INLINE int smaller(int a, int b) { return a < b ? a : b; }
-
 /* A line of output pixels. With dilation, columns that are `dilation_width` apart are separate
  * lines. */
 typedef struct {
   const float *rows[MOST_ROWS]; /* where the first column lies, of rows inside the input */
-  int count, step;              /* of rows; from column to column */
+  int count, step; /* how many rows there are; the distance of columns */
   int before, columns; /* how many columns are missing before the first, and how many there are */
   int outputs, inner, inner_end; /* outputs, and those whose columns are all there */
-  const float *weights;          /* of the first row; a vector for each tap, channels outermost */
+  const float *weights; /* of the first row: a vector for each tap, channels outermost */
   int taps;
   const float *bias;
   float *out;
@@ -187,11 +185,11 @@ static const float *copied_row(RowCopies *copies, const float *x, const Window *
   return copy;
 }
 
-/* Returns for how many channels of an image's rows there is room, or 0 where they are not copied.
+/* Returns the number of channels that fit the copies of rows, or 0 where rows are not copied.
  *
- * They are for filters of more than three columns, as much of these lies outside the input, and
- * where pixels are a multiple of 2 KiB apart, as these share so few lines of the first-level cache
- * that they displace one another. */
+ * Rows are copied for filters of more than three columns, as these often reach outside the input,
+ * and where pixels are a multiple of 2 KiB apart, as they share so few lines of the first-level
+ * cache that they displace one another. */
 static int find_copies(const Window *w, RowCopies *copies) {
   int reach = (w->filter_width - 1) * w->dilation_width + 1;
   copies->slots = (w->filter_height - 1) * w->dilation_height + 1;

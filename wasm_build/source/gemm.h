@@ -28,8 +28,6 @@
 /* How many products are added one after another before their sum is added to the result. */
 #define CHAIN 128
 
-INLINE int smaller(int a, int b) { return a < b ? a : b; }
-
 /* The columns of whole panels. */
 INLINE int padded_columns(int columns) {
   return (columns + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;

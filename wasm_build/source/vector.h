@@ -31,6 +31,8 @@ typedef double vd __attribute__((vector_size(16)));
 #define VINF __builtin_inff()
 #define VNAN __builtin_nanf("")
 
+INLINE int smaller(int a, int b) { return a < b ? a : b; }
+
 /* -- sharing work ---------------------------------------------------------------------------- */
 
 /* Kernels that threads share take a part and the number of parts as their last arguments. Both are
