@@ -107,8 +107,8 @@ def test_parts_lie_in_what_joins_them() -> None:
     aliases = find_aliases(program)
     assert aliases.inside == {1: (3, 0), 2: (3, 32), 3: (4, 32)}
     assert aliases.unneeded == {(2, 0), (2, 1), (3, 1)}
-    assert aliases.whole(2) == (4, 64)
-    assert aliases.whole(0) == (0, 0)
+    assert aliases.owner(2) == (4, 64)
+    assert aliases.owner(0) == (0, 0)
 
 
 def test_results_have_memory_of_their_own() -> None:

@@ -317,7 +317,7 @@ def _hot(nodes: NodeBuilder, call: Call) -> Value:
     return y if call.dtype == dtype else nodes.cast(y, "bool")
 
 
-def _flat_places(nodes: NodeBuilder, call: Call) -> Value:
+def _flat_indices(nodes: NodeBuilder, call: Call) -> Value:
     (rows,), (sizes,) = call.inputs, call.attributes
     strides = [product(sizes[axis + 1 :]) for axis in range(len(sizes))]
     flat = nodes.reshaped(rows, (product(rows.shape[:-1]), len(sizes)))
@@ -458,7 +458,7 @@ RULES: dict[str, Rule] = {
     "fft": _transformed,
     "from_pairs": _same,
     # indices
-    "flat_indices": _flat_places,
+    "flat_indices": _flat_indices,
     "gather": _gathered,
     "one_hot": _hot,
     "scatter_add": _added_up,

@@ -50,7 +50,7 @@ def _key(call: RecordedCall, inputs: tuple[View, ...]) -> tuple[Any, ...]:
     """Return what two calls have in common that make the same elements."""
     _, shape, dtype = call.output
     kernel, attributes = call.primitive.kernel, repr(call.attributes)
-    if kernel == "concat":  # its attributes say all of the shapes
+    if kernel == "concat":  # whatever the shapes, the elements follow from its attributes
         return kernel, tuple(view.value for view in inputs), dtype, attributes
     return kernel, inputs, shape, dtype, attributes
 

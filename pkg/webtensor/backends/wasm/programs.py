@@ -210,6 +210,7 @@ class WasmProgram:
         self._geometry_block = 0
         joined = with_joined_calls(program)
         self._program = with_chains(joined, partial(is_link, backend.chain_functions.rows), is_end)
+        self._aliases = find_aliases(self._program)
         self._epoch: object = None
         self._generation = 0
         with backend.lock:
@@ -359,7 +360,7 @@ class WasmProgram:
             words[position] = self._scratch[number][RESULT.block - 1 - block] + offset
             return
         value = sources + number if block == RESULT.block else calls[number].inputs[block]
-        value, before = self._aliases.whole(value)
+        value, before = self._aliases.owner(value)
         offset += before
         if value < sources:
             self._source_gaps.append(_Gap(words, position, value, offset))
@@ -436,17 +437,16 @@ class WasmProgram:
         """Assign addresses to temporary values, scratch memory and geometries."""
         program = self._program
         sources, results = program.sources, {*program.results}
-        self._aliases = find_aliases(program)
         temporary: dict[int, Life] = {}
         for index, unneeded in enumerate(last_uses(program)):
             for number in unneeded:
-                whole, _ = self._aliases.whole(number)
-                if whole < sources or whole in results:
+                owner, _ = self._aliases.owner(number)
+                if owner < sources or owner in results:
                     continue
-                begin, size = number - sources, _rounded(descriptions[whole - sources].bytes)
-                if whole in temporary:
-                    begin = min(begin, temporary[whole].first)
-                temporary[whole] = Life(begin, index, size)
+                begin, size = number - sources, _rounded(descriptions[owner - sources].bytes)
+                if owner in temporary:
+                    begin = min(begin, temporary[owner].first)
+                temporary[owner] = Life(begin, index, size)
         lives = [*temporary.values()]
         lives += [
             Life(index, index, _rounded(count))

@@ -236,7 +236,9 @@ class _StepLoop:
     ) -> tuple[Tensor, list[State]]:
         """Run a cell that projects the inputs of all steps at once."""
         try:
-            projected = cell.project_inputs(_exchanged(sequences), self.training, has_steps=True)
+            projected = cell.project_inputs(
+                _with_swapped_axes(sequences), self.training, has_steps=True
+            )
             constants = cell.constants(self.training)
             state = cell.pack_state(states)
             output = cell.output_of(state)
@@ -301,15 +303,15 @@ class _StepLoop:
 
     def _result(self, cell: Cell, outputs: list[Tensor], last: Tensor) -> Tensor:
         """All outputs, or the last; zeros where steps do not count, if the layer wants that."""
-        result = _exchanged(wt.stack(outputs)) if outputs else last
+        result = _with_swapped_axes(wt.stack(outputs)) if outputs else last
         if self.mask is not None and self.layer.zero_output_for_mask:
             counts = self.mask if outputs else part(self.mask, 1, self.mask.shape[1] - 1)
             result = wt.where(_with_rank(counts, len(result.shape)), result, 0.0)
         return cell.in_data_format(result) if isinstance(cell, GatedCell) else result
 
 
-def _exchanged(sequences: Tensor) -> Tensor:
-    """Exchange the axis of examples with that of steps; where steps come first, each is whole."""
+def _with_swapped_axes(sequences: Tensor) -> Tensor:
+    """Swap the axes of examples and of steps; with steps first, each step is contiguous."""
     first, second, *rest = sequences.shape
     if 1 in (first, second):
         return wt.reshape(sequences, (second, first, *rest))
