@@ -39,7 +39,15 @@ if _typing.TYPE_CHECKING:
     from webtensor.ops.casting import astype as astype
     from webtensor.ops.complex_numbers import *
     from webtensor.ops.contraction import *
-    from webtensor.ops.convolution import *
+    from webtensor.ops.convolution import (
+        conv1d as conv1d,
+        conv2d as conv2d,
+        conv2d_transpose as conv2d_transpose,
+        conv3d as conv3d,
+        conv3d_transpose as conv3d_transpose,
+        depthwise_conv2d as depthwise_conv2d,
+        separable_conv2d as separable_conv2d,
+    )
     from webtensor.ops.creation import *
     from webtensor.ops.distributions import *
     from webtensor.ops.dynamic import *
