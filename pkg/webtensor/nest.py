@@ -90,8 +90,16 @@ def _pack(structure: object, leaves: Iterator[object]) -> Any:
 
 def map_structure(function: Callable[..., object], structure: object, *others: object) -> Any:
     """Return a structure of the results of a function that is called with corresponding leaves."""
+    if not others:
+        return _mapped(function, structure)
     columns = [flatten(each) for each in (structure, *others)]
     return pack(structure, [function(*leaves) for leaves in zip(*columns, strict=True)])
+
+
+def _mapped(function: Callable[..., object], structure: object) -> Any:
+    if not is_nested(structure):
+        return function(structure)
+    return alike(structure, [_mapped(function, structure[key]) for key in keys(structure)])
 
 
 def leaves(structure: object) -> list[Any]:

@@ -87,6 +87,31 @@ def test_reshaped_weights_are_packed_anew() -> None:
     np.testing.assert_allclose(wt.matmul(x, b).numpy(), wide, atol=1e-5)
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_program_packs_weights_at_once_that_it_uses_several_times(times: int) -> None:
+    x = weights(6, 32)
+    captured = wt.function(lambda b: [(x + number) @ b for number in range(times)])
+    captured(weights(32, 40))
+    b = weights(32, 40) + 0
+    before = blocks()
+    results = captured(b)
+    assert blocks() - before == len(results) + times - 1
+
+
+def test_a_program_may_reshape_the_weights_that_it_packs() -> None:
+    x, y = weights(5, 16), weights(7, 32)
+
+    def products(b: wt.Tensor) -> list[wt.Tensor]:
+        narrow = wt.reshape(b, (32, 32))
+        return [x @ b, (x + 1) @ b, y @ narrow, (y + 1) @ narrow]
+
+    captured = wt.function(products)
+    for _ in range(3):
+        b = weights(16, 64)
+        for ours, eager in zip(captured(b), products(b), strict=True):
+            assert np.array_equal(ours.numpy(), eager.numpy())
+
+
 @pytest.mark.parametrize(
     "a, b",
     [((6, 4), (4, 5)), ((1, 64), (64, 64)), ((64, 64), (64, 1)), ((2, 8, 32), (2, 32, 40))],

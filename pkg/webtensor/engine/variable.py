@@ -122,6 +122,14 @@ class Variable(Operators):
         for writer in state.variable_writers:
             writer.write_variable(self, assigned, value)
 
+    def assign_storage(self, storage: Storage) -> None:
+        """Assign what a program stored, of the variable's size and dtype."""
+        now = self._value
+        if state.variable_writers:
+            self.assign(_unscoped_tensor(storage, now))
+        else:
+            self._value = _unscoped_tensor(storage, now)
+
     def assign_add(self, value: Any) -> Tensor:
         """Add to the value, and return the sum.
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from webtensor import engine, keras
 from webtensor.dtypes import DType, float32
-from webtensor.engine import Tensor, TensorLike
+from webtensor.engine import Storage, Tensor, TensorLike
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras.allocations import claim
 from webtensor.keras.dtypes import held_dtype
@@ -148,6 +148,14 @@ class Variable(engine.Variable):
                 f"assign: variable {self.name!r} has shape {self.shape}, but got {value.shape}"
             )
         return self._value
+
+    def assign_storage(self, storage: Storage) -> None:
+        """Set the value to what a program stored, of the variable's size and dtype."""
+        if stateless_scopes.get():
+            with outside_scopes():
+                self.assign(Tensor(storage, self._value.shape, self._value.dtype))
+        else:
+            engine.Variable.assign_storage(self, storage)
 
     def assign_add(self, value: TensorLike) -> Tensor:
         """Add to the value, and return the sum."""

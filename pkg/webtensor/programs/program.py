@@ -15,7 +15,6 @@ from webtensor.backends.signatures import Signature, Spec
 from webtensor.dtypes import DType
 from webtensor.engine import Storage, Tensor, Variable
 from webtensor.engine.dispatch import no_room
-from webtensor.engine.scopes import outside_scopes
 from webtensor.programs.numbers import Numbers
 from webtensor.programs.recording import (
     Argument,
@@ -102,8 +101,10 @@ class CapturedProgram:
         located = [Located(indices[view.value], view.shape, view.dtype) for view in wanted]
         self._results = located[: len(views)]
         self._assigned = [
-            (variable, result)
-            for (variable, _), result in zip(recording.assigned, located[len(views) :], strict=True)
+            (variable, assigned.storage_index)
+            for (variable, _), assigned in zip(
+                recording.assigned, located[len(views) :], strict=True
+            )
         ]
 
     def __call__(self, arguments: Sequence[Tensor]) -> list[Tensor]:
@@ -118,9 +119,8 @@ class CapturedProgram:
         _move(storages, backend)
         for stage in self._stages:
             storages += stage.results(storages, numbers)
-        with outside_scopes():
-            for variable, result in self._assigned:
-                variable.assign(Tensor(storages[result.storage_index], result.shape, result.dtype))
+        for variable, index in self._assigned:
+            variable.assign_storage(storages[index])
         for holder, index in self._assigned_numbers:
             holder.number = numbers[index]
         return [Tensor(storages[result.storage_index], *result[1:]) for result in self._results]

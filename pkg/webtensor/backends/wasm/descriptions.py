@@ -81,9 +81,9 @@ class Packed(NamedTuple):
         """Return the address."""
         return self.find_for(backend, inputs[self.operand])
 
-    def find_for(self, backend: WasmBackend, weights: Operand) -> int:
-        """Return the address of these weights."""
-        return backend.packed_weights(weights, self.columns, self.form, self.groups)
+    def find_for(self, backend: WasmBackend, weights: Operand, uses: int = 1) -> int:
+        """Return the address of these weights, which are used now, and how often."""
+        return backend.packed_weights(weights, self.columns, self.form, self.groups, uses)
 
 
 class Call(NamedTuple):

@@ -3,11 +3,12 @@
 Packing a filter can cost as much as multiplying by it. Elements never change, so packed weights
 stay valid. They are packed at the second multiplication by the same weights: a network that
 predicts uses its weights again, one that learns has new ones at every step and never packs.
+A program that multiplies by the same weights several times says so, and they are packed at once.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 from weakref import ref
 
 from webtensor.backends.api import Operand, Stored
@@ -27,14 +28,17 @@ _TILE_COLUMNS: Final = 8
 _LEAST_SIZE: Final = 512
 
 
+#: The identity of the weights' storage, and as what they are packed: the columns of each matrix,
+#: the form, and the number of matrices side by side.
+_Key: TypeAlias = tuple[int, int, int, int]
+
+
 class _Use(ref[Stored]):
-    """Use of weights in a product, as groups of matrices of ``columns`` columns, side by side."""
+    """Use of weights in a product."""
 
-    __slots__ = ("address", "columns", "groups", "key")
+    __slots__ = ("address", "key")
 
-    key: int
-    columns: int
-    groups: int
+    key: _Key
     #: Address of the panels; 0 before they are packed.
     address: int
 
@@ -56,29 +60,30 @@ class PackedWeights:
     def __init__(self, backend: WasmBackend) -> None:
         """Start without packed weights."""
         self._backend = backend
-        #: By the storage's identity, a multiple of four, plus the form.
-        self._uses: dict[int, _Use] = {}
+        self._uses: dict[_Key, _Use] = {}
 
-    def address(self, weights: Operand, columns: int, form: int, groups: int) -> int:
-        """Return the address of weights packed in a form, or 0 if they are not packed."""
-        key = id(weights.storage) + form
+    def address(self, weights: Operand, columns: int, form: int, groups: int, uses: int = 1) -> int:
+        """Return the address of weights packed in a form, or 0 if they are not packed.
+
+        ``uses`` is in how many products it is used now.
+        """
+        key = id(weights.storage), columns, form, groups
         use = self._uses.get(key)
-        if use is None or (use.columns, use.groups) != (columns, groups):
-            if is_worth_packing(weights):
-                self._begin(key, weights.storage, columns, groups)
-            return 0
-        return use.address or self._pack(use, weights, form)
+        if use is None:
+            if not is_worth_packing(weights):
+                return 0
+            use = self._begin(key, weights.storage)
+            if uses == 1:
+                return 0
+        return use.address or self._pack(use, weights)
 
-    def _begin(self, key: int, storage: Stored, columns: int, groups: int) -> None:
-        """Remember the first use in this form; panels in another form are freed."""
-        if key in self._uses:
-            self._end(self._uses[key])
+    def _begin(self, key: _Key, storage: Stored) -> _Use:
+        """Note the first use, and return it."""
         use = _Use(storage, self._end)
         use.key = key
-        use.columns = columns
-        use.groups = groups
         use.address = 0
         self._uses[key] = use
+        return use
 
     def _end(self, use: ref[Stored]) -> None:
         """Free the panels; called when the storage dies."""
@@ -87,8 +92,8 @@ class PackedWeights:
         if use.address:
             self._backend.release(use.address)
 
-    def _pack(self, use: _Use, weights: Operand, form: int) -> int:
-        columns, groups = use.columns, use.groups
+    def _pack(self, use: _Use, weights: Operand) -> int:
+        _, columns, form, groups = use.key
         rows = weights.size // (groups * columns)
         strides = (1, rows) if form == COLUMNS else (groups * columns, 1)
         pack = "pack_weights", rows, columns, *strides, groups

@@ -54,22 +54,39 @@ def _rounded(count: int) -> int:
 
 
 class _Gap(NamedTuple):
-    """A word that each replay fills in with the address of a source or of a result."""
+    """A word that replays fill in with the address of a source or of a result."""
 
     words: _Words
     position: int
-    number: int
     offset: int
 
 
-class _PackedWord(NamedTuple):
-    """A word for the address of a source that is packed, if it is."""
+class _Blocks:
+    """Where the addresses of blocks of memory, which may be others at each replay, are written."""
 
-    words: _Words
-    position: int
+    def __init__(self, count: int) -> None:
+        #: By block.
+        self.gaps: list[list[_Gap]] = [[] for _ in range(count)]
+        #: The addresses that are written.
+        self._written: list[int | None] = [None] * count
+
+    def write(self, addresses: Sequence[int]) -> None:
+        """Write the addresses that changed."""
+        written = self._written
+        for number, address in enumerate(addresses):
+            if address != written[number]:
+                for words, position, offset in self.gaps[number]:
+                    words[position] = address + offset
+                written[number] = address
+
+
+class _PackedSource(NamedTuple):
+    """A source that may be packed in a form, and the words for its address there, or 0."""
+
     argument: Packed
     operand: ProgramOperand
     source: int
+    words: list[tuple[_Words, int]]
 
 
 class _Attribute(float):
@@ -230,17 +247,16 @@ class WasmProgram:
             self._compile()
         results: list[int] = []
         try:
-            for count in self._result_bytes:
-                results.append(backend.allocate(count))  # noqa: PERF401  (released on failure)
-            addresses = [source.handle for source in sources]
-            for words, position, number, offset in self._source_gaps:
-                words[position] = addresses[number] + offset
-            for words, position, number, offset in self._result_gaps:
-                words[position] = results[number] + offset
-            for words, position, argument, operand, source in self._packed:
+            for parked, count in self._result_memory:
+                results.append(parked.pop() if parked else backend.allocate(count))
+            self._source_blocks.write([source.handle for source in sources])
+            self._result_blocks.write(results)
+            for argument, operand, source, uses in self._packed.values():
                 operand.storage = sources[source]
-                words[position] = argument.find_for(backend, operand)
+                address = argument.find_for(backend, operand, len(uses))
                 operand.storage = None
+                for words, position in uses:
+                    words[position] = address
             for words, position, number, attribute in self._late_words:
                 words[position] = late[number][attribute]
             for call in self._late_calls:
@@ -279,16 +295,16 @@ class WasmProgram:
             ]
         )
         self._assign_addresses(descriptions)
-        self._source_gaps: list[_Gap] = []
-        self._result_gaps: list[_Gap] = []
-        self._packed: list[_PackedWord] = []
+        self._source_blocks = _Blocks(program.sources)
+        self._result_blocks = _Blocks(len(program.results))
+        self._packed: dict[tuple[int, ...], _PackedSource] = {}
         self._late_words: list[_LateWord] = []
         self._late_calls: list[_LateWords] = []
         self._runs: list[Callable[[], object]] = []
         self._results = {number: index for index, number in enumerate(program.results)}
-        self._result_bytes = [
-            descriptions[number - program.sources].bytes for number in program.results
-        ]
+        sizes = [descriptions[number - program.sources].bytes for number in program.results]
+        #: The lists of freed blocks in which each result may find one, and its bytes.
+        self._result_memory = [(backend.pool.parked(size), size) for size in sizes]
         self._queue: array[float] = array("d")
         for number, (call, description) in enumerate(zip(program.calls, descriptions, strict=True)):
             for index, step in enumerate(description.calls):
@@ -349,7 +365,9 @@ class WasmProgram:
             words[position] = 0
             if source < self._program.sources:  # temporary values are used but once
                 operand = ProgramOperand(call.signature.inputs[argument.operand])
-                self._packed.append(_PackedWord(words, position, argument, operand, source))
+                packed = _PackedSource(argument, operand, source, [])
+                key = source, *argument[1:]
+                self._packed.setdefault(key, packed).words.append((words, position))
         else:
             words[position] = argument
 
@@ -363,9 +381,10 @@ class WasmProgram:
         value, before = self._aliases.owner(value)
         offset += before
         if value < sources:
-            self._source_gaps.append(_Gap(words, position, value, offset))
+            self._source_blocks.gaps[value].append(_Gap(words, position, offset))
         elif value in self._results:
-            self._result_gaps.append(_Gap(words, position, self._results[value], offset))
+            gaps = self._result_blocks.gaps[self._results[value]]
+            gaps.append(_Gap(words, position, offset))
         else:
             words[position] = self._addresses[value] + offset
 
