@@ -7,37 +7,43 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from webtensor.data.collation import Leaf, as_arrays, count_rows, joined, row_of
-from webtensor.data.functions import called, items_of
-from webtensor.data.iteration import Elements, closing
+from webtensor.data.functions import of_elements
+from webtensor.data.iteration import Elements, Waiting, closing
 
 __all__ = ["batched", "bucketed", "unbatched", "windowed"]
 
 
-async def batched(name: str, groups: Elements, leaf: Leaf | None) -> Elements:
+def batched(name: str, groups: Elements, leaf: Leaf | None) -> Elements:
     """Make a batch of each list of elements."""
-    async with closing(groups):
-        async for group in groups:
-            yield joined(name, group, leaf)
+    with closing(groups):
+        for group in groups:
+            yield group if isinstance(group, Waiting) else joined(name, group, leaf)
 
 
-async def unbatched(elements: Elements) -> Elements:
+def unbatched(elements: Elements) -> Elements:
     """Split each element along its first axis."""
-    async with closing(elements):
-        async for element in elements:
+    with closing(elements):
+        for element in elements:
+            if isinstance(element, Waiting):
+                yield element
+                continue
             arrays = as_arrays("unbatch", element)
             for index in range(count_rows("unbatch", arrays)):
                 yield row_of(arrays, index)
 
 
-async def windowed(
+def windowed(
     elements: Elements, size: int, shift: int, stride: int, drop_remainder: bool
 ) -> Elements:
     """Collect lists of elements that are ``stride`` apart, each ``shift`` after the one before."""
     span = (size - 1) * stride + 1
     buffer: deque[Any] = deque()
     skip = 0
-    async with closing(elements):
-        async for element in elements:
+    with closing(elements):
+        for element in elements:
+            if isinstance(element, Waiting):
+                yield element
+                continue
             if skip:
                 skip -= 1
                 continue
@@ -58,7 +64,7 @@ def _advance(buffer: deque[Any], shift: int) -> int:
     return shift - count
 
 
-async def bucketed(
+def bucketed(
     elements: Elements,
     length_of: Callable[..., Any],
     boundaries: Sequence[int],
@@ -67,13 +73,15 @@ async def bucketed(
 ) -> Elements:
     """Collect lists of elements of similar lengths; give them with the index of the bucket."""
     buckets: list[list[Any]] = [[] for _ in batch_sizes]
-    number = 0
-    async with closing(elements):
-        async for element in elements:
-            length = int(called("bucket_by_sequence_length", length_of, number, *items_of(element)))
+    call = of_elements("bucket_by_sequence_length", length_of)
+    with closing(elements):
+        for element in elements:
+            if isinstance(element, Waiting):
+                yield element
+                continue
+            length = int(call(element))
             index = sum(length >= boundary for boundary in boundaries)
             buckets[index].append(element)
-            number += 1
             if len(buckets[index]) == batch_sizes[index]:
                 yield index, buckets[index]
                 buckets[index] = []

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 from webtensor.arguments import as_integer
 from webtensor.data import sources
 from webtensor.data.collation import as_arrays, as_tensor, count_rows
-from webtensor.data.iteration import Begin, Elements, closing
+from webtensor.data.iteration import Begin, Elements, Iteration, Waiting, closing
 from webtensor.data.signatures import TensorSpec, conforming
 from webtensor.nest import alike, is_nested, keys, map_structure
 from webtensor.ops import tensor
@@ -34,9 +34,9 @@ class Rows(NamedTuple):
     arrays: Any
     indices: Begin
 
-    def elements(self, tasks: bool) -> Elements:
+    def elements(self, iteration: Iteration) -> Elements:
         """Begin an iteration over the elements."""
-        return sources.slices(self.arrays, self.indices(tasks))
+        return sources.slices(self.arrays, self.indices(iteration))
 
 
 class Constructors:
@@ -60,7 +60,7 @@ class Constructors:
             [(2, 3)]
         """
         element = _tensors(tensors)
-        return cls(lambda tasks: sources.from_iterable([element]), 1)
+        return cls(lambda _: sources.from_iterable([element]), 1)
 
     @classmethod
     def from_tensor_slices(cls, tensors: Any) -> Self:
@@ -83,7 +83,7 @@ class Constructors:
         name = "from_tensor_slices"
         arrays = as_arrays(name, tensors)
         count = count_rows(name, arrays)
-        rows = Rows(arrays, lambda tasks: sources.from_iterable(range(count)))
+        rows = Rows(arrays, lambda _: sources.from_iterable(range(count)))
         return cls(rows.elements, count, rows=rows)
 
     @classmethod
@@ -124,10 +124,13 @@ class Constructors:
         if signature is None:
             return cls(elements, None, is_async)
 
-        async def converted(tasks: bool) -> Elements:
-            async with closing(elements(tasks)) as source:
-                async for element in source:
-                    yield conforming(name, element, signature)
+        def converted(iteration: Iteration) -> Elements:
+            with closing(elements(iteration)) as source:
+                for element in source:
+                    if isinstance(element, Waiting):
+                        yield element
+                    else:
+                        yield conforming(name, element, signature)
 
         return cls(converted, None, is_async)
 
@@ -151,7 +154,7 @@ class Constructors:
             raise ValueError("range: step must not be 0")
         numbers = range(*integers)
 
-        async def scalars(tasks: bool) -> Elements:
+        def scalars(_: Iteration) -> Elements:
             for number in numbers:
                 yield tensor(number, dtype="int32")
 
@@ -174,7 +177,7 @@ class Constructors:
         own = Random(getrandbits(64) if seed is None else seed)
         state = own.getstate()
 
-        async def drawn(tasks: bool) -> Elements:
+        def drawn(_: Iteration) -> Elements:
             if not rerandomize_each_iteration:
                 own.setstate(state)
             random = Random(own.getrandbits(64))
@@ -206,7 +209,7 @@ class Constructors:
         parts = structure_of_datasets("zip", structure)
         begins = [part._begin for part in parts]
         return cls(
-            lambda tasks: sources.zipped(structure, begins, tasks),
+            lambda iteration: sources.zipped(structure, begins, iteration),
             minimum_size(part.size for part in parts),
             any(part.is_async for part in parts),
         )
@@ -249,12 +252,12 @@ class Constructors:
         own = Random(getrandbits(64) if seed is None else seed)
         state = own.getstate()
 
-        def begin(tasks: bool) -> Elements:
+        def begin(iteration: Iteration) -> Elements:
             if not rerandomize_each_iteration:
                 own.setstate(state)
             random = Random(own.getrandbits(64))
             begins = [part._begin for part in parts]
-            return sources.sampled(begins, shares, random, stop_on_empty_dataset, tasks)
+            return sources.sampled(begins, shares, random, stop_on_empty_dataset, iteration)
 
         return cls(begin, None, any(part.is_async for part in parts))
 
@@ -287,8 +290,8 @@ class Constructors:
         structure_of_datasets(name, [choice_dataset])
         begins = [part._begin for part in parts]
         return cls(
-            lambda tasks: sources.chosen(
-                begins, choice_dataset._begin(tasks), stop_on_empty_dataset, tasks
+            lambda iteration: sources.chosen(
+                begins, choice_dataset._begin(iteration), stop_on_empty_dataset, iteration
             ),
             None,
             any(part.is_async for part in [*parts, choice_dataset]),
@@ -323,7 +326,11 @@ def generator_of(
         raise TypeError(f"{name}: generator must be a function, but got {function!r}")
     own_args = tuple(args)
     is_async = isasyncgenfunction(function)
-    return lambda tasks: sources.iterated(name, lambda: function(*own_args)), is_async
+
+    def begin(iteration: Iteration) -> Elements:
+        return sources.iterated(name, lambda: function(*own_args), iteration)
+
+    return begin, is_async
 
 
 def structure_of_datasets(name: str, structure: Any) -> list[Constructors]:

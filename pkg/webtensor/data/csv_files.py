@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 
 from webtensor.data.byte_sources import TextSource, as_source
 from webtensor.data.dataset import Dataset
-from webtensor.data.iteration import Elements, closing
+from webtensor.data.iteration import Elements, Iteration, closing, from_async_iterable, next_of
 from webtensor.data.tables import NAME, ColumnConfig, RowReader, Table, check_config
 from webtensor.data.text_lines import line_blocks, text_decoder
 
@@ -125,9 +126,9 @@ class CSVDataset(Dataset):
         return [*(await self._as_names().to_list_async())[0]]
 
     def _as_names(self) -> Dataset:
-        async def names(_: bool) -> Elements:
-            async with closing(self._row_blocks()) as blocks:
-                rows: Sequence[list[str]] = await anext(blocks, [])
+        def names(iteration: Iteration) -> Elements:
+            with closing(from_async_iterable(self._row_blocks(), iteration)) as blocks:
+                rows: Sequence[list[str]] = yield from next_of(blocks, [])
                 yield self._checked_names(rows[0] if rows else None)
 
         return Dataset(names, 1, self.is_async)
@@ -154,22 +155,21 @@ class CSVDataset(Dataset):
             )
         return names
 
-    async def _elements(self, _: bool) -> Elements:
-        async with closing(self._row_blocks()) as blocks:
-            first = await anext(blocks, []) if self._has_header else []
+    def _elements(self, iteration: Iteration) -> Elements:
+        with closing(from_async_iterable(self._row_blocks(), iteration)) as blocks:
+            first = (yield from next_of(blocks, [])) if self._has_header else []
             names = self._checked_names(first[0] if first else None)
             table = Table(names, self._configs, self._configured_only, self._source.label)
             rows: Sequence[list[str]] | None = first[1:]
             while rows is not None:
                 for elements in table.blocks(rows):
-                    for element in elements:
-                        yield element
-                rows = await anext(blocks, None)
+                    yield from elements
+                rows = yield from next_of(blocks, None)
 
     async def _row_blocks(self) -> AsyncGenerator[Sequence[list[str]], None]:
         """Give rows, which are lists of fields, many at a time."""
         reader = RowReader(self._delimiter, self._source.label)
-        async with closing(line_blocks(self._source, self._encoding)) as blocks:
+        async with aclosing(line_blocks(self._source, self._encoding)) as blocks:
             async for block in blocks:
                 rows = reader.rows(block)
                 if rows:

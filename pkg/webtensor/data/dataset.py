@@ -8,8 +8,8 @@ from math import inf
 from typing import Any, Final
 
 from webtensor.data.constructors import Rows, Size
-from webtensor.data.functions import called, items_of
-from webtensor.data.iteration import Begin, synchronously, waiting_synchronously
+from webtensor.data.functions import of_elements
+from webtensor.data.iteration import Begin, asynchronously, synchronously, waiting_synchronously
 from webtensor.data.signatures import signature_of
 from webtensor.data.transformations import Transformations
 from webtensor.engine import Tensor
@@ -59,10 +59,10 @@ class Dataset(Transformations):
         """
         if self.is_async:
             return waiting_synchronously(self._begin)
-        return synchronously(self._begin(False))
+        return synchronously(self._begin)
 
     def __aiter__(self) -> AsyncIterator[Any]:
-        return self._begin(True)
+        return asynchronously(self._begin)
 
     def __len__(self) -> int:
         """Return the number of elements.
@@ -133,17 +133,17 @@ class Dataset(Transformations):
             1
             2
         """
-        for number, element in enumerate(self):
-            called("for_each", function, number, *items_of(element))
+        call = of_elements("for_each", function)
+        for element in self:
+            call(element)
 
     async def for_each_async(self, function: Callable[..., Any]) -> None:
         """Call a function with each element, and wait for what it returns if that is awaitable."""
-        number = 0
+        call = of_elements("for_each_async", function)
         async for element in self:
-            result = called("for_each_async", function, number, *items_of(element))
+            result = call(element)
             if hasattr(result, "__await__"):
                 await result
-            number += 1
 
     def to_list(self) -> list[Any]:
         """Return all elements.
@@ -200,8 +200,9 @@ class Dataset(Transformations):
             6
         """
         state = initial_state
-        for number, element in enumerate(self):
-            state = called("reduce", reduce_func, number, state, element)
+        call = of_elements("reduce", reduce_func)
+        for element in self:
+            state = call((state, element))
         return state
 
     @classmethod

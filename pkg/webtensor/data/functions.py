@@ -7,19 +7,27 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from webtensor.data.iteration import Begin, Elements, closing
+from webtensor.data.iteration import (
+    END,
+    Begin,
+    Elements,
+    Iteration,
+    Waiting,
+    closing,
+    next_of,
+    waited,
+)
 
 __all__ = [
     "accumulated",
-    "called",
     "called_async",
     "filtered",
     "flattened",
     "interleaved",
-    "items_of",
     "mapped",
     "mapped_async",
     "numbered",
+    "of_elements",
     "taken_while",
     "unique",
 ]
@@ -28,169 +36,175 @@ __all__ = [
 ElementFunction = Callable[..., Any]
 
 
-def items_of(element: Any) -> tuple[Any, ...]:
-    """Return the arguments of functions that get the items of a tuple."""
-    return element if type(element) is tuple else (element,)
+def of_elements(name: str, function: ElementFunction) -> Callable[[Any], Any]:
+    """Return a function to call with each element; errors get a note that says which one it was.
 
+    The items of a tuple become separate arguments.
+    """
+    number = -1
 
-def called(name: str, function: ElementFunction, number: int, *arguments: Any) -> Any:
-    """Call a function; errors get a note that says which element it was called for."""
-    try:
-        return function(*arguments)
-    except Exception as error:
-        _add_note(error, name, number)
-        raise
+    def call(element: Any) -> Any:
+        nonlocal number
+        number += 1
+        try:
+            return function(*element) if type(element) is tuple else function(element)
+        except Exception as error:
+            _add_note(error, name, number)
+            raise
+
+    return call
 
 
 async def called_async(name: str, function: ElementFunction, number: int, element: Any) -> Any:
     """Call a function that returns an awaitable, and wait for its result."""
-    result = called(name, function, number, *items_of(element))
-    if not isinstance(result, Awaitable):
-        raise TypeError(
-            f"{name}: the function must return an awaitable, but it returned {result!r}"
-        )
     try:
-        return await result
+        result = function(*element) if type(element) is tuple else function(element)
+        if isinstance(result, Awaitable):
+            return await result
     except Exception as error:
         _add_note(error, name, number)
         raise
+    raise TypeError(f"{name}: the function must return an awaitable, but it returned {result!r}")
 
 
 def _add_note(error: Exception, name: str, number: int) -> None:
     error.add_note(f"This happened in `{name}` of a data set, at element {number} (from 0 on).")
 
 
-async def mapped(elements: Elements, function: ElementFunction) -> Elements:
+def mapped(elements: Elements, function: ElementFunction) -> Elements:
     """Replace each element by the function's result."""
-    number = 0
-    async with closing(elements):
-        async for element in elements:
-            yield called("map", function, number, *items_of(element))
-            number += 1
+    call = of_elements("map", function)
+    with closing(elements):
+        for element in elements:
+            yield element if isinstance(element, Waiting) else call(element)
 
 
-async def mapped_async(elements: Elements, function: ElementFunction, parallel: int) -> Elements:
+def mapped_async(
+    elements: Elements, function: ElementFunction, parallel: int, iteration: Iteration
+) -> Elements:
     """Replace each element by an awaited result; some calls run at the same time.
 
     Results come in the order of the elements.
     """
-    running: deque[asyncio.Task[Any]] = deque()
+    running: deque[asyncio.Future[Any]] = deque()
     number = 0
     try:
-        async with closing(elements):
-            async for element in elements:
-                call = called_async("map_async", function, number, element)
-                running.append(asyncio.ensure_future(call))
+        with closing(elements):
+            for element in elements:
+                if isinstance(element, Waiting):
+                    yield element
+                    continue
+                running.append(
+                    iteration.start(called_async("map_async", function, number, element))
+                )
                 number += 1
                 if len(running) == parallel:
-                    yield await running.popleft()
+                    yield (yield from waited(running.popleft()))
         while running:
-            yield await running.popleft()
+            yield (yield from waited(running.popleft()))
     finally:
         for task in running:
             task.cancel()
 
 
-async def filtered(elements: Elements, predicate: ElementFunction) -> Elements:
-    """Keep the elements for which the function is true."""
-    number = 0
-    async with closing(elements):
-        async for element in elements:
-            if called("filter", predicate, number, *items_of(element)):
+def filtered(elements: Elements, predicate: ElementFunction) -> Elements:
+    """Leave out the elements for which the function is false."""
+    call = of_elements("filter", predicate)
+    with closing(elements):
+        for element in elements:
+            if isinstance(element, Waiting) or call(element):
                 yield element
-            number += 1
 
 
-async def taken_while(elements: Elements, predicate: ElementFunction) -> Elements:
+def taken_while(elements: Elements, predicate: ElementFunction) -> Elements:
     """End before the first element for which the function is false."""
-    number = 0
-    async with closing(elements):
-        async for element in elements:
-            if not called("take_while", predicate, number, *items_of(element)):
+    call = of_elements("take_while", predicate)
+    with closing(elements):
+        for element in elements:
+            if not isinstance(element, Waiting) and not call(element):
                 return
             yield element
-            number += 1
 
 
-async def accumulated(elements: Elements, state: Any, function: ElementFunction) -> Elements:
+def accumulated(elements: Elements, state: Any, function: ElementFunction) -> Elements:
     """Replace each element by the output of a function, which also returns the next state."""
-    number = 0
-    async with closing(elements):
-        async for element in elements:
-            state, output = called("scan", function, number, state, element)
+    call = of_elements("scan", function)
+    with closing(elements):
+        for element in elements:
+            if isinstance(element, Waiting):
+                yield element
+                continue
+            state, output = call((state, element))
             yield output
-            number += 1
 
 
-async def unique(elements: Elements, key: Callable[[Any], Any]) -> Elements:
+def unique(elements: Elements, key: Callable[[Any], Any]) -> Elements:
     """Leave out elements whose key was there before."""
     keys = set()
-    async with closing(elements):
-        async for element in elements:
+    with closing(elements):
+        for element in elements:
+            if isinstance(element, Waiting):
+                yield element
+                continue
             own = key(element)
             if own not in keys:
                 keys.add(own)
                 yield element
 
 
-async def flattened(
-    elements: Elements, begin_of: Callable[[int, Any], Begin], tasks: bool
+def flattened(
+    elements: Elements, begin_of: Callable[[Any], Begin], iteration: Iteration
 ) -> Elements:
     """Give the elements of one data set for each element."""
-    number = 0
-    async with closing(elements):
-        async for element in elements:
-            async with closing(begin_of(number, element)(tasks)) as inner:
-                async for item in inner:
-                    yield item
-            number += 1
+    with closing(elements):
+        for element in elements:
+            if isinstance(element, Waiting):
+                yield element
+            else:
+                yield from begin_of(element)(iteration)
 
 
-async def interleaved(
+def interleaved(
     elements: Elements,
-    begin_of: Callable[[int, Any], Begin],
-    tasks: bool,
+    begin_of: Callable[[Any], Begin],
+    iteration: Iteration,
     cycle_length: int,
     block_length: int,
 ) -> Elements:
     """Give blocks of several data sets in turns, one data set for each element."""
     cycle: list[Elements | None] = [None] * cycle_length
-    number = 0
     has_more = True
     position = 0
     try:
-        async with closing(elements):
-            while True:
+        with closing(elements):
+            while has_more or any(cycle):
                 inner = cycle[position]
                 if inner is None and has_more:
-                    try:
-                        element = await anext(elements)
-                    except StopAsyncIteration:
-                        has_more = False
-                    else:
-                        inner = cycle[position] = begin_of(number, element)(tasks)
-                        number += 1
+                    element = yield from next_of(elements)
+                    has_more = element is not END
+                    if has_more:
+                        inner = cycle[position] = begin_of(element)(iteration)
                 if inner is not None:
                     for _ in range(block_length):
-                        try:
-                            item = await anext(inner)
-                        except StopAsyncIteration:
+                        item = yield from next_of(inner)
+                        if item is END:
                             cycle[position] = None
                             break
                         yield item
-                if not has_more and all(each is None for each in cycle):
-                    return
                 position = (position + 1) % cycle_length
     finally:
         for each in cycle:
             if each is not None:
-                await each.aclose()
+                each.close()
 
 
-async def numbered(elements: Elements, first: int) -> Elements:
+def numbered(elements: Elements, first: int) -> Elements:
     """Pair each element with its number."""
     number = first
-    async with closing(elements):
-        async for element in elements:
+    with closing(elements):
+        for element in elements:
+            if isinstance(element, Waiting):
+                yield element
+                continue
             yield number, element
             number += 1

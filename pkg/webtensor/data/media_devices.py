@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from webtensor.data.dataset import Dataset
-from webtensor.data.iteration import Elements
+from webtensor.data.iteration import Elements, Iteration, waited
 from webtensor.environment import IN_BROWSER
 from webtensor.javascript import function_of
 from webtensor.transfer import javascript_text
@@ -103,8 +103,8 @@ class MediaDevice(Dataset):
     async def _next(self) -> Any:
         """Return what is recorded next, or None if the recording ends before."""
 
-    async def _recorded(self, _: bool) -> Elements:
-        while (element := await self._next()) is not None:
+    def _recorded(self, _: Iteration) -> Elements:
+        while (element := (yield from waited(self._next()))) is not None:
             yield element
         self._check_not_lost()
 

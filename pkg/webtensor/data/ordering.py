@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from random import Random
 from typing import Any
 
-from webtensor.data.iteration import Begin, Elements, closing
+from webtensor.data.iteration import (
+    Begin,
+    Elements,
+    Iteration,
+    Waiting,
+    asynchronously,
+    closing,
+    waited,
+)
 
 __all__ = [
     "Cache",
@@ -21,32 +30,34 @@ __all__ = [
 ]
 
 
-async def skipped(elements: Elements, count: int) -> Elements:
+def skipped(elements: Elements, count: int) -> Elements:
     """Leave out the first elements, or all if the count is negative."""
     if count < 0:
         return
     number = 0
-    async with closing(elements):
-        async for element in elements:
-            number += 1
-            if number > count:
+    with closing(elements):
+        for element in elements:
+            if isinstance(element, Waiting) or number == count:
                 yield element
+            else:
+                number += 1
 
 
-async def taken(elements: Elements, count: int) -> Elements:
+def taken(elements: Elements, count: int) -> Elements:
     """End after some elements, or never if the count is negative."""
     if not count:
         return
     remaining = count
-    async with closing(elements):
-        async for element in elements:
+    with closing(elements):
+        for element in elements:
             yield element
-            remaining -= 1
-            if not remaining:
-                return
+            if not isinstance(element, Waiting):
+                remaining -= 1
+                if not remaining:
+                    return
 
 
-async def repeated(begin: Begin, tasks: bool, count: int) -> Elements:
+def repeated(begin: Begin, iteration: Iteration, count: int) -> Elements:
     """Begin again after the last element, or for ever if the count is negative.
 
     An iteration without elements ends it.
@@ -56,35 +67,39 @@ async def repeated(begin: Begin, tasks: bool, count: int) -> Elements:
     while number != count and not is_empty:
         number += 1
         is_empty = True
-        async with closing(begin(tasks)) as elements:
-            async for element in elements:
-                is_empty = False
+        with closing(begin(iteration)) as elements:
+            for element in elements:
+                is_empty = is_empty and isinstance(element, Waiting)
                 yield element
 
 
-async def concatenated(first: Begin, second: Begin, tasks: bool) -> Elements:
+def concatenated(first: Begin, second: Begin, iteration: Iteration) -> Elements:
     """Continue with the elements of another data set."""
-    for begin in (first, second):
-        async with closing(begin(tasks)) as elements:
-            async for element in elements:
-                yield element
+    yield from first(iteration)
+    yield from second(iteration)
 
 
-async def shard_of(elements: Elements, count: int, index: int) -> Elements:
+def shard_of(elements: Elements, count: int, index: int) -> Elements:
     """Choose the elements at ``index``, ``index + count``, …"""
     number = 0
-    async with closing(elements):
-        async for element in elements:
+    with closing(elements):
+        for element in elements:
+            if isinstance(element, Waiting):
+                yield element
+                continue
             if number % count == index:
                 yield element
             number += 1
 
 
-async def shuffled(elements: Elements, buffer_size: int, random: Random) -> Elements:
+def shuffled(elements: Elements, buffer_size: int, random: Random) -> Elements:
     """Draw each element from a buffer of the next ones."""
     buffer: list[Any] = []
-    async with closing(elements):
-        async for element in elements:
+    with closing(elements):
+        for element in elements:
+            if isinstance(element, Waiting):
+                yield element
+                continue
             if len(buffer) < buffer_size:
                 buffer.append(element)
                 continue
@@ -92,15 +107,17 @@ async def shuffled(elements: Elements, buffer_size: int, random: Random) -> Elem
             drawn, buffer[index] = buffer[index], element
             yield drawn
     random.shuffle(buffer)
-    for element in buffer:
-        yield element
+    yield from buffer
 
 
-async def grouped(elements: Elements, size: int, drop_remainder: bool) -> Elements:
+def grouped(elements: Elements, size: int, drop_remainder: bool) -> Elements:
     """Collect elements in lists of equal lengths; the last may be shorter."""
     group: list[Any] = []
-    async with closing(elements):
-        async for element in elements:
+    with closing(elements):
+        for element in elements:
+            if isinstance(element, Waiting):
+                yield element
+                continue
             group.append(element)
             if len(group) == size:
                 yield group
@@ -109,14 +126,14 @@ async def grouped(elements: Elements, size: int, drop_remainder: bool) -> Elemen
         yield group
 
 
-async def prefetched(elements: Elements, count: int) -> Elements:
+def prefetched(begin: Begin, iteration: Iteration, count: int) -> Elements:
     """Have a task compute up to ``count`` elements ahead; an error comes at its element."""
     results: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
     room = asyncio.Semaphore(count)
 
     async def compute() -> None:
         try:
-            async with closing(elements):
+            async with aclosing(asynchronously(begin)) as elements:
                 while True:
                     await room.acquire()
                     results.put_nowait(("element", await anext(elements)))
@@ -125,10 +142,10 @@ async def prefetched(elements: Elements, count: int) -> Elements:
         except Exception as error:
             results.put_nowait(("error", error))
 
-    task = asyncio.ensure_future(compute())
+    task = iteration.start(compute())
     try:
         while True:
-            kind, value = await results.get()
+            kind, value = yield from waited(results.get())
             if kind == "end":
                 return
             if kind == "error":
@@ -145,15 +162,15 @@ class Cache:
     def __init__(self) -> None:
         self._elements: list[Any] | None = None
 
-    async def elements(self, begin: Begin, tasks: bool) -> Elements:
+    def elements(self, begin: Begin, iteration: Iteration) -> Elements:
         """Give the elements, and keep them at the end."""
         if self._elements is None:
             elements = []
-            async with closing(begin(tasks)) as source:
-                async for element in source:
-                    elements.append(element)
+            with closing(begin(iteration)) as source:
+                for element in source:
+                    if not isinstance(element, Waiting):
+                        elements.append(element)
                     yield element
             self._elements = elements
             return
-        for element in self._elements:
-            yield element
+        yield from self._elements

@@ -29,7 +29,7 @@ def array(items: Iterable[Any]) -> Dataset:
     if isinstance(items, (Tensor, str, bytes)) or not isinstance(items, Iterable):
         raise TypeError(f"array: items must be a list, but got {items!r}")
     elements = items if isinstance(items, Sequence) else list(items)
-    return Dataset(lambda tasks: sources.from_iterable(elements), len(elements))
+    return Dataset(lambda _: sources.from_iterable(elements), len(elements))
 
 
 def generator(generator: Callable[[], Any]) -> Dataset:
@@ -66,7 +66,7 @@ def func(f: Callable[[], Any]) -> Dataset:
     """
     if not callable(f):
         raise TypeError(f"func: f must be a function, but got {f!r}")
-    return Dataset(lambda tasks: sources.calls(f))
+    return Dataset(lambda _: sources.calls(f))
 
 
 def zip(*datasets: Any) -> Dataset:

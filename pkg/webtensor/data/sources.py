@@ -2,51 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterable, Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from random import Random
 from typing import Any
 
 from webtensor.data.collation import row_of
-from webtensor.data.iteration import Begin, Elements, closing
+from webtensor.data.iteration import (
+    END,
+    Begin,
+    Elements,
+    Iteration,
+    Waiting,
+    closing,
+    from_async_iterable,
+    next_of,
+)
 from webtensor.nest import pack
 
 __all__ = ["calls", "chosen", "from_iterable", "iterated", "sampled", "slices", "zipped"]
 
 
-async def from_iterable(iterable: Iterable[Any]) -> Elements:
+def from_iterable(iterable: Iterable[Any]) -> Elements:
     """Give the items of an iterable; a generator is closed at the end."""
     iterator = iter(iterable)
     try:
-        for element in iterator:
-            yield element
+        yield from iterator
     finally:
         if isinstance(iterator, Generator):
             iterator.close()
 
 
-async def iterated(name: str, make: Callable[[], Any]) -> Elements:
+def iterated(name: str, make: Callable[[], Any], iteration: Iteration) -> Elements:
     """Give the items of an iterator, also an asynchronous one, that a function makes."""
     iterable = make()
-    if isinstance(iterable, AsyncGenerator):
-        async with closing(iterable):
-            async for element in iterable:
-                yield element
-        return
     if isinstance(iterable, AsyncIterable):
-        async for element in iterable:
-            yield element
-        return
-    if not isinstance(iterable, Iterable):
+        yield from from_async_iterable(iterable, iteration)
+    elif isinstance(iterable, Iterable):
+        yield from from_iterable(iterable)
+    else:
         raise TypeError(
             f"{name}: the function must return an iterable, but it returned {iterable!r}"
         )
-    async with closing(from_iterable(iterable)) as elements:
-        async for element in elements:
-            yield element
 
 
-async def calls(function: Callable[[], Any]) -> Elements:
+def calls(function: Callable[[], Any]) -> Elements:
     """Give the results of a function until it raises StopIteration."""
     while True:
         try:
@@ -56,57 +56,57 @@ async def calls(function: Callable[[], Any]) -> Elements:
         yield element
 
 
-async def slices(arrays: Any, indices: Elements) -> Elements:
-    """Give the elements of arrays at indices along the first axis."""
-    async with closing(indices):
-        async for index in indices:
+def slices(arrays: Any, indices: Elements) -> Elements:
+    """Give the elements of arrays at indices along the first axis, which are never waited for."""
+    with closing(indices):
+        for index in indices:
             yield row_of(arrays, index)
 
 
-async def zipped(structure: Any, begins: Sequence[Begin], tasks: bool) -> Elements:
+def zipped(structure: Any, begins: Sequence[Begin], iteration: Iteration) -> Elements:
     """Give structures of elements, one of each data set, until one of them ends."""
-    async with AsyncExitStack() as stack:
-        sources = [await stack.enter_async_context(closing(begin(tasks))) for begin in begins]
+    with _begun(begins, iteration) as sources:
         while True:
-            try:
-                elements = [await anext(source) for source in sources]
-            except StopAsyncIteration:
-                return
+            elements = []
+            for source in sources:
+                element = yield from next_of(source)
+                if element is END:
+                    return
+                elements.append(element)
             yield pack(structure, elements)
 
 
-async def sampled(
+def sampled(
     begins: Sequence[Begin],
     weights: Sequence[float] | None,
     random: Random,
     stop_on_empty: bool,
-    tasks: bool,
+    iteration: Iteration,
 ) -> Elements:
     """Give the next element of a data set that is drawn for each element."""
-    async with AsyncExitStack() as stack:
-        sources = [await stack.enter_async_context(closing(begin(tasks))) for begin in begins]
+    with _begun(begins, iteration) as sources:
         shares = list(weights or [1.0] * len(sources))
         while any(shares):
             index = random.choices(range(len(sources)), shares)[0]
-            try:
-                element = await anext(sources[index])
-            except StopAsyncIteration:
-                if stop_on_empty:
-                    return
+            element = yield from next_of(sources[index])
+            if element is not END:
+                yield element
+            elif stop_on_empty:
+                return
+            else:
                 shares[index] = 0.0
-                continue
-            yield element
 
 
-async def chosen(
-    begins: Sequence[Begin], choices: Elements, stop_on_empty: bool, tasks: bool
+def chosen(
+    begins: Sequence[Begin], choices: Elements, stop_on_empty: bool, iteration: Iteration
 ) -> Elements:
     """Give the next element of the data set whose index is the next choice."""
-    async with AsyncExitStack() as stack:
-        sources = [await stack.enter_async_context(closing(begin(tasks))) for begin in begins]
-        await stack.enter_async_context(closing(choices))
+    with _begun(begins, iteration) as sources, closing(choices):
         ended: set[int] = set()
-        async for choice in choices:
+        for choice in choices:
+            if isinstance(choice, Waiting):
+                yield choice
+                continue
             index = int(choice)
             if not 0 <= index < len(sources):
                 raise ValueError(
@@ -115,11 +115,17 @@ async def chosen(
                 )
             if index in ended:
                 continue
-            try:
-                element = await anext(sources[index])
-            except StopAsyncIteration:
-                if stop_on_empty:
-                    return
+            element = yield from next_of(sources[index])
+            if element is not END:
+                yield element
+            elif stop_on_empty:
+                return
+            else:
                 ended.add(index)
-                continue
-            yield element
+
+
+@contextmanager
+def _begun(begins: Sequence[Begin], iteration: Iteration) -> Iterator[list[Elements]]:
+    """Begin to read several data sets, all of which are closed at the end."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(closing(begin(iteration))) for begin in begins]

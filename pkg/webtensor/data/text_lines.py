@@ -10,7 +10,7 @@ from typing import Any
 
 from webtensor.data.byte_sources import DataSource, TextSource, as_source
 from webtensor.data.dataset import Dataset
-from webtensor.data.iteration import Elements, closing
+from webtensor.data.iteration import Elements, Iteration, Waiting, closing, from_async_iterable
 
 __all__ = ["TextLineDataset", "as_lines", "line_blocks", "text_decoder"]
 
@@ -45,10 +45,14 @@ class TextLineDataset(Dataset):
         opened = [as_source(source) for source in files]
         text_decoder(encoding)
 
-        async def lines(tasks: bool) -> Elements:
+        def lines(iteration: Iteration) -> Elements:
             for source in opened:
-                async with closing(line_blocks(source, encoding)) as blocks:
-                    async for block in blocks:
+                text = line_blocks(source, encoding)
+                with closing(from_async_iterable(text, iteration)) as blocks:
+                    for block in blocks:
+                        if isinstance(block, Waiting):
+                            yield block
+                            continue
                         for line in as_lines(block):
                             yield line.rstrip("\r\n")
 

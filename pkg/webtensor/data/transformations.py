@@ -13,7 +13,14 @@ from webtensor.arguments import as_integer
 from webtensor.data import batching, functions, ordering, sources
 from webtensor.data.collation import Leaf, joined, padded, rows_of
 from webtensor.data.constructors import Constructors, Rows, Size
-from webtensor.data.iteration import Begin, Elements, closing, waiting_synchronously
+from webtensor.data.iteration import (
+    Begin,
+    Elements,
+    Iteration,
+    Waiting,
+    closing,
+    waiting_synchronously,
+)
 from webtensor.engine import Tensor
 from webtensor.nest import alike, is_nested, keys
 
@@ -38,17 +45,19 @@ class Transformations(Constructors):
         """Return a data set; that of a subclass may not be made in this way."""
 
     def _derived(
-        self, change: Callable[[Begin, bool], Elements], size: Size, is_async: bool = False
+        self, change: Callable[[Begin, Iteration], Elements], size: Size, is_async: bool = False
     ) -> Dataset:
         begin = self._begin
-        return self._new(lambda tasks: change(begin, tasks), size, self.is_async or is_async)
+        return self._new(
+            lambda iteration: change(begin, iteration), size, self.is_async or is_async
+        )
 
-    def _reordered(self, change: Callable[[Begin, bool], Elements], size: Size) -> Dataset:
+    def _reordered(self, change: Callable[[Begin, Iteration], Elements], size: Size) -> Dataset:
         """Return a data set of the same elements in another order, or of some of them."""
         if self._rows is None:
             return self._derived(change, size)
         arrays, indices = self._rows
-        rows = Rows(arrays, lambda tasks: change(indices, tasks))
+        rows = Rows(arrays, lambda iteration: change(indices, iteration))
         return self._new(rows.elements, size, rows=rows)
 
     # -- functions of elements ---------------------------------------------------------------------
@@ -78,7 +87,7 @@ class Transformations(Constructors):
         if iscoroutinefunction(map_func):
             return self.map_async(map_func, num_parallel_calls)
         return self._derived(
-            lambda begin, tasks: functions.mapped(begin(tasks), map_func), self.size
+            lambda begin, iteration: functions.mapped(begin(iteration), map_func), self.size
         )
 
     def map_async(
@@ -114,7 +123,9 @@ class Transformations(Constructors):
             else _positive(name, "num_parallel_calls", parallel)
         )
         return self._derived(
-            lambda begin, tasks: functions.mapped_async(begin(tasks), map_func, count),
+            lambda begin, iteration: functions.mapped_async(
+                begin(iteration), map_func, count, iteration
+            ),
             self.size,
             is_async=True,
         )
@@ -129,7 +140,7 @@ class Transformations(Constructors):
         """
         _check_callable("filter", predicate)
         return self._derived(
-            lambda begin, tasks: functions.filtered(begin(tasks), predicate),
+            lambda begin, iteration: functions.filtered(begin(iteration), predicate),
             inf if self.size == inf else None,
         )
 
@@ -143,7 +154,7 @@ class Transformations(Constructors):
         """
         _check_callable("take_while", predicate)
         return self._derived(
-            lambda begin, tasks: functions.taken_while(begin(tasks), predicate), None
+            lambda begin, iteration: functions.taken_while(begin(iteration), predicate), None
         )
 
     def scan(self, initial_state: Any, scan_func: Callable[..., tuple[Any, Any]]) -> Dataset:
@@ -161,7 +172,9 @@ class Transformations(Constructors):
         """
         _check_callable("scan", scan_func)
         return self._derived(
-            lambda begin, tasks: functions.accumulated(begin(tasks), initial_state, scan_func),
+            lambda begin, iteration: functions.accumulated(
+                begin(iteration), initial_state, scan_func
+            ),
             self.size,
         )
 
@@ -175,7 +188,7 @@ class Transformations(Constructors):
         """
         first = as_integer("enumerate", "start", start)
         return self._derived(
-            lambda begin, tasks: functions.numbered(begin(tasks), first), self.size
+            lambda begin, iteration: functions.numbered(begin(iteration), first), self.size
         )
 
     def unique(self) -> Dataset:
@@ -188,7 +201,9 @@ class Transformations(Constructors):
             >>> wt.data.array([1, 2, 1]).unique().to_list()
             [1, 2]
         """
-        return self._derived(lambda begin, tasks: functions.unique(begin(tasks), _key), None)
+        return self._derived(
+            lambda begin, iteration: functions.unique(begin(iteration), _key), None
+        )
 
     def flat_map(self, map_func: Callable[..., Constructors]) -> Dataset:
         """Return a data set of the elements of the data sets that a function returns.
@@ -199,9 +214,11 @@ class Transformations(Constructors):
             [1, -1, 2, -2]
         """
         _check_callable("flat_map", map_func)
-        begin_of = _begin_of("flat_map", map_func)
         return self._derived(
-            lambda begin, tasks: functions.flattened(begin(tasks), begin_of, tasks), None
+            lambda begin, iteration: functions.flattened(
+                begin(iteration), _begin_of("flat_map", map_func), iteration
+            ),
+            None,
         )
 
     def interleave(
@@ -236,9 +253,10 @@ class Transformations(Constructors):
         automatic = cycle_length is None or cycle_length == AUTOTUNE
         cycle = _PARALLEL_CALLS if automatic else _positive(name, "cycle_length", cycle_length)
         block = _positive(name, "block_length", block_length)
-        begin_of = _begin_of(name, map_func)
         return self._derived(
-            lambda begin, tasks: functions.interleaved(begin(tasks), begin_of, tasks, cycle, block),
+            lambda begin, iteration: functions.interleaved(
+                begin(iteration), _begin_of(name, map_func), iteration, cycle, block
+            ),
             None,
         )
 
@@ -254,7 +272,9 @@ class Transformations(Constructors):
         """
         number = as_integer("take", "count", count)
         size = self.size if number < 0 else _at_most(self.size, number)
-        return self._reordered(lambda begin, tasks: ordering.taken(begin(tasks), number), size)
+        return self._reordered(
+            lambda begin, iteration: ordering.taken(begin(iteration), number), size
+        )
 
     def skip(self, count: int) -> Dataset:
         """Return a data set without the first ``count`` elements, or all if ``count`` is negative.
@@ -266,7 +286,9 @@ class Transformations(Constructors):
         """
         number = as_integer("skip", "count", count)
         size = 0 if number < 0 else None if self.size is None else max(self.size - number, 0)
-        return self._reordered(lambda begin, tasks: ordering.skipped(begin(tasks), number), size)
+        return self._reordered(
+            lambda begin, iteration: ordering.skipped(begin(iteration), number), size
+        )
 
     def repeat(self, count: int | None = None) -> Dataset:
         """Return a data set that begins again, ``count`` times in all; None or -1 is without end.
@@ -285,7 +307,7 @@ class Transformations(Constructors):
         else:
             size = None if self.size is None else self.size * number
         return self._reordered(
-            lambda begin, tasks: ordering.repeated(begin, tasks, max(number, -1)), size
+            lambda begin, iteration: ordering.repeated(begin, iteration, max(number, -1)), size
         )
 
     def shuffle(
@@ -315,10 +337,10 @@ class Transformations(Constructors):
         own = Random(getrandbits(64) if seed is None else as_integer("shuffle", "seed", seed))
         state = own.getstate()
 
-        def shuffled(begin: Begin, tasks: bool) -> Elements:
+        def shuffled(begin: Begin, iteration: Iteration) -> Elements:
             if not reshuffle_each_iteration:
                 own.setstate(state)
-            return ordering.shuffled(begin(tasks), size, Random(own.getrandbits(64)))
+            return ordering.shuffled(begin(iteration), size, Random(own.getrandbits(64)))
 
         return self._reordered(shuffled, self.size)
 
@@ -344,7 +366,7 @@ class Transformations(Constructors):
         if size is not None and size != inf:
             size = ceil((size - own_index) / count)
         return self._reordered(
-            lambda begin, tasks: ordering.shard_of(begin(tasks), count, own_index), size
+            lambda begin, iteration: ordering.shard_of(begin(iteration), count, own_index), size
         )
 
     def concatenate(self, dataset: Constructors) -> Dataset:
@@ -367,7 +389,7 @@ class Transformations(Constructors):
         elif self.size is not None and dataset.size is not None:
             size = self.size + dataset.size
         return self._derived(
-            lambda begin, tasks: ordering.concatenated(begin, second, tasks),
+            lambda begin, iteration: ordering.concatenated(begin, second, iteration),
             size,
             dataset.is_async,
         )
@@ -403,9 +425,9 @@ class Transformations(Constructors):
             return self._batched("batch", count, drop_remainder, None)
         arrays, indices = self._rows
 
-        async def batches(_: Begin, tasks: bool) -> Elements:
-            async with closing(ordering.grouped(indices(tasks), count, drop_remainder)) as groups:
-                async for group in groups:
+        def batches(_: Begin, iteration: Iteration) -> Elements:
+            with closing(ordering.grouped(indices(iteration), count, drop_remainder)) as groups:
+                for group in groups:
                     yield rows_of(arrays, group)
 
         return self._derived(batches, self._count_batches(count, drop_remainder))
@@ -442,8 +464,8 @@ class Transformations(Constructors):
         return self._batched("padded_batch", count, drop_remainder, leaf)
 
     def _batched(self, name: str, count: int, drop_remainder: bool, leaf: Leaf | None) -> Dataset:
-        def batches(begin: Begin, tasks: bool) -> Elements:
-            groups = ordering.grouped(begin(tasks), count, drop_remainder)
+        def batches(begin: Begin, iteration: Iteration) -> Elements:
+            groups = ordering.grouped(begin(iteration), count, drop_remainder)
             return batching.batched(name, groups, leaf)
 
         return self._derived(batches, self._count_batches(count, drop_remainder))
@@ -461,7 +483,7 @@ class Transformations(Constructors):
             >>> [int(x) for x in wt.data.array([[1, 2], [3]]).unbatch()]
             [1, 2, 3]
         """
-        return self._derived(lambda begin, tasks: batching.unbatched(begin(tasks)), None)
+        return self._derived(lambda begin, iteration: batching.unbatched(begin(iteration)), None)
 
     def rebatch(self, batch_size: int, drop_remainder: bool = False) -> Dataset:
         """Return a data set of batches of another size.
@@ -523,12 +545,16 @@ class Transformations(Constructors):
             for length in [*lengths, *[None] * (len(sizes) - len(lengths))]
         ]
 
-        async def batches(begin: Begin, tasks: bool) -> Elements:
+        def batches(begin: Begin, iteration: Iteration) -> Elements:
             groups = batching.bucketed(
-                begin(tasks), element_length_func, boundaries, sizes, drop_remainder
+                begin(iteration), element_length_func, boundaries, sizes, drop_remainder
             )
-            async with closing(groups):
-                async for bucket, group in groups:
+            with closing(groups):
+                for item in groups:
+                    if isinstance(item, Waiting):
+                        yield item
+                        continue
+                    bucket, group = item
                     if pad_to_bucket_boundary and bucket == len(boundaries):
                         raise ValueError(
                             f"{name}: an element is as long as the last of bucket_boundaries "
@@ -568,11 +594,11 @@ class Transformations(Constructors):
         advance = count if shift is None else _positive("window", "shift", shift)
         step = _positive("window", "stride", stride)
 
-        async def windows(begin: Begin, tasks: bool) -> Elements:
-            groups = batching.windowed(begin(tasks), count, advance, step, drop_remainder)
-            async with closing(groups):
-                async for group in groups:
-                    yield self._window(group)
+        def windows(begin: Begin, iteration: Iteration) -> Elements:
+            groups = batching.windowed(begin(iteration), count, advance, step, drop_remainder)
+            with closing(groups):
+                for group in groups:
+                    yield group if isinstance(group, Waiting) else self._window(group)
 
         return self._derived(windows, None if self.size != inf else inf)
 
@@ -581,7 +607,7 @@ class Transformations(Constructors):
         if is_nested(first) and not isinstance(first, list):
             parts = [self._window([element[key] for element in elements]) for key in keys(first)]
             return alike(first, parts)
-        return self._new(lambda tasks: sources.from_iterable(elements), len(elements))
+        return self._new(lambda _: sources.from_iterable(elements), len(elements))
 
     # -- when elements are computed ----------------------------------------------------------------
 
@@ -606,10 +632,13 @@ class Transformations(Constructors):
             raise ValueError(f"prefetch: buffer_size must not be negative, but is {buffer_size}")
         if not count:
             return cast("Dataset", self)
-        return self._derived(
-            lambda begin, tasks: ordering.prefetched(begin(True), count) if tasks else begin(False),
-            self.size,
-        )
+
+        def prefetched(begin: Begin, iteration: Iteration) -> Elements:
+            if iteration.can_wait:
+                return ordering.prefetched(begin, iteration, count)
+            return begin(iteration)
+
+        return self._derived(prefetched, self.size)
 
     def cache(self) -> Dataset:
         """Return a data set that computes its elements once, and keeps them.
@@ -665,19 +694,20 @@ def _check_callable(name: str, function: Any) -> None:
         raise TypeError(f"{name}: wanted a function, but got {function!r}")
 
 
-def _begin_of(name: str, map_func: Callable[..., Constructors]) -> Callable[[int, Any], Begin]:
+def _begin_of(name: str, map_func: Callable[..., Constructors]) -> Callable[[Any], Begin]:
     """Return a function that gives what begins the data set of an element."""
+    call = functions.of_elements(name, map_func)
 
-    def begin_of(number: int, element: Any) -> Begin:
-        dataset = functions.called(name, map_func, number, *functions.items_of(element))
+    def begin_of(element: Any) -> Begin:
+        dataset = call(element)
         if not isinstance(dataset, Constructors):
             raise TypeError(f"{name}: the function must return a data set, but got {dataset!r}")
         if not dataset.is_async:
             return dataset._begin
 
-        def begin(tasks: bool) -> Elements:
-            if tasks:
-                return dataset._begin(tasks)
+        def begin(iteration: Iteration) -> Elements:
+            if iteration.can_wait:
+                return dataset._begin(iteration)
             return sources.from_iterable(waiting_synchronously(dataset._begin))
 
         return begin

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from webtensor.data import URLDataSource
-from webtensor.data.iteration import waiting_synchronously
+from webtensor.data.iteration import from_async_iterable, waiting_synchronously
 from webtensor.environment import IN_BROWSER
 from webtensor.formats.files import Source, read_bytes
 from webtensor.io.routers import has_scheme
@@ -25,7 +25,10 @@ def read_file(source: Source) -> bytes:
         TypeError: ``source`` is none of these.
     """
     if _is_address(source):
-        return b"".join(waiting_synchronously(lambda _: URLDataSource(source).chunks()))
+        chunks = URLDataSource(source).chunks()
+        return b"".join(
+            waiting_synchronously(lambda iteration: from_async_iterable(chunks, iteration))
+        )
     return read_bytes(source)
 
 

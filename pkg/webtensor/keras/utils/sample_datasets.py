@@ -7,7 +7,7 @@ from math import ceil
 from random import Random
 
 from webtensor.data import Dataset
-from webtensor.data.iteration import Elements
+from webtensor.data.iteration import Elements, Iteration
 from webtensor.keras.batch_parts import Batch
 
 __all__ = ["SampleDataset", "checked_format"]
@@ -24,7 +24,7 @@ class SampleDataset(Dataset):
         order = list(range(count))
         size = batch_size or 1
 
-        async def batches(_: bool) -> Elements:
+        def batches(_: Iteration) -> Elements:
             if shuffle is not None:
                 shuffle.shuffle(order)
             for indices in [order[start : start + size] for start in range(0, count, size)]:
