@@ -1,4 +1,4 @@
-"""Reads the numbers among a function's arguments; errors name the function and the argument."""
+"""Checks a function's arguments, and reads numbers; errors name the function and the argument."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ __all__ = [
     "as_number",
     "as_pairs_of_integers",
     "as_positive_integer",
+    "check_callable",
 ]
 
 
@@ -73,3 +74,13 @@ def as_number(name: str, argument: str, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name}: {argument} must be a number, but got {value!r}") from None
+
+
+def check_callable(name: str, argument: str, value: Any) -> None:
+    """Check a function.
+
+    Raises:
+        TypeError: the value is something else.
+    """
+    if not callable(value):
+        raise TypeError(f"{name}: {argument} must be callable, but got {value!r}")

@@ -362,7 +362,7 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "map": (
         lambda: UNTYPED.Dataset.range(3).map(3),
         TypeError,
-        "map: wanted a function, but got 3",
+        "map: map_func must be callable, but got 3",
     ),
     "shuffle": (
         lambda: UNTYPED.Dataset.range(3).shuffle(-1),
@@ -408,8 +408,8 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "apply: .* must return a data set",
     ),
     "array": (lambda: UNTYPED.array(3), TypeError, "array: items must be a list, but got 3"),
-    "func": (lambda: UNTYPED.func(3), TypeError, "func: f must be a function"),
-    "generator": (lambda: UNTYPED.generator([1]), TypeError, "generator must be a function"),
+    "func": (lambda: UNTYPED.func(3), TypeError, "func: f must be callable"),
+    "generator": (lambda: UNTYPED.generator([1]), TypeError, "generator must be callable"),
     "no iterator": (
         lambda: list(UNTYPED.generator(lambda: 3)),
         TypeError,

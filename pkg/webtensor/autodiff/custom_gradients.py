@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from webtensor.autodiff.results import require_callable, require_tensor
+from webtensor.arguments import check_callable
+from webtensor.autodiff.results import require_tensor
 from webtensor.autodiff.tape import IDENTITY, is_recording, paused
 from webtensor.dtypes import complex64
 from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, state
@@ -33,7 +34,7 @@ def custom_grad(
         >>> wt.grad(clipped)(2.0).tolist()
         1.0
     """
-    require_callable("custom_grad", function)
+    check_callable("custom_grad", "function", function)
 
     def compute(inputs: tuple[Tensor, ...]) -> tuple[Tensor, Callable[..., Any]]:
         return _custom_result(function(*inputs))

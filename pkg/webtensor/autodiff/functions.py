@@ -8,8 +8,8 @@ from functools import wraps
 from itertools import islice
 from typing import Any
 
-from webtensor.arguments import as_integers
-from webtensor.autodiff.results import each_its_own, ones_like, require_callable, require_tensor
+from webtensor.arguments import as_integers, check_callable
+from webtensor.autodiff.results import each_its_own, ones_like, require_tensor
 from webtensor.autodiff.tape import IDENTITY, Tape, with_zeros
 from webtensor.dtypes import float32, int32, string_
 from webtensor.engine import Tensor, TensorLike, Variable, alias, as_operand
@@ -44,7 +44,7 @@ def grad(function: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
         >>> wt.grad(cube)(2.0).tolist()
         12.0
     """
-    require_callable("grad", function)
+    check_callable("grad", "function", function)
 
     @wraps(function)
     def gradient(x: TensorLike, dy: TensorLike | None = None) -> Tensor:
@@ -61,7 +61,7 @@ def grads(function: Callable[..., Tensor]) -> Callable[..., list[Tensor]]:
         >>> [g.tolist() for g in wt.grads(lambda x, y: x * y)(2.0, 3.0)]
         [3.0, 2.0]
     """
-    require_callable("grads", function)
+    check_callable("grads", "function", function)
 
     @wraps(function)
     def gradients(*xs: TensorLike, dy: TensorLike | None = None) -> list[Tensor]:
@@ -102,7 +102,7 @@ def value_and_grad(
         >>> value.tolist(), gradient["scale"].tolist(), gradient["offset"].tolist()
         (8.0, 3.0, 2.0)
     """
-    require_callable("value_and_grad", function)
+    check_callable("value_and_grad", "function", function)
     positions = as_integers("value_and_grad", "argnums", argnums)
 
     @wraps(function)
@@ -146,7 +146,7 @@ def value_and_grads(
         >>> value.tolist(), [gradient.tolist() for gradient in gradients]
         (6.0, [3.0, 2.0])
     """
-    require_callable("value_and_grads", function)
+    check_callable("value_and_grads", "function", function)
 
     @wraps(function)
     def both(*xs: TensorLike, dy: TensorLike | None = None) -> tuple[Tensor, list[Tensor]]:

@@ -8,14 +8,9 @@ from webtensor.autodiff.tape import IDENTITY
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, Variable, alias, as_operand
 
-__all__ = ["each_its_own", "ones_like", "require_callable", "require_tensor"]
+__all__ = ["each_its_own", "ones_like", "require_tensor"]
 
 Gradient = TypeVar("Gradient", Tensor, Tensor | None)
-
-
-def require_callable(name: str, function: Any) -> None:
-    if not callable(function):
-        raise TypeError(f"{name}: function must be callable, but got {function!r}")
 
 
 def require_tensor(name: str, value: Any) -> Tensor:

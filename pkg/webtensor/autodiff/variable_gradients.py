@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from webtensor.autodiff.results import each_its_own, ones_like, require_callable, require_tensor
+from webtensor.arguments import check_callable
+from webtensor.autodiff.results import each_its_own, ones_like, require_tensor
 from webtensor.autodiff.tape import Tape, with_zeros
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, Variable
@@ -47,7 +48,7 @@ def loss_and_gradients(
 
     ``name`` is the function that errors will name. See ``variable_grads``.
     """
-    require_callable(name, function)
+    check_callable(name, "function", function)
     tape = Tape()
     with tape:
         loss = require_tensor(name, function())

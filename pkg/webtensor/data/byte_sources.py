@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from webtensor.arguments import as_integer
+from webtensor.arguments import as_positive_integer
 from webtensor.environment import IN_BROWSER
 
 __all__ = ["DataSource", "FileDataSource", "TextSource", "URLDataSource", "as_source"]
@@ -52,9 +52,7 @@ class FileDataSource(DataSource):
 
     def __init__(self, input: str | PathLike[str] | bytes | Any, chunk_size: int = _CHUNK) -> None:
         self._input = input
-        self._size = as_integer("FileDataSource", "chunk_size", chunk_size)
-        if self._size <= 0:
-            raise ValueError(f"FileDataSource: chunk_size must be positive, but is {chunk_size}")
+        self._size = as_positive_integer("FileDataSource", "chunk_size", chunk_size)
         self.is_async = IN_BROWSER and hasattr(input, "stream")
         if self.is_async:
             self.label = str(getattr(input, "name", "Blob"))

@@ -131,8 +131,8 @@ def padded(shapes: Any, values: Any, length: int | None = None) -> Leaf:
 
     def pad_and_stack(name: str, leaves: Sequence[Any], number: int) -> Tensor:
         tensors = [as_tensor(name, leaf) for leaf in leaves]
-        wanted = None if own_shapes is None else own_shapes[number]
-        shape = _padded_shape(name, tensors, wanted, length)
+        own_shape = None if own_shapes is None else own_shapes[number]
+        shape = _padded_shape(name, tensors, own_shape, length)
         value = own_values[number if len(own_values) > 1 else 0]
         return stack([pad_to(name, each, shape, value) for each in tensors])
 
@@ -149,22 +149,22 @@ def _shape_leaves(shapes: Any) -> list[Any]:
 
 
 def _padded_shape(
-    name: str, tensors: Sequence[Tensor], wanted: Sequence[int | None] | None, length: int | None
+    name: str, tensors: Sequence[Tensor], shape: Sequence[int | None] | None, length: int | None
 ) -> Shape:
     ranks = {len(each.shape) for each in tensors}
     if len(ranks) > 1:
         raise ValueError(f"{name}: elements of a batch must have the same rank, but have {ranks}")
-    longest = [max(lengths) for lengths in zip(*(each.shape for each in tensors), strict=True)]
+    longest = [max(sizes) for sizes in zip(*(each.shape for each in tensors), strict=True)]
     if length is not None:
         longest = [length] * len(longest)
-    if wanted is None:
+    if shape is None:
         return tuple(longest)
-    if len(wanted) != len(longest):
+    if len(shape) != len(longest):
         raise ValueError(
-            f"{name}: padded_shapes has {list(wanted)} for elements of rank {len(longest)}"
+            f"{name}: padded_shapes has {list(shape)} for elements of rank {len(longest)}"
         )
     return tuple(
-        own if each is None or each < 0 else each for own, each in zip(longest, wanted, strict=True)
+        own if each is None or each < 0 else each for own, each in zip(longest, shape, strict=True)
     )
 
 

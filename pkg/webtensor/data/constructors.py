@@ -8,7 +8,7 @@ from math import inf
 from random import Random, getrandbits
 from typing import Any, NamedTuple, Self
 
-from webtensor.arguments import as_integer
+from webtensor.arguments import as_integer, check_callable
 from webtensor.data import sources
 from webtensor.data.collation import as_arrays, as_tensor, count_rows
 from webtensor.data.iteration import Begin, Elements, Iteration, Waiting, closing
@@ -322,8 +322,7 @@ def generator_of(
     Raises:
         TypeError: the function is not callable.
     """
-    if not callable(function):
-        raise TypeError(f"{name}: generator must be a function, but got {function!r}")
+    check_callable(name, "generator", function)
     own_args = tuple(args)
     is_async = isasyncgenfunction(function)
 

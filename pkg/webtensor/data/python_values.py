@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from webtensor.arguments import check_callable
 from webtensor.data import sources
 from webtensor.data.constructors import generator_of
 from webtensor.data.dataset import Dataset
@@ -64,8 +65,7 @@ def func(f: Callable[[], Any]) -> Dataset:
         >>> wt.data.func(lambda: 7).take(2).to_list()
         [7, 7]
     """
-    if not callable(f):
-        raise TypeError(f"func: f must be a function, but got {f!r}")
+    check_callable("func", "f", f)
     return Dataset(lambda _: sources.calls(f))
 
 

@@ -65,12 +65,12 @@ def conforming(name: str, element: Any, signature: Any) -> Any:
     )
 
 
-def _tensor_like(name: str, element: Any, wanted: TensorSpec) -> Tensor:
+def _tensor_like(name: str, element: Any, spec: TensorSpec) -> Tensor:
     x = as_tensor(name, element)
-    shape = wanted.shape
+    shape = spec.shape
     if shape is not None and (
         len(shape) != len(x.shape)
         or any(size not in (None, own) for size, own in zip(shape, x.shape, strict=True))
     ):
         raise ValueError(f"{name}: an element has shape {x.shape}, but the signature {shape}")
-    return astype(x, as_dtype(wanted.dtype))
+    return astype(x, as_dtype(spec.dtype))

@@ -9,7 +9,7 @@ from math import ceil, inf
 from random import Random, getrandbits
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from webtensor.arguments import as_integer
+from webtensor.arguments import as_integer, as_positive_integer, check_callable
 from webtensor.data import batching, functions, ordering, sources
 from webtensor.data.collation import Leaf, joined, padded, rows_of
 from webtensor.data.constructors import Constructors, Rows, Size
@@ -83,7 +83,7 @@ class Transformations(Constructors):
             >>> wt.data.array([(1, 2), (3, 4)]).map(lambda x, y: x * y).to_list()
             [2, 12]
         """
-        _check_callable("map", map_func)
+        check_callable("map", "map_func", map_func)
         if iscoroutinefunction(map_func):
             return self.map_async(map_func, num_parallel_calls)
         return self._derived(
@@ -115,12 +115,12 @@ class Transformations(Constructors):
             [2, 4]
         """
         name = "map_async"
-        _check_callable(name, map_func)
+        check_callable(name, "map_func", map_func)
         parallel = 1 if num_parallel_calls is None else num_parallel_calls
         count = (
             _PARALLEL_CALLS
             if parallel == AUTOTUNE
-            else _positive(name, "num_parallel_calls", parallel)
+            else as_positive_integer(name, "num_parallel_calls", parallel)
         )
         return self._derived(
             lambda begin, iteration: functions.mapped_async(
@@ -138,7 +138,7 @@ class Transformations(Constructors):
             >>> wt.data.array([1, 2, 3]).filter(lambda x: x > 1).to_list()
             [2, 3]
         """
-        _check_callable("filter", predicate)
+        check_callable("filter", "predicate", predicate)
         return self._derived(
             lambda begin, iteration: functions.filtered(begin(iteration), predicate),
             inf if self.size == inf else None,
@@ -152,7 +152,7 @@ class Transformations(Constructors):
             >>> wt.data.array([1, 5, 2]).take_while(lambda x: x < 4).to_list()
             [1]
         """
-        _check_callable("take_while", predicate)
+        check_callable("take_while", "predicate", predicate)
         return self._derived(
             lambda begin, iteration: functions.taken_while(begin(iteration), predicate), None
         )
@@ -170,7 +170,7 @@ class Transformations(Constructors):
             >>> wt.data.array([1, 2, 3]).scan(0, lambda total, x: (total + x, total + x)).to_list()
             [1, 3, 6]
         """
-        _check_callable("scan", scan_func)
+        check_callable("scan", "scan_func", scan_func)
         return self._derived(
             lambda begin, iteration: functions.accumulated(
                 begin(iteration), initial_state, scan_func
@@ -213,7 +213,7 @@ class Transformations(Constructors):
             >>> wt.data.array([1, 2]).flat_map(lambda x: wt.data.array([x, -x])).to_list()
             [1, -1, 2, -2]
         """
-        _check_callable("flat_map", map_func)
+        check_callable("flat_map", "map_func", map_func)
         return self._derived(
             lambda begin, iteration: functions.flattened(
                 begin(iteration), _begin_of("flat_map", map_func), iteration
@@ -249,10 +249,14 @@ class Transformations(Constructors):
             ['a', 'c', 'b', 'd']
         """
         name = "interleave"
-        _check_callable(name, map_func)
+        check_callable(name, "map_func", map_func)
         automatic = cycle_length is None or cycle_length == AUTOTUNE
-        cycle = _PARALLEL_CALLS if automatic else _positive(name, "cycle_length", cycle_length)
-        block = _positive(name, "block_length", block_length)
+        cycle = (
+            _PARALLEL_CALLS
+            if automatic
+            else as_positive_integer(name, "cycle_length", cycle_length)
+        )
+        block = as_positive_integer(name, "block_length", block_length)
         return self._derived(
             lambda begin, iteration: functions.interleaved(
                 begin(iteration), _begin_of(name, map_func), iteration, cycle, block
@@ -333,7 +337,7 @@ class Transformations(Constructors):
             >>> sorted(wt.data.array([1, 2, 3]).shuffle(3, seed=1))
             [1, 2, 3]
         """
-        size = _positive("shuffle", "buffer_size", buffer_size)
+        size = as_positive_integer("shuffle", "buffer_size", buffer_size)
         own = Random(getrandbits(64) if seed is None else as_integer("shuffle", "seed", seed))
         state = own.getstate()
 
@@ -355,7 +359,7 @@ class Transformations(Constructors):
             >>> wt.data.array([0, 1, 2, 3, 4]).shard(2, 1).to_list()
             [1, 3]
         """
-        count = _positive("shard", "num_shards", num_shards)
+        count = as_positive_integer("shard", "num_shards", num_shards)
         own_index = as_integer("shard", "index", index)
         if not 0 <= own_index < count:
             raise ValueError(
@@ -420,7 +424,7 @@ class Transformations(Constructors):
             >>> [x.tolist() for x in wt.data.array([1, 2, 3]).batch(2)]
             [[1, 2], [3]]
         """
-        count = _positive("batch", "batch_size", batch_size)
+        count = as_positive_integer("batch", "batch_size", batch_size)
         if self._rows is None:
             return self._batched("batch", count, drop_remainder, None)
         arrays, indices = self._rows
@@ -459,7 +463,7 @@ class Transformations(Constructors):
             >>> rows.get_single_element().tolist()
             [[1, 0], [2, 3]]
         """
-        count = _positive("padded_batch", "batch_size", batch_size)
+        count = as_positive_integer("padded_batch", "batch_size", batch_size)
         leaf = padded(padded_shapes, padding_values)
         return self._batched("padded_batch", count, drop_remainder, leaf)
 
@@ -531,18 +535,20 @@ class Transformations(Constructors):
             [[[1], [3]], [[2, 2, 2]]]
         """
         name = "bucket_by_sequence_length"
-        _check_callable(name, element_length_func)
+        check_callable(name, "element_length_func", element_length_func)
         boundaries = [int(boundary) for boundary in bucket_boundaries]
-        sizes = [_positive(name, "bucket_batch_sizes", size) for size in bucket_batch_sizes]
+        sizes = [
+            as_positive_integer(name, "bucket_batch_sizes", size) for size in bucket_batch_sizes
+        ]
         if len(sizes) != len(boundaries) + 1 or boundaries != sorted(set(boundaries)):
             raise ValueError(
                 f"{name}: wanted ascending bucket_boundaries and one more of bucket_batch_sizes, "
                 f"but got {bucket_boundaries} and {bucket_batch_sizes}"
             )
-        lengths = [boundary - 1 for boundary in boundaries] if pad_to_bucket_boundary else []
+        padded_lengths = [boundary - 1 for boundary in boundaries] if pad_to_bucket_boundary else []
         leaves = [
             None if no_padding else padded(padded_shapes, padding_values, length)
-            for length in [*lengths, *[None] * (len(sizes) - len(lengths))]
+            for length in [*padded_lengths, *[None] * (len(sizes) - len(padded_lengths))]
         ]
 
         def batches(begin: Begin, iteration: Iteration) -> Elements:
@@ -590,9 +596,9 @@ class Transformations(Constructors):
             >>> [window.to_list() for window in windows]
             [[1, 2, 3], [2, 3, 4]]
         """
-        count = _positive("window", "size", size)
-        advance = count if shift is None else _positive("window", "shift", shift)
-        step = _positive("window", "stride", stride)
+        count = as_positive_integer("window", "size", size)
+        advance = count if shift is None else as_positive_integer("window", "shift", shift)
+        step = as_positive_integer("window", "stride", stride)
 
         def windows(begin: Begin, iteration: Iteration) -> Elements:
             groups = batching.windowed(begin(iteration), count, advance, step, drop_remainder)
@@ -664,7 +670,7 @@ class Transformations(Constructors):
             >>> wt.data.array([1, 2]).apply(lambda numbers: numbers.take(1)).to_list()
             [1]
         """
-        _check_callable("apply", transformation_func)
+        check_callable("apply", "transformation_func", transformation_func)
         result: Any = transformation_func(cast("Dataset", self))
         if not isinstance(result, Transformations):
             raise TypeError(f"apply: transformation_func must return a data set, not {result!r}")
@@ -674,24 +680,6 @@ class Transformations(Constructors):
 def _at_most(size: Size, count: int) -> Size:
     """Return the size of the first ``count`` elements."""
     return None if size is None else int(min(size, count))
-
-
-def _positive(name: str, argument: str, value: Any) -> int:
-    """Return a positive integer.
-
-    Raises:
-        TypeError: it is no integer.
-        ValueError: it is not positive.
-    """
-    number = as_integer(name, argument, value)
-    if number <= 0:
-        raise ValueError(f"{name}: {argument} must be positive, but is {number}")
-    return number
-
-
-def _check_callable(name: str, function: Any) -> None:
-    if not callable(function):
-        raise TypeError(f"{name}: wanted a function, but got {function!r}")
 
 
 def _begin_of(name: str, map_func: Callable[..., Constructors]) -> Callable[[Any], Begin]:

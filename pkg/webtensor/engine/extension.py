@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from webtensor.arguments import check_callable
 from webtensor.backends.api import Kernel
 from webtensor.dtypes import as_dtype
 from webtensor.engine import backend_registry
@@ -54,8 +55,7 @@ def register_kernel(name: str, backend: str, kernel: Kernel) -> None:
         True
         >>> wt.unregister_kernel("thrice", "numpy")
     """
-    if not callable(kernel):
-        raise TypeError(f"register_kernel: kernel must be callable, but got {kernel!r}")
+    check_callable("register_kernel", "kernel", kernel)
     backend_registry.set_kernel(backend, name, kernel)
 
 

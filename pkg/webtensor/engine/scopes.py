@@ -18,6 +18,7 @@ from inspect import isawaitable
 from typing import Any, TypeVar, overload
 from weakref import ref
 
+from webtensor.arguments import check_callable
 from webtensor.engine.state import state, state_lock
 from webtensor.engine.tensor import Tensor
 
@@ -183,8 +184,7 @@ def tidy(function: Callable[[], Result] | None = None) -> Scope | Result:
     scope = Scope()
     if function is None:
         return scope
-    if not callable(function):
-        raise TypeError(f"tidy: function must be callable, but got {function!r}")
+    check_callable("tidy", "function", function)
     with scope:
         result = function()
         if isawaitable(result):

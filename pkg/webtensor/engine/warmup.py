@@ -7,6 +7,7 @@ from inspect import isawaitable
 from math import prod
 from typing import Any
 
+from webtensor.arguments import check_callable
 from webtensor.dtypes import DType, as_dtype, float32, string_, typed_view
 from webtensor.engine import backend_registry
 from webtensor.engine.storage import host_storage
@@ -73,8 +74,7 @@ async def warm_up(function: Callable[..., Any], *specs: Any) -> None:
         ...     return wt.softmax(wt.matmul(x, weights))
         >>> asyncio.run(wt.warm_up(model, (None, 4)))
     """
-    if not callable(function):
-        raise TypeError(f"warm_up: function must be callable, but got {function!r}")
+    check_callable("warm_up", "function", function)
     result = function(*map(_input, specs))
     if isawaitable(result):
         await result

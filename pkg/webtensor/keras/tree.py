@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
+from webtensor.arguments import check_callable
 from webtensor.keras.symbols import is_shape
 from webtensor.nest import Structure, alike, flatten, is_nested, keys, pack
 
@@ -140,8 +141,7 @@ def assert_same_paths(a: object, b: object) -> None:
 
 
 def _check_arguments(function: str, func: object, structures: tuple[object, ...]) -> None:
-    if not callable(func):
-        raise TypeError(f"{function}: func must be callable, but got {func!r}")
+    check_callable(function, "func", func)
     if not structures:
         raise ValueError(f"{function}: there must be at least one structure")
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import cos, erfc, exp, lgamma, log as _log, pi, sqrt
 from typing import Any
 
-from webtensor.arguments import as_integer
+from webtensor.arguments import as_integer, check_callable
 from webtensor.dtypes import as_dtype, complex64, float32, int32
 from webtensor.engine import (
     Tensor,
@@ -105,8 +105,7 @@ def rand(
     """
     dimensions = as_shape("rand", shape)
     check_size("rand", "shape", shape, prod(dimensions))
-    if not callable(rand_function):
-        raise TypeError(f"rand: rand_function must be callable, but got {rand_function!r}")
+    check_callable("rand", "rand_function", rand_function)
     values = [rand_function() for _ in range(prod(dimensions))]
     return reshape(
         from_host("rand", values, float32 if dtype is None else as_dtype(dtype)), dimensions
@@ -247,11 +246,11 @@ def random_gamma(
         >>> bool(wt.all(wt.random_gamma((100,), 0.5, seed=1) >= 0))
         True
     """
-    for what, number in (("alpha", alpha), ("beta", beta)):
+    for argument, number in (("alpha", alpha), ("beta", beta)):
         if isinstance(number, bool) or not isinstance(number, (int, float)):
-            raise TypeError(f"random_gamma: {what} must be a number, but got {number!r}")
+            raise TypeError(f"random_gamma: {argument} must be a number, but got {number!r}")
         if not 0 < number < float("inf"):
-            raise ValueError(f"random_gamma: {what} must be positive, but got {number}")
+            raise ValueError(f"random_gamma: {argument} must be positive, but got {number}")
     dimensions = as_shape("random_gamma", shape)
     # A number of shape a is one of shape a + 1 times a uniform one to the power 1 / a.
     boosts = 0

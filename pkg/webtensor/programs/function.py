@@ -8,6 +8,7 @@ from math import copysign
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
+from webtensor.arguments import check_callable
 from webtensor.dtypes import string_
 from webtensor.engine import Tensor, backend, from_host, state
 from webtensor.errors import CaptureError, KernelNotFoundError
@@ -198,6 +199,5 @@ def function(f: Any = None) -> Any:
     """
     if f is None:
         return function
-    if not callable(f):
-        raise TypeError(f"function: f must be callable, but got {f!r}")
+    check_callable("function", "f", f)
     return Function(f)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from webtensor.arguments import as_integer
+from webtensor.arguments import as_integer, check_callable
 from webtensor.autodiff import custom_grad, is_recording
 from webtensor.autodiff.functions import own_tensors
 from webtensor.autodiff.gradient_tape import is_differentiable
@@ -54,8 +54,7 @@ def cond(
         3.0
     """
     for name, function in (("true_fn", true_fn), ("false_fn", false_fn)):
-        if not callable(function):
-            raise TypeError(f"cond: {name} must be callable, but got {function!r}")
+        check_callable("cond", name, function)
     recorder = state.captures[-1] if state.captures else None
     if recorder is None or not recorder.is_strict:
         return true_fn(*operands) if _truth("cond", pred) else false_fn(*operands)
@@ -145,8 +144,7 @@ def while_loop(
         243.0
     """
     for name, function in (("cond", cond), ("body", body)):
-        if not callable(function):
-            raise TypeError(f"while_loop: {name} must be callable, but got {function!r}")
+        check_callable("while_loop", name, function)
     limit = maximum_iterations
     if limit is not None:
         limit = as_integer("while_loop", "maximum_iterations", limit)
@@ -253,8 +251,7 @@ def scan(
         >>> total.tolist(), sums.tolist()
         (3.0, [1.0, 2.0, 3.0])
     """
-    if not callable(f):
-        raise TypeError(f"scan: f must be callable, but got {f!r}")
+    check_callable("scan", "f", f)
     if not isinstance(unroll, int) or unroll < 0:
         raise ValueError(f"scan: unroll must be a positive integer or a bool, but got {unroll!r}")
     _check("scan", "init", init)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
+from webtensor.arguments import check_callable
 from webtensor.autodiff.functions import grad, in_dtype_of, own_tensor
-from webtensor.autodiff.results import each_its_own, require_callable, require_tensor
+from webtensor.autodiff.results import each_its_own, require_tensor
 from webtensor.autodiff.tape import Tape, with_zeros
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, TensorLike
@@ -42,7 +43,7 @@ def jvp(
         >>> value.tolist(), slope.tolist()
         ([0.0], [6.0])
     """
-    require_callable("jvp", function)
+    check_callable("jvp", "function", function)
     for name, values in (("primals", primals), ("tangents", tangents)):
         if not isinstance(values, (list, tuple)):
             raise TypeError(f"jvp: {name} must be a list or a tuple of tensors, but got {values!r}")
@@ -96,7 +97,7 @@ def jacobian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Ten
         >>> wt.jacobian(lambda x: x**2)([1.0, 2.0]).tolist()
         [[2.0, 0.0], [0.0, 4.0]]
     """
-    require_callable("jacobian", function)
+    check_callable("jacobian", "function", function)
 
     @wraps(function)
     def derivatives(x: TensorLike) -> Tensor:
@@ -137,7 +138,7 @@ def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Tens
         >>> wt.hessian(lambda x: wt.sum(x**3))([1.0, 2.0]).tolist()
         [[6.0, 0.0], [0.0, 12.0]]
     """
-    require_callable("hessian", function)
+    check_callable("hessian", "function", function)
 
     def scalar(x: Any) -> Tensor:
         value = require_tensor("hessian", function(x))

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeAlias
 
-from webtensor.arguments import as_integer
+from webtensor.arguments import as_integer, check_callable
 from webtensor.autodiff import custom_grad, is_recording, note_constant, paused
 from webtensor.autodiff.functions import is_host_data, own_tensor
-from webtensor.autodiff.results import require_callable
 from webtensor.autodiff.tape import IDENTITY
 from webtensor.dtypes import complex64
 from webtensor.engine import Storage, Tensor, Variable, alias, as_operand, constant, run, state
@@ -67,7 +66,7 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
         >>> wt.vmap(lambda x, factor: x * factor, in_axes=(0, None))([1.0, 2.0], 3.0).tolist()
         [3.0, 6.0]
     """
-    require_callable("vmap", function)
+    check_callable("vmap", "function", function)
     for name, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
         for axis in leaves(axes):
             as_integer("vmap", name, axis)

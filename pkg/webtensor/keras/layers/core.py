@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import Any, ClassVar
 
+from webtensor.arguments import check_callable
 from webtensor.engine import Tensor
 from webtensor.keras import activations
 from webtensor.keras.layers.elementwise import Elementwise
@@ -108,8 +109,7 @@ class Lambda(Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if not callable(function):
-            raise TypeError(f"Lambda: function must be callable, but got {function!r}")
+        check_callable("Lambda", "function", function)
         self.function = function
         self.arguments = dict(arguments or {})
         self.mask = mask

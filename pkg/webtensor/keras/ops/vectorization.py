@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeAlias
 
 from webtensor import ops as wt
+from webtensor.arguments import check_callable
 from webtensor.engine import Tensor, TensorLike
 from webtensor.shapes import broadcast_shapes, prod
 
@@ -39,8 +40,7 @@ def vectorize(
         >>> add([1, 2], 10).tolist()
         [11, 12]
     """
-    if not callable(pyfunc):
-        raise TypeError(f"vectorize: pyfunc must be callable, but got {pyfunc!r}")
+    check_callable("vectorize", "pyfunc", pyfunc)
     excluded_arguments = set(excluded or ())
     core_axes = None if signature is None else _core_axes(signature)
 
