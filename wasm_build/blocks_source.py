@@ -16,7 +16,7 @@ def kernel(row: "BlockFormula") -> Iterator[str]:
     from webtensor.backends.formulas import Listing
 
     listing = Listing(row, "vf", "f", "vsigmoid", "vtanh")
-    used = " ".join([*listing.statements, *listing.results])
+    body = " ".join([*listing.statements, *listing.results])
     addresses = ", ".join(f"const float *x{index}" for index in range(len(row.counts)))
     yield f"EXPORT({row.name})"
     yield f"void {row.name}({addresses}, float *out, int rows, int units, int part, int parts) {{"
@@ -28,7 +28,7 @@ def kernel(row: "BlockFormula") -> Iterator[str]:
     yield "    for (int j = 0; j < units; j += 4) {"
     for operand, blocks in enumerate(listing.inputs):
         for block, name in enumerate(blocks):
-            if name in used:
+            if name in body:
                 offset = f"(row * {len(blocks)} + {block}) * units + j"
                 yield f"      vf {name} = load(x{operand} + {offset});"
     for statement in listing.statements:

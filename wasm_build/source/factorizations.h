@@ -32,9 +32,9 @@ static NUMBER OF(inner)(const NUMBER *x, const NUMBER *y, int count) {
 }
 static void OF(exchange)(NUMBER *x, NUMBER *y, int count) {
   for (int i = 0; i < count; i++) {
-    NUMBER held = x[i];
+    NUMBER first = x[i];
     x[i] = y[i];
-    y[i] = held;
+    y[i] = first;
   }
 }
 static void OF(add_multiple)(NUMBER *to, NUMBER factor, const NUMBER *x, int count) {
@@ -74,9 +74,9 @@ static int OF(factor_lu)(NUMBER *a, int *order, int n) {
     if (!(SQUARED(pivot) > 0)) return 0; /* NaN too */
     if (best != k) {
       OF(exchange)(a + k * n, a + best * n, n);
-      int held = order[k];
+      int row = order[k];
       order[k] = order[best];
-      order[best] = held;
+      order[best] = row;
       sign = -sign;
     }
     for (int i = k + 1; i < n; i++) {
@@ -238,9 +238,9 @@ static int OF(find_eigenvectors)(NUMBER *a, double *values, NUMBER *vectors, dou
         g = c * r - b;
         NUMBER *x = vectors + i * n, *y = x + n;
         for (int k = 0; k < n; k++) {
-          NUMBER held = y[k];
-          y[k] = s * x[k] + c * held;
-          x[k] = c * x[k] - s * held;
+          NUMBER lower = y[k];
+          y[k] = s * x[k] + c * lower;
+          x[k] = c * x[k] - s * lower;
         }
       }
       if (i >= l) continue;

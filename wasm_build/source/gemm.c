@@ -323,19 +323,19 @@ static void NOINLINE buffered_tiles(const Block *block, const Panel *panel, Stri
   strip.stride = TILE_COLUMNS;
   strip.low = -VINF;
   strip.high = VINF;
-  float *kept = buffer;
+  float *tile_row = buffer;
   if (block->accumulates) { /* sums go on from there, as those of whole tiles do */
-    for (int i = row; i < row + rows; i++, kept += TILE_COLUMNS) {
-      const float *begun = row_of(block, panel, i);
-      for (int c = 0; c < columns; c += 4) store(kept + c, load(begun + c));
+    for (int i = row; i < row + rows; i++, tile_row += TILE_COLUMNS) {
+      const float *sums = row_of(block, panel, i);
+      for (int c = 0; c < columns; c += 4) store(tile_row + c, load(sums + c));
     }
   }
   compute(&strip, height);
-  kept = buffer;
-  for (int i = row; i < row + rows; i++, kept += TILE_COLUMNS) {
+  tile_row = buffer;
+  for (int i = row; i < row + rows; i++, tile_row += TILE_COLUMNS) {
     float *to = row_of(block, panel, i);
     for (int c = 0; c < columns; c += 4)
-      store_up_to(to + c, vclamp(load((const float *)kept + c), low, high), columns - c);
+      store_up_to(to + c, vclamp(load((const float *)tile_row + c), low, high), columns - c);
     if (block->ends && needs_epilogue(block->epilogue))
       apply_epilogue(block->epilogue, to, 1, 0, panel->column, columns);
   }

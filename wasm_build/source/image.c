@@ -284,8 +284,8 @@ void sample(const float *x, const float *transforms, const int *indices, float *
   int channels = s->channels;
   for (int n = 0; n < s->samples; n++, transforms += 8) {
     const float *t = transforms;
-    int known = (unsigned)indices[n] < (unsigned)s->batch;
-    const float *image = x + (known ? indices[n] : 0) * s->in_height * s->in_width * channels;
+    int has_image = (unsigned)indices[n] < (unsigned)s->batch;
+    const float *image = x + (has_image ? indices[n] : 0) * s->in_height * s->in_width * channels;
     for (int row = 0; row < s->out_height; row++) {
       float y = (float)row;
       for (int column = 0; column < s->out_width; column++, out += channels) {
@@ -293,7 +293,7 @@ void sample(const float *x, const float *transforms, const int *indices, float *
         float projection = t[6] * z + t[7] * y + 1;
         float across = (t[0] * z + t[1] * y + t[2]) / projection;
         float down = (t[3] * z + t[4] * y + t[5]) / projection;
-        if (known && projection != 0 && is_inside(across, s->in_width, s->fill_mode) &&
+        if (has_image && projection != 0 && is_inside(across, s->in_width, s->fill_mode) &&
             is_inside(down, s->in_height, s->fill_mode)) {
           sample_pixel(image, out, mapped(down, s->in_height, s->fill_mode),
                        mapped(across, s->in_width, s->fill_mode), fill, s);
@@ -360,15 +360,15 @@ void non_max_suppression(const float *boxes, const float *scores, int *out, int 
     if (scores[i] > score_threshold) waiting[size++] = i;
   for (int slot = size / 2 - 1; slot >= 0; slot--) sift(waiting, size, slot, scores);
   while (size > 0 && chosen < most) {
-    int index = waiting[0], kept = 1;
+    int index = waiting[0], is_chosen = 1;
     waiting[0] = waiting[--size];
     if (size > 0) sift(waiting, size, 0, scores);
     Box box = box_at(boxes, index);
-    for (int i = chosen; i > 0 && kept; i--) {
+    for (int i = chosen; i > 0 && is_chosen; i--) {
       Box other = box_at(boxes, out[i]);
-      kept = !(overlap(&box, &other) >= iou_threshold);
+      is_chosen = !(overlap(&box, &other) >= iou_threshold);
     }
-    if (kept) out[++chosen] = index;
+    if (is_chosen) out[++chosen] = index;
   }
   out[0] = chosen;
 }

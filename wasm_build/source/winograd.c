@@ -86,7 +86,7 @@ INLINE vf load_taps(const Filter *filter, int row, int across, int channel, int 
 
 /* Writes four columns of all positions' panels; those beyond the last column are zeros. */
 INLINE void transform_columns(const Filter *filter, int column, float *panels, int plane) {
-  vi kept = first_lanes(filter->columns - column);
+  vi mask = first_lanes(filter->columns - column);
   for (int channel = 0; channel < filter->channels; channel++) {
     vf half[3][4], whole[4];
     for (int j = 0; j < 3; j++)
@@ -96,7 +96,7 @@ INLINE void transform_columns(const Filter *filter, int column, float *panels, i
     for (int i = 0; i < 4; i++) {
       transform_filter(half[0][i], half[1][i], half[2][i], whole);
       for (int j = 0; j < 4; j++)
-        store(panels + (4 * i + j) * plane + channel * TILE_COLUMNS, vsel(kept, whole[j], vset(0)));
+        store(panels + (4 * i + j) * plane + channel * TILE_COLUMNS, vsel(mask, whole[j], vset(0)));
     }
   }
 }
@@ -316,13 +316,13 @@ static void NOINLINE pack_transformed_gradients(const float *dy, const Window *w
     int two_down = outputs.two_down, two_across = outputs.two_across;
     const float *from = dy + outputs.pixel * all, *below = from + w->out_width * all;
     for (int c = 0; c < columns; c += 4) {
-      vi kept = first_lanes(all - column - c);
+      vi mask = first_lanes(all - column - c);
       vf none = vset(0), half[2][4], whole[4];
       int at = column + c;
-      vf a = vsel(kept, load(from + at), none);
-      vf b = two_across ? vsel(kept, load(from + all + at), none) : none;
-      vf d = two_down ? vsel(kept, load(below + at), none) : none;
-      vf e = two_down && two_across ? vsel(kept, load(below + all + at), none) : none;
+      vf a = vsel(mask, load(from + at), none);
+      vf b = two_across ? vsel(mask, load(from + all + at), none) : none;
+      vf d = two_down ? vsel(mask, load(below + at), none) : none;
+      vf e = two_down && two_across ? vsel(mask, load(below + all + at), none) : none;
       transform_gradient(a, d, half[0]);
       transform_gradient(b, e, half[1]);
       int in_panel = c % TILE_COLUMNS;

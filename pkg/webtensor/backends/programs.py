@@ -45,7 +45,7 @@ class Program(NamedTuple):
     """The calls of a captured function.
 
     Attributes:
-        sources: how many values are given.
+        sources: how many values it is called with.
         calls: what is computed, in order; call number ``i`` makes value ``sources + i``.
         results: the numbers of the values that are returned, each once; none is a source.
     """
@@ -56,18 +56,18 @@ class Program(NamedTuple):
 
 
 def with_calls(program: Program, calls: Sequence[KernelCall | None]) -> Program:
-    """Return the program with other calls at the places of its own; None leaves one out.
+    """Return the program with other calls in place of its own; None leaves one out.
 
     The calls read values by the program's numbers, and are numbered anew.
     """
     numbers = {number: number for number in range(program.sources)}
-    kept: list[KernelCall] = []
+    own_calls: list[KernelCall] = []
     for index, call in enumerate(calls):
         if call is not None:
-            kept.append(call._replace(inputs=tuple(numbers[number] for number in call.inputs)))
-            numbers[program.sources + index] = program.sources + len(kept) - 1
+            own_calls.append(call._replace(inputs=tuple(numbers[number] for number in call.inputs)))
+            numbers[program.sources + index] = program.sources + len(own_calls) - 1
     results = tuple(numbers[number] for number in program.results)
-    return Program(program.sources, tuple(kept), results)
+    return Program(program.sources, tuple(own_calls), results)
 
 
 def last_uses(program: Program) -> list[tuple[int, ...]]:

@@ -36,14 +36,14 @@ def memory() -> dict[str, Any]:
     started = backend_registry.started_backends()
     usage = {backend.name: backend.memory() for backend in started}
     on_gpus = [usage[backend.name] for backend in started if not backend.computes_on_host]
-    used = sum(counts["bytes"] for counts in on_gpus)
+    gpu_bytes = sum(counts["bytes"] for counts in on_gpus)
     free = sum(counts.get("free_bytes", 0) for counts in on_gpus)
     return {
         "num_tensors": state.tensors - constants,
         "num_storages": state.storages - constants,
         "num_bytes": state.bytes - constant_bytes,
-        "num_bytes_in_gpu": used,
-        "num_bytes_in_gpu_allocated": used + free,
+        "num_bytes_in_gpu": gpu_bytes,
+        "num_bytes_in_gpu_allocated": gpu_bytes + free,
         "num_bytes_in_gpu_free": free,
         "backends": usage,
     }

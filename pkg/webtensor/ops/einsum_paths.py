@@ -147,9 +147,9 @@ def _sizes(
             if label.isdigit() and 1 in (size, length):
                 sizes[label] = max(size, length) if 0 not in (size, length) else 0
                 continue
-            what = "axes under '...'" if label.isdigit() else f"axes {label!r}"
+            axes = "axes under '...'" if label.isdigit() else f"axes {label!r}"
             raise ValueError(
-                f"einsum: {what} of equation {equation!r} have sizes {size} and {length}"
+                f"einsum: {axes} of equation {equation!r} have sizes {size} and {length}"
             )
     return sizes
 

@@ -95,14 +95,14 @@ def _axes_of(part: Any) -> int:
 
 def _fill_ellipsis(parts: list[Any], rank: int) -> list[Any]:
     """Replace the ellipsis, or extend the end, with whole slices so that every axis has a part."""
-    used = sum(map(_axes_of, parts))
-    if used > rank:
-        raise IndexError(f"index: {used} indices for a tensor of rank {rank}")
+    indexed_axes = sum(map(_axes_of, parts))
+    if indexed_axes > rank:
+        raise IndexError(f"index: {indexed_axes} indices for a tensor of rank {rank}")
     ellipses = [index for index, part in enumerate(parts) if part is Ellipsis]
     if len(ellipses) > 1:
         raise IndexError("index: only one ellipsis is allowed")
     position = ellipses[0] if ellipses else len(parts)
-    return parts[:position] + [_slice(None)] * (rank - used) + parts[position + 1 :]
+    return parts[:position] + [_slice(None)] * (rank - indexed_axes) + parts[position + 1 :]
 
 
 # -- cutting --------------------------------------------------------------------------------------
@@ -132,12 +132,12 @@ def _cut(x: Tensor, parts: list[Any]) -> tuple[Tensor, list[_Pick]]:
             picks.append(_Pick(len(shape), 1, zeros((int(part),), int32)))
             shape.append(1)
         elif isinstance(part, Tensor):
-            whole = x.shape[axis : axis + _axes_of(part)]
-            picks.append(_Pick(len(shape), prod(whole), _indices_of(part, whole, axis)))
-            begins += [0] * len(whole)
-            steps += [1] * len(whole)
-            dimensions += whole
-            shape.append(prod(whole))
+            sizes = x.shape[axis : axis + _axes_of(part)]
+            picks.append(_Pick(len(shape), prod(sizes), _indices_of(part, sizes, axis)))
+            begins += [0] * len(sizes)
+            steps += [1] * len(sizes)
+            dimensions += sizes
+            shape.append(prod(sizes))
         elif isinstance(part, int):
             size = x.shape[axis]
             if not -size <= part < size:

@@ -17,10 +17,10 @@ from webtensor.ops.unary import floor
 __all__ = ["random_uniform"]
 
 
-def in_dtype(drawn: Tensor, dtype: Any, whole: Callable[[Tensor], Tensor]) -> Tensor:
-    """Convert random numbers to a dtype, float32 if it is None, by way of whole numbers."""
+def in_dtype(drawn: Tensor, dtype: Any, rounded: Callable[[Tensor], Tensor]) -> Tensor:
+    """Convert random numbers to a dtype, float32 if it is None, by way of integers."""
     target_dtype = float32 if dtype is None else as_dtype(dtype)
-    return drawn if target_dtype is float32 else cast_to(whole(drawn), target_dtype)
+    return drawn if target_dtype is float32 else cast_to(rounded(drawn), target_dtype)
 
 
 def random_uniform(

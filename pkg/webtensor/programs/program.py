@@ -67,22 +67,25 @@ class CapturedProgram:
 
     def __init__(self, backend: Backend, recording: Recording, views: Sequence[View]) -> None:
         self._backend = backend
-        wanted = [*views, *[view for _, view in recording.assigned]]
-        calls, same = simplified(recording, wanted)
-        wanted = [replaced(view, same) for view in wanted]
-        constant, calls = divided(calls, recording.sources, {view.value for view in wanted})
+        result_views = [*views, *[view for _, view in recording.assigned]]
+        calls, same = simplified(recording, result_views)
+        result_views = [replaced(view, same) for view in result_views]
+        constant, calls = divided(calls, recording.sources, {view.value for view in result_views})
         #: The names of what it computes, in order.
         self.operations = [
             call.primitive.name if isinstance(call, RecordedCall) else call.name for call in calls
         ]
         self._numbers = Numbers(recording.drawn)
-        used = {view.value for call in calls for view in call.inputs}
-        used.update(view.value for view in wanted)
-        sources = {**recording.sources, **_computed(backend, constant, recording.sources, used)}
-        constants = _of_kind(Storage, sources, used)
-        arguments = _of_kind(Argument, sources, used)
-        variables = _of_kind(Variable, sources, used)
-        scalars = _of_kind(LateScalar, sources, used)
+        used_values = {view.value for call in calls for view in call.inputs}
+        used_values.update(view.value for view in result_views)
+        sources = {
+            **recording.sources,
+            **_computed(backend, constant, recording.sources, used_values),
+        }
+        constants = _of_kind(Storage, sources, used_values)
+        arguments = _of_kind(Argument, sources, used_values)
+        variables = _of_kind(Variable, sources, used_values)
+        scalars = _of_kind(LateScalar, sources, used_values)
         self._constants = [*constants.values()]
         self._arguments = [argument.number for argument in arguments.values()]
         self._variables = [*variables.values()]
@@ -94,11 +97,11 @@ class CapturedProgram:
             value: index
             for index, value in enumerate([*constants, *arguments, *variables, *scalars])
         }
-        self._stages = self._staged(calls, indices, {view.value for view in wanted})
+        self._stages = self._staged(calls, indices, {view.value for view in result_views})
         self._assigned_numbers = [
             (holder, self._numbers.index(number)) for holder, number in recording.assigned_numbers
         ]
-        located = [Located(indices[view.value], view.shape, view.dtype) for view in wanted]
+        located = [Located(indices[view.value], view.shape, view.dtype) for view in result_views]
         self._results = located[: len(views)]
         self._assigned = [
             (variable, assigned.storage_index)
@@ -134,7 +137,7 @@ class CapturedProgram:
         self,
         calls: Sequence[RecordedCall | RecordedLoop | RecordedWayBack],
         indices: dict[int, int],
-        wanted: set[int],
+        result_values: set[int],
     ) -> list[Stage]:
         """Return the stages; the storages of their results are added to ``indices``, by value."""
         groups: list[list[RecordedCall] | RecordedLoop | RecordedWayBack] = []
@@ -147,7 +150,7 @@ class CapturedProgram:
                 groups.append([call])
         #: The values that are needed after each group.
         needed_after: list[set[int]] = []
-        needed = set(wanted)
+        needed = set(result_values)
         for group in reversed(groups):
             needed_after.append(set(needed))
             for call in group if isinstance(group, list) else [group]:
@@ -283,9 +286,9 @@ class Located(NamedTuple):
 
 
 def _of_kind(
-    kind: type[_Kind], sources: Mapping[int, Source], used: Iterable[int]
+    kind: type[_Kind], sources: Mapping[int, Source], values: Iterable[int]
 ) -> dict[int, _Kind]:
-    """Return the sources of a kind that are used, by their values."""
+    """Return the sources of a kind among some values, by value."""
     return {
-        value: source for value in sorted(used) if isinstance(source := sources.get(value), kind)
+        value: source for value in sorted(values) if isinstance(source := sources.get(value), kind)
     }

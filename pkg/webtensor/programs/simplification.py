@@ -20,7 +20,7 @@ _Call: TypeAlias = "RecordedCall | RecordedLoop | RecordedWayBack"
 _FEW_BYTES = 1 << 16
 
 
-def simplified(recording: Recording, wanted: Iterable[View]) -> tuple[list[_Call], dict[int, int]]:
+def simplified(recording: Recording, results: Iterable[View]) -> tuple[list[_Call], dict[int, int]]:
     """Return the calls that are needed, each once, and what replaces the values of others."""
     same: dict[int, int] = {}
     first: dict[Any, int] = {}
@@ -37,7 +37,7 @@ def simplified(recording: Recording, wanted: Iterable[View]) -> tuple[list[_Call
             calls.append(call._replace(inputs=inputs))
         else:
             same[value] = earlier
-    needed = {replaced(view, same).value for view in wanted}
+    needed = {replaced(view, same).value for view in results}
     needed_calls: list[_Call] = []
     for call in reversed(calls):
         if not needed.isdisjoint(view.value for view in _outputs(call)):

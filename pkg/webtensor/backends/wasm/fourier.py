@@ -26,14 +26,14 @@ _plans: WeakKeyDictionary[WasmBackend, dict[int, int]] = WeakKeyDictionary()
 
 def work_bytes(length: int) -> int:
     """Return the size of the work area: ``fft_work_bytes`` of ``wasm_build/source/fourier.c``."""
-    rest = length
+    remainder = length
     for radix in _RADICES:
-        while rest % radix == 0:
-            rest //= radix
-    if rest == 1:
+        while remainder % radix == 0:
+            remainder //= radix
+    if remainder == 1:
         return 8 * length + 64
-    lengths = (odd << (-(-(2 * length - 1) // odd) - 1).bit_length() for odd in (1, 3, 5))
-    return 24 * min(lengths) + 64
+    padded_sizes = (odd << (-(-(2 * length - 1) // odd) - 1).bit_length() for odd in (1, 3, 5))
+    return 24 * min(padded_sizes) + 64
 
 
 class _Plan(NamedTuple):

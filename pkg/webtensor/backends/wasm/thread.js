@@ -1,7 +1,7 @@
 // A worker's whole life: it sleeps until there is work on the shared memory. See `threads.js`.
 const SPINNING_MS = 0.2;
 
-onmessage = ({ data: { module, memory, control, given, code, names, stack, CONTROL } }) => {
+onmessage = ({ data: { module, memory, control, kernelArguments, code, names, stack, CONTROL } }) => {
   const { KERNEL, COUNT, PARTS, NEXT, OPEN, INSIDE, ROUND, FAILED, CODE_BYTES, ASLEEP } = CONTROL;
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
   exports.__stack_pointer.value = stack;
@@ -36,7 +36,7 @@ onmessage = ({ data: { module, memory, control, given, code, names, stack, CONTR
     Atomics.add(control, INSIDE, 1);
     if (Atomics.load(control, OPEN)) {
       const kernel = exports[names[control[KERNEL]]];
-      const values = given.slice(0, control[COUNT]);
+      const values = kernelArguments.slice(0, control[COUNT]);
       const parts = control[PARTS];
       try {
         addFunctions();

@@ -28,7 +28,7 @@ export default function threads(module, memory, exports, address, onFailure) {
   const control = new Int32Array(new SharedArrayBuffer(4 * 10));
   // The modules whose functions were added, each after its size. Only what is written takes memory.
   const code = new SharedArrayBuffer(1 << 24);
-  const given = new Float64Array(new SharedArrayBuffer(8 * MOST_ARGUMENTS));
+  const kernelArguments = new Float64Array(new SharedArrayBuffer(8 * MOST_ARGUMENTS));
   const names = WebAssembly.Module.exports(module).map(({ name }) => name);
   let workers = [];
   let running = false;
@@ -41,7 +41,7 @@ export default function threads(module, memory, exports, address, onFailure) {
       event.preventDefault();
       fail(event.message);
     };
-    worker.postMessage({ module, memory, control, given, code, names, stack, CONTROL });
+    worker.postMessage({ module, memory, control, kernelArguments, code, names, stack, CONTROL });
     return worker;
   }
 
@@ -77,7 +77,7 @@ export default function threads(module, memory, exports, address, onFailure) {
     control[KERNEL] = kernel;
     control[COUNT] = values.length;
     control[PARTS] = parts;
-    given.set(values);
+    kernelArguments.set(values);
     Atomics.store(control, NEXT, 0);
     Atomics.store(control, OPEN, 1);
     Atomics.add(control, ROUND, 1);

@@ -108,8 +108,8 @@ class Device:
 class _Contexts:
     """The page's context, and the last one that was opened here."""
 
-    given: Any = None
-    opened: Device | None = None
+    of_page: Any = None
+    own: Device | None = None
     #: The last one is a backend's.
     is_taken: bool = False
 
@@ -118,12 +118,12 @@ def set_context(gl: Any) -> None:
     """Use a context of the page's from now on, or, with None, one of our own."""
     if gl is not None:
         Device(gl, version=2)
-    _Contexts.given = gl
+    _Contexts.of_page = gl
 
 
 def is_context_given() -> bool:
     """Whether the context is the page's."""
-    return _Contexts.given is not None
+    return _Contexts.of_page is not None
 
 
 def device() -> Device:
@@ -132,11 +132,11 @@ def device() -> Device:
     Raises:
         BackendUnavailableError: WebGL is lacking, or targets of floats of any precision are.
     """
-    if _Contexts.given is not None:
-        return Device(_Contexts.given, version=2)
-    if _Contexts.opened is None or _Contexts.opened.gl.isContextLost():
-        _Contexts.opened, _Contexts.is_taken = _open_any(), False
-    return _Contexts.opened
+    if _Contexts.of_page is not None:
+        return Device(_Contexts.of_page, version=2)
+    if _Contexts.own is None or _Contexts.own.gl.isContextLost():
+        _Contexts.own, _Contexts.is_taken = _open_any(), False
+    return _Contexts.own
 
 
 def create_context() -> tuple[Any, Mode]:
@@ -146,7 +146,7 @@ def create_context() -> tuple[Any, Mode]:
         BackendUnavailableError: WebGL is lacking, or targets of floats of any precision are.
     """
     if _Contexts.is_taken:
-        _Contexts.opened = None
+        _Contexts.own = None
     chosen = device()
     _Contexts.is_taken = not is_context_given()
     env().set(VERSION, chosen.version)

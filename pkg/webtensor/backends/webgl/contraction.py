@@ -358,8 +358,8 @@ def _draw(
         code = code.replace("VECTOR", "vec4" if dtype is float32 else "ivec4")
         sources = [Input("a", dtype, a_lanes), Input("b", dtype, b_lanes)]
         names = ("m", "k", "n", "aStep", "bStep", "aRow", "aColumn", "bRow", "bColumn")
-        used = [(name, "int") for name in names]
-        return epilogue.added_to(Shader("matmul", sources, dtype, lanes, used, code))
+        uniforms = [(name, "int") for name in names]
+        return epilogue.added_to(Shader("matmul", sources, dtype, lanes, uniforms, code))
 
     a_row, a_column = (1, m) if transpose_a else (k, 1)
     b_row, b_column = (1, k) if transpose_b else (n, 1)

@@ -88,12 +88,12 @@ export default function device(gl, module, vertexSource, readsWait) {
 
   // Whether the device ran out of memory since the last call.
   function isOutOfMemory() {
-    let found = false;
+    let isOut = false;
     for (let error = gl.getError(); error !== gl.NO_ERROR; error = gl.getError()) {
       if (error === gl.CONTEXT_LOST_WEBGL) break;
-      found ||= error === gl.OUT_OF_MEMORY;
+      isOut ||= error === gl.OUT_OF_MEMORY;
     }
-    return found;
+    return isOut;
   }
 
   // Give something to draw on a number; its framebuffer is made when it is first drawn on.
@@ -335,8 +335,8 @@ export default function device(gl, module, vertexSource, readsWait) {
     upload(id, address, count) {
       const { texture, width, kind } = textures[id];
       const { internal, format, type, array } = FORMATS[kind];
-      const held = new array(module.HEAPU8.buffer, address, count);
-      const elements = internal === gl.RGBA16F ? held.map(inHalfRange) : held;
+      const source = new array(module.HEAPU8.buffer, address, count);
+      const elements = internal === gl.RGBA16F ? source.map(inHalfRange) : source;
       const row = width * 4;
       const rows = Math.floor(count / row);
       const rest = count - rows * row;

@@ -174,9 +174,9 @@ class _Recorder:
         Textures are numbered: those of the sources, of the results, and others.
         """
         slots = {number: number for number in range(self._sources)}
-        wanted = [self._values[number] for number in results]
-        slots |= {value: self._sources + index for index, value in enumerate(wanted)}
-        layouts = [self._layout(value) for value in wanted]
+        result_values = [self._values[number] for number in results]
+        slots |= {value: self._sources + index for index, value in enumerate(result_values)}
+        layouts = [self._layout(value) for value in result_values]
         last_use = {
             value: index
             for index, record in enumerate(self.records)

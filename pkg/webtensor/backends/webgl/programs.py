@@ -88,10 +88,10 @@ class ProgramCache:
 
 def _explained(program: LinkedProgram, failure: str) -> str:
     """Return an error that names the failure and the op; a shader's has its numbered source."""
-    what, _, log = failure.partition("\n")
+    step, _, log = failure.partition("\n")
     log = log or "the browser does not say why, as when it is about to take the device away"
-    message = f"webgl: {what} of {program.name} failed: {log}"
-    if not what.startswith("compiling"):
+    message = f"webgl: {step} of {program.name} failed: {log}"
+    if not step.startswith("compiling"):
         return message
     numbered = (f"{number:4} {line}" for number, line in enumerate(program.source.splitlines(), 1))
     return "\n".join((message, *numbered))

@@ -5,7 +5,7 @@
 // keep themselves, so draws still wait in Python's queue and share the cost of one call.
 //
 // Takes the context, the function in `device.js`, and its further arguments.
-export default function sharing(gl, makeDevice, ...given) {
+export default function sharing(gl, makeDevice, ...deviceArguments) {
   const CAPABILITIES = [
     gl.BLEND, gl.CULL_FACE, gl.DEPTH_TEST, gl.DITHER, gl.POLYGON_OFFSET_FILL, gl.RASTERIZER_DISCARD,
     gl.SAMPLE_ALPHA_TO_COVERAGE, gl.SAMPLE_COVERAGE, gl.SCISSOR_TEST, gl.STENCIL_TEST,
@@ -81,7 +81,7 @@ export default function sharing(gl, makeDevice, ...given) {
     };
   }
 
-  const device = borrowing(() => makeDevice(gl, ...given))();
+  const device = borrowing(() => makeDevice(gl, ...deviceArguments))();
   // The page may measure time itself, and draw.
   const shared = { ...device, hasTimer: false, isIdle: () => false };
   for (const name of ["createTexture", "upload", "uploadPixels", "flush", "read", "beginRead", "endRead"]) {

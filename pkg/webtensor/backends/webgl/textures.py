@@ -192,12 +192,12 @@ class TextureManager:
     def in_use(self) -> list[Texture]:
         """The textures that hold elements and may be moved away, the longest unused first."""
         free = {texture.id for pool in self._pools.values() for texture in pool}
-        used = [
+        in_use = [
             texture
             for texture in self._all.values()
             if not (texture.kind == _PIXELS or texture.is_for_page or texture.id in free)
         ]
-        return sorted(used, key=lambda texture: texture.used)
+        return sorted(in_use, key=lambda texture: texture.used)
 
     def evict(self, texture: Texture) -> None:
         """Delete a texture whose elements the host knows; no draw that waits may need it."""

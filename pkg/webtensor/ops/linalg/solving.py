@@ -61,7 +61,7 @@ def solve(x1: TensorLike, x2: TensorLike, /) -> Tensor:
         >>> wt.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0]).tolist()
         [1.0, 0.5]
     """
-    a = matrices("solve", x1, square=True, what="x1")
+    a = matrices("solve", x1, square=True, argument="x1")
     b = as_operand("solve", x2)
     n = a.shape[-1]
     vector = len(b.shape) == 1

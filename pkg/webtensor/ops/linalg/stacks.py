@@ -23,7 +23,7 @@ __all__ = ["adjoint", "factored", "matrices", "parts_of", "stored", "words_of"]
 Part = tuple[Shape, bool]
 
 
-def matrices(name: str, x: TensorLike, square: bool = False, what: str = "x") -> Tensor:
+def matrices(name: str, x: TensorLike, square: bool = False, argument: str = "x") -> Tensor:
     """Return an operand as a float or complex stack of matrices.
 
     Raises:
@@ -32,7 +32,7 @@ def matrices(name: str, x: TensorLike, square: bool = False, what: str = "x") ->
     operand = as_operand(name, x)
     if len(operand.shape) < 2 or (square and operand.shape[-1] != operand.shape[-2]):
         expected = "square matrices, (..., n, n)" if square else "matrices, (..., rows, columns)"
-        raise ValueError(f"{name}: {what} must be {expected}, but its shape is {operand.shape}")
+        raise ValueError(f"{name}: {argument} must be {expected}, but its shape is {operand.shape}")
     return operand if operand.dtype is complex64 else cast_to(operand, float32)
 
 
