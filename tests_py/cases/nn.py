@@ -76,6 +76,10 @@ SHAPES: tuple[tuple[int, ...], ...] = (
 )
 
 
+#: Rows whose largest element, at each index once, must be found, lest its exponential overflows.
+LARGE_ON_DIAGONAL = np.float32(200) * np.eye(37, dtype=np.float32)
+
+
 def _nn_cases() -> list[Case]:
     cases = []
     for name, oracle, tolerance in (
@@ -94,6 +98,7 @@ def _nn_cases() -> list[Case]:
             Case(name, (arr([[1, NAN, 2], [0, 1, 2]]),), oracle, tolerance, note="of NaN"),
             Case(name, (ints((3, 4)),), oracle, tolerance),
             Case(name, (floats((3, 17), -80, 80),), oracle, tolerance, note="spread wide"),
+            Case(name, (LARGE_ON_DIAGONAL,), oracle, tolerance, note="of one large logit each"),
         ]
     for batch, classes in ((1, 2), (5, 10), (17, 3), (64, 10)):
         labels = np.eye(classes, dtype=np.float32)[ints((batch,), 0, classes)]
