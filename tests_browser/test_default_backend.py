@@ -85,7 +85,7 @@ def test_webassembly_where_the_processor_draws(open_page: Open):
     opened, chosen, value, reason, names = page.run(DEFAULT)
     assert (opened, chosen, value) == ([0, 1], "wasm", 6.0)
     assert names == ["wasm", "webgl", "numpy"]
-    assert "the processor draws in the place of a graphics processor (ANGLE (Google" in reason
+    assert "the processor draws in place of a graphics processor (ANGLE (Google" in reason
     assert 'wt.set_backend("webgl") or the flag WEBGL_ALLOW_SOFTWARE' in reason
     source = """
         import js

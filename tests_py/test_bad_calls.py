@@ -1,7 +1,7 @@
 """A bad value for every argument of every public op: a clear error, and nothing left behind.
 
 Each row takes a good call, from the table of op cases or from ``GOOD_CALLS``, and puts a value that
-no op accepts in the place of one argument. What is wrong with particular shapes, axes, indices and
+no op accepts in place of one argument. What is wrong with particular shapes, axes, indices and
 options is in the ``test_bad_input`` modules.
 """
 

@@ -104,7 +104,7 @@ PACKAGES = [
 
 @pytest.mark.parametrize("name", PACKAGES)
 def test_no_name_is_that_of_a_module(name: str) -> None:
-    """Importing the module would put it in the place of what has its name."""
+    """Importing the module would put it in place of what has its name."""
     package = import_module(name)
     modules = {module.name for module in iter_modules(getattr(package, "__path__", ()))}
     assert not shown_to_type_checkers(package, modules=False) & modules

@@ -62,7 +62,7 @@ class _Draft:
         return call if call.late is None else None
 
     def resolved(self, index: int) -> KernelCall:
-        """Return the call at an index, reading originals in the place of copies."""
+        """Return the call at an index, reading originals in place of copies."""
         call = self.calls[index]
         inputs = tuple(self._originals.get(number, number) for number in call.inputs)
         return call._replace(inputs=inputs)
@@ -258,7 +258,7 @@ def _permutation(
 
 
 def _reading(call: KernelCall, position: int, number: int, spec: Spec) -> KernelCall:
-    """Return a call that reads another value in the place of an operand."""
+    """Return a call that reads another value in place of an operand."""
     inputs, specs = list(call.inputs), list(call.signature.inputs)
     inputs[position], specs[position] = number, spec
     signature = Signature(tuple(specs), call.signature.shape, call.signature.dtype)

@@ -25,7 +25,7 @@ __all__ = [
     "rows_of",
 ]
 
-#: Makes a batch of the leaves at one place; the integer is the number of the place.
+#: Makes a batch of corresponding leaves; the integer is their index among the leaves of an element.
 Leaf: TypeAlias = Callable[[str, Sequence[Any], int], Tensor]
 
 # -- elements to batches ---------------------------------------------------------------------------
@@ -37,7 +37,7 @@ def joined(name: str, elements: Sequence[Any], leaf: Leaf | None = None) -> Any:
     Args:
         name: the name of the transformation, for errors.
         elements: the elements, of one structure.
-        leaf: what makes a batch of the leaves at one place; by default they are stacked.
+        leaf: what makes a batch of corresponding leaves; by default they are stacked.
 
     Raises:
         TypeError: a leaf cannot become a tensor.

@@ -460,7 +460,7 @@ def bitwise_xor(x: TensorLike, y: TensorLike) -> Tensor:
     c="vsel((vu)y > 31, vseti(0), x << (y & 31))",
 )
 def bitwise_left_shift(x: TensorLike, y: TensorLike) -> Tensor:
-    """The bits of ``x`` moved up by ``y`` places; 0 where ``y`` is not in [0, 31].
+    """The bits of ``x`` shifted left by ``y``; 0 where ``y`` is not in [0, 31].
 
     The shapes broadcast together. The result is int32.
 
@@ -482,7 +482,7 @@ def bitwise_left_shift(x: TensorLike, y: TensorLike) -> Tensor:
     c="x >> vsel((vu)y > 31, vseti(31), y)",
 )
 def bitwise_right_shift(x: TensorLike, y: TensorLike) -> Tensor:
-    """The bits of ``x`` moved down by ``y`` places, keeping the sign.
+    """The bits of ``x`` shifted right by ``y``, keeping the sign.
 
     Where ``y`` is not in [0, 31] only the sign is left: 0 or -1.
 

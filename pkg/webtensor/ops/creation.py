@@ -329,7 +329,7 @@ def eye(
     """Matrix with ones on the diagonal number ``k`` and zeros elsewhere.
 
     With ``batch_shape`` there is one for each of its elements: the result's shape is
-    ``(*batch_shape, n_rows, n_cols)``. A sequence in the place of ``k``, or None, is taken for it,
+    ``(*batch_shape, n_rows, n_cols)``. A sequence in place of ``k``, or None, is taken for it,
     as in TensorFlow.js.
 
     Raises:

@@ -249,7 +249,7 @@ def _renumbered(groups: _Groups, order: Tensor, inverse_order: Tensor) -> _Group
 def unique(x: TensorLike, axis: int = 0) -> Unique:
     """Distinct slices along an axis, in the order of their first appearance.
 
-    ``indices``, int32, tells for each place along the axis which of the values is there, so that
+    ``indices``, int32, tells for each index along the axis which of the values is there, so that
     ``gather(values, indices, axis)`` gives ``x`` back. NaN equals nothing. The values are read to
     the host.
 

@@ -107,12 +107,12 @@ def roll(
 def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tensor:
     """Repeat each element along an axis, or of the flat tensor (array API standard).
 
-    ``repeats`` is a number for all, or one for each place along the axis; a tensor of them is read
+    ``repeats`` is a number for all, or one for each index along the axis; a tensor of them is read
     to the host, because the result's shape depends on it.
 
     Raises:
         TypeError: ``repeats`` are not integers.
-        ValueError: they are negative, or not one for each place.
+        ValueError: they are negative, or not one for each index.
 
     Example:
         >>> import webtensor as wt
@@ -194,7 +194,7 @@ def unstack(x: TensorLike, axis: int = 0) -> tuple[Tensor, ...]:
 def moveaxis(
     x: TensorLike, source: int | Sequence[int], destination: int | Sequence[int]
 ) -> Tensor:
-    """Move axes to other places; the others keep their order (array API standard).
+    """Move axes to other positions; the others keep their order (array API standard).
 
     Raises:
         ValueError: an axis is out of range or named twice, or there are not as many destinations.

@@ -87,9 +87,9 @@ _SCATTER_SET: Primitive = Primitive("scatter_set", gradients=(_unreplaced, None,
 
 
 def put(x: Tensor, indices: Tensor, updates: Tensor, shape: Shape | None = None) -> Tensor:
-    """Copy of a tensor with elements replaced at their places in row-major order.
+    """Copy of a tensor with elements replaced at their indices in row-major order.
 
-    Places out of range are left out. A scalar stands for a whole tensor of ``shape``.
+    Indices out of range are left out. A scalar stands for a whole tensor of ``shape``.
     """
     shape = x.shape if shape is None else shape
     group = (prod(shape), 1, indices.size)

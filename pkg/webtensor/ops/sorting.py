@@ -63,7 +63,7 @@ def _keys(name: str, x: Tensor) -> Tensor:
 
 
 def _ordered(name: str, x: Tensor, descending: bool) -> Tensor:
-    """Places of the elements along the last axis in order."""
+    """Indices of the elements along the last axis in order."""
     keys = _keys(name, x)
     length = x.shape[-1]
     outer = prod(x.shape[:-1])

@@ -101,7 +101,7 @@ class Device:
         """Why the device is slow, if it is."""
         name = renderer(self.gl)
         if _is_software(name):
-            return f"the processor draws in the place of a graphics processor ({name})"
+            return f"the processor draws in place of a graphics processor ({name})"
         return f"the browser says that WebGL is slow here ({name})" if self._is_slow else None
 
 
@@ -178,7 +178,7 @@ def renderer(gl: Any) -> str:
 
 
 def is_emulated(gl: Any) -> bool:
-    """Whether the processor draws in the place of a graphics processor."""
+    """Whether the processor draws in place of a graphics processor."""
     return _is_software(renderer(gl))
 
 

@@ -26,7 +26,7 @@ class Device(NamedTuple):
         most_targets: how many textures a draw can write.
         can_copy: whether textures can be copied into others.
         is_half: whether floats have 16 bits.
-        is_emulated: whether the processor draws in the place of a GPU.
+        is_emulated: whether the processor draws in place of a GPU.
     """
 
     most_targets: int

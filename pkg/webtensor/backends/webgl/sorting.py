@@ -127,7 +127,7 @@ def _draw(
 def argsort_texture(
     draws: Draws, x: Value, dtype: DType, descending: bool, outer: int, length: int
 ) -> Value:
-    """Places of the elements of each row of a texture, viewed as (outer, length), in order."""
+    """Indices of the elements of each row of a texture, viewed as (outer, length), in order."""
     size = outer * length
     order = dtype, descending
     run = min(length, _BLOCK)
@@ -149,7 +149,7 @@ def argsort_texture(
 
 @kernel("argsort")
 def argsort(draws: Draws, descending: bool, outer: int, length: int) -> Value:
-    """Places of the elements of each row in order; equal ones stay as they were."""
+    """Indices of the elements of each row in order; equal ones stay as they were."""
     (x,) = draws.inputs
     return argsort_texture(draws, x, x.dtype, descending, outer, length)
 

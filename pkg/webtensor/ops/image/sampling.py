@@ -303,7 +303,7 @@ def transform(
     fill_value: float = 0,
     output_shape: Sequence[int] | None = None,
 ) -> Tensor:
-    """Warp images by projective transforms, which take places of the result to the image's.
+    """Warp images by projective transforms, which map coordinates of the result to the image's.
 
     ``image`` is (batch, height, width, channels); ``transforms`` is (batch, 8), or (1, 8) for all:
     pixel (x, y) of the result shows ``((t0 x + t1 y + t2) / p, (t3 x + t4 y + t5) / p)``, where
