@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import random
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
@@ -93,6 +94,52 @@ def test_sources_are_closed_without_blocking(name: str, kind: str):
         assert source.open == 0
 
     asyncio.run(first())
+
+
+def test_sources_that_wait_are_closed_before_the_next_element():
+    source = Source()
+    first_twice = wt.data.generator(source.numbers_async).take(1).repeat(2)
+    assert [(x, source.open) for x in first_twice] == [(0, 1), (0, 1)]
+
+    async def count() -> list[tuple[int, int]]:
+        return [(x, source.open) async for x in first_twice]
+
+    assert asyncio.run(count()) == [(0, 1), (0, 1)]
+    assert source.open == 0
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_errors_of_sources_that_wait_come_to_the_loop(name: str):
+    async def numbers() -> AsyncIterator[int]:
+        for number in range(9):
+            await asyncio.sleep(0)
+            yield number
+        raise OSError("the server is gone")
+
+    async def read() -> None:
+        async for _ in CHAINS[name](wt.data.generator(numbers)).take(200):
+            pass
+
+    with pytest.raises(OSError, match="the server is gone"):
+        list(CHAINS[name](wt.data.generator(numbers)).take(200))
+    with pytest.raises(OSError, match="the server is gone"):
+        asyncio.run(read())
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_elements_that_wait_are_those_that_do_not(name: str):
+    def read(kind: str) -> list[Any]:
+        source = wt.data.generator(getattr(Source(20), kind))
+        return [wt.tensor(x).tolist() for x in as_tensors(CHAINS[name](source).take(30))]
+
+    def as_tensors(dataset: Dataset) -> Iterator[Any]:
+        for element in dataset:
+            yield element.to_list() if isinstance(element, Dataset) else element
+
+    random.seed(1)
+    expected = read("numbers")
+    random.seed(1)
+    assert read("numbers_async") == expected
 
 
 @pytest.mark.parametrize("name", CHAINS)
