@@ -70,6 +70,9 @@ def test_dtypes_are_told_apart(backend: str) -> None:
         assert (wt.tensor([True, False]) + whole).tolist() == [2, 2]
         assert wt.abs(whole).dtype == "int32"
         assert wt.abs(real).dtype == "float32"
+        assert wt.sum(whole, 0).tolist() == 3
+        assert wt.sum(real, 0).tolist() == 4
+        assert wt.sum(wt.tensor([True, True]), 0).dtype == "int32"
 
 
 def test_what_equals_a_good_option_is_still_refused(backend: str) -> None:
@@ -101,6 +104,8 @@ def test_another_backend_between(planned_runs: list[str]) -> None:
         y = wt.relu(x) + wt.softmax(x)
         assert y.device == name
         np.testing.assert_allclose(y.numpy(), [1.952574, 0.047426], rtol=1e-5)
+    assert wt.softmax(x).device == "wasm"
+    assert planned_runs == ["softmax"]
 
 
 @pytest.fixture
@@ -132,6 +137,18 @@ def test_gradients_flow_through_planned_calls(backend: str, planned_runs: list[s
     for _ in range(3):
         assert slope(wt.tensor([[1.0, -2.0]])).tolist() == [[2, 0]]
     assert "matmul" in planned_runs
+
+
+def test_an_op_whose_primitive_takes_another_tensor_is_not_planned(backend: str) -> None:
+    own = wt.tensor([10.0, 20.0])
+
+    @plans.planned
+    def added_to_own(x: wt.Tensor, y: wt.Tensor) -> wt.Tensor:
+        return wt.add(x, own)
+
+    x, y = wt.tensor([1.0, 2.0]), wt.tensor([5.0, 6.0])
+    for _ in range(3):
+        assert added_to_own(x, y).tolist() == [11, 22]
 
 
 def test_variables_are_read_anew_and_not_held(backend: str) -> None:

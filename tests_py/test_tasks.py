@@ -264,12 +264,16 @@ def test_a_scope_in_a_context_of_its_own(no_leak: None) -> None:
     assert inside.is_disposed
 
 
-def test_tidy_refuses_asynchronous_functions(no_leak: None) -> None:
+def test_tidy_refuses_asynchronous_functions(
+    no_leak: None, recwarn: pytest.WarningsRecorder
+) -> None:
     async def compute() -> wt.Tensor:
         return wt.ones((2,))
 
     with pytest.raises(TypeError, match=r"write 'with wt.tidy\(\) as scope"):
         wt.tidy(compute)  # type: ignore[unused-coroutine]
+    gc.collect()
+    assert not recwarn.list  # of coroutines that were never awaited
 
 
 # -- tapes --------------------------------------------------------------------------------------

@@ -1,11 +1,15 @@
 """When tensors die: with their last reference, by dispose, at the end of a tidy."""
 
+import weakref
+from math import inf
 from typing import Any
 
 import pytest
 
 import webtensor as wt
 from tests_py.conftest import counts
+from webtensor.dtypes import float32
+from webtensor.engine.operands import constant
 
 
 def alive() -> int:
@@ -65,6 +69,16 @@ def test_constants_kept_for_reuse_are_not_counted(no_leak: None) -> None:
     x = wt.ones((3,))
     for number in range(2000):
         assert (x * number).shape == (3,)
+
+
+@pytest.mark.parametrize("value", [2.5, -2.5, 0.0, float("inf"), -float("inf")])
+def test_a_number_is_a_constant_that_is_reused(value: float) -> None:
+    assert constant("add", value, float32) is constant("add", value, float32)
+
+
+def test_zeros_of_both_signs_are_different_constants() -> None:
+    x = wt.tensor([1.0])
+    assert [(x / zero).tolist() for zero in (0.0, -0.0, 0.0)] == [[inf], [-inf], [inf]]
 
 
 # -- dispose ------------------------------------------------------------------------------------
@@ -271,6 +285,16 @@ def test_a_scope_lets_go_of_what_it_kept(no_leak: None) -> None:
     with wt.tidy() as scope:
         scope.keep(wt.ones(2))
     assert scope is not None
+
+
+def test_scopes_that_have_ended_are_forgotten() -> None:
+    first = wt.tidy()
+    with first:
+        pass
+    gone = weakref.ref(first)
+    del first
+    with wt.tidy():
+        assert gone() is None
 
 
 def test_keep_wants_a_tensor() -> None:
