@@ -361,3 +361,27 @@ def test_an_error_in_a_kernel_is_not_taken_for_a_missing_one() -> None:
     wt.set_backend("broken")
     with pytest.raises(KeyError, match="inside the kernel"):
         wt.exp([1.0])
+
+
+# -- operands that are on the host ----------------------------------------------------------------
+
+
+def test_operands_that_are_on_the_host_are_not_moved_to_a_gpu() -> None:
+    gpu = named("gpu")
+    gpu.computes_on_host = False
+    wt.register_backend("gpu", lambda: gpu)
+    wt.set_backend("gpu")
+    on_host, on_gpu = wt.tensor([3.0, 1.0]), wt.tensor([3.0, 1.0]) + 0
+
+    def fallbacks(x: wt.Tensor, times: int = 1) -> dict[tuple[str, str, str], int]:
+        return wt.profile(lambda: [wt.topk(x) for _ in range(times)]).fallbacks
+
+    assert fallbacks(on_host, times=3) == {("topk", "gpu", "numpy"): 3}
+    assert fallbacks(on_gpu) == {}
+    assert fallbacks(wt.ones((1,)) + 0) == {}
+    wt.env().set("WEBGL_CPU_FORWARD", False)
+    try:
+        assert fallbacks(on_host) == {}
+    finally:
+        wt.env().set("WEBGL_CPU_FORWARD", True)
+    assert wt.get_backend() == "gpu"
