@@ -8,7 +8,6 @@ Each transformation passes it on, and the functions here, which read from the la
 from __future__ import annotations
 
 import asyncio
-from asyncio import Task
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -19,7 +18,7 @@ from collections.abc import (
     Iterator,
 )
 from contextlib import closing, contextmanager
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from webtensor.engine.jspi import can_suspend, loop_runs, suspended
 from webtensor.environment import IN_BROWSER
@@ -39,47 +38,33 @@ __all__ = [
     "waiting_synchronously",
 ]
 
-Result = TypeVar("Result")
-
-#: Starts a task for a coroutine.
-Start: TypeAlias = Callable[[Coroutine[Any, Any, Any]], Task[Any]]
-#: Waits for an awaitable, and returns its result.
-Wait: TypeAlias = Callable[[Awaitable[Any]], Any]
-
 #: What ``next_of`` returns where there is no next element.
 END: Final = object()
 
+#: Starts a task.
+_Start: TypeAlias = Callable[[Coroutine[Any, Any, Any]], "asyncio.Task[Any]"]
+#: Waits for a coroutine.
+_Wait: TypeAlias = Callable[[Coroutine[Any, Any, None]], object]
+
 
 class Waiting:
-    """Comes in place of an element that has to be waited for before.
-
-    Whoever reads it calls ``settle`` or ``settle_asynchronously``; the generator that it comes from
-    then goes on with ``result``.
-    """
+    """Comes in place of an element: whoever reads it waits for ``settle``, and reads on."""
 
     __slots__ = ("_awaitable", "_error", "_result")
 
     def __init__(self, awaitable: Awaitable[Any]) -> None:
         self._awaitable = awaitable
-        self._result: Any = None
-        self._error: BaseException | None = None
+        self._error: Exception | None = None
 
-    def settle(self, wait: Wait) -> None:
-        """Wait by calling a function."""
-        try:
-            self._result = wait(self._awaitable)
-        except BaseException as error:
-            self._error = error
-
-    async def settle_asynchronously(self) -> None:
-        """Wait in a task."""
+    async def settle(self) -> None:
+        """Wait for the awaitable; its error is for the generator."""
         try:
             self._result = await self._awaitable
-        except BaseException as error:
+        except Exception as error:
             self._error = error
 
     def result(self) -> Any:
-        """Return what was waited for, or raise its error."""
+        """Return the awaitable's result, or raise its error."""
         if self._error is None:
             return self._result
         try:
@@ -96,16 +81,21 @@ class Iteration:
     """What the generators of one iteration share.
 
     Attributes:
-        can_wait: whether something waits for what has to be waited for, so that tasks can start.
-        start: starts a task for a coroutine.
-        unread: asynchronous generators that will not be read any further. They are closed before
-            the next element, as ordinary generators cannot wait for that where they are closed.
+        can_wait: whether it can wait, so that tasks can start.
+        start: starts a task.
+        unread: asynchronous generators that are read no further. They are closed before the next
+            element, as ordinary generators cannot wait for that where they are closed.
     """
 
-    def __init__(self, start: Start | None) -> None:
+    def __init__(self, start: _Start | None) -> None:
         self.can_wait = start is not None
-        self.start: Start = start or asyncio.ensure_future
+        self.start: _Start = start or asyncio.ensure_future
         self.unread: list[AsyncGenerator[Any, None]] = []
+
+    async def close_unread(self) -> None:
+        """Close the generators that are read no further."""
+        while self.unread:
+            await self.unread.pop().aclose()
 
 
 #: Begins an iteration.
@@ -156,15 +146,15 @@ async def _read_asynchronously(
     try:
         for element in elements:
             if isinstance(element, Waiting):
-                await element.settle_asynchronously()
+                await element.settle()
             else:
                 yield element
-            while iteration.unread:
-                await iteration.unread.pop().aclose()
+            if iteration.unread:
+                await iteration.close_unread()
     finally:
         elements.close()
-        while iteration.unread:
-            await iteration.unread.pop().aclose()
+        if iteration.unread:
+            await iteration.close_unread()
 
 
 def synchronously(begin: Begin) -> Generator[Any, None, None]:
@@ -173,19 +163,18 @@ def synchronously(begin: Begin) -> Generator[Any, None, None]:
     return _read(begin(iteration), iteration, _at_once)
 
 
-def _at_once(awaitable: Any) -> Any:
-    """Return the result of an awaitable that needs no event loop."""
-    step = awaitable.__await__()
+def _at_once(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine that needs no event loop."""
     try:
-        step.send(None)
-        step.throw(
+        coroutine.send(None)
+        coroutine.throw(
             RuntimeError(
                 "an element of this data set has to be waited for, but nothing says so: "
                 "make it by an asynchronous generator function, or by map_async"
             )
         )
-    except StopIteration as result:
-        return result.value
+    except StopIteration:
+        pass
 
 
 def waiting_synchronously(begin: Begin) -> Generator[Any, None, None]:
@@ -198,24 +187,24 @@ def waiting_synchronously(begin: Begin) -> Generator[Any, None, None]:
         yield from _read(begin(iteration), iteration, wait)
 
 
-def _read(elements: Elements, iteration: Iteration, wait: Wait) -> Generator[Any, None, None]:
+def _read(elements: Elements, iteration: Iteration, wait: _Wait) -> Generator[Any, None, None]:
     try:
         for element in elements:
             if isinstance(element, Waiting):
-                element.settle(wait)
+                wait(element.settle())
             else:
                 yield element
-            while iteration.unread:
-                wait(iteration.unread.pop().aclose())
+            if iteration.unread:
+                wait(iteration.close_unread())
     finally:
         elements.close()
-        while iteration.unread:
-            wait(iteration.unread.pop().aclose())
+        if iteration.unread:
+            wait(iteration.close_unread())
 
 
 @contextmanager
-def _waiter() -> Iterator[tuple[Iteration, Wait]]:
-    """Give an iteration, and a function that waits for an awaitable.
+def _waiter() -> Iterator[tuple[Iteration, _Wait]]:
+    """Give an iteration, and a function that waits for a coroutine.
 
     Raises:
         RuntimeError: an event loop runs, and Python cannot be suspended.
@@ -230,9 +219,4 @@ def _waiter() -> Iterator[tuple[Iteration, Wait]]:
             "that ends in _async"
         )
     with asyncio.Runner() as runner:
-        start = runner.get_loop().create_task
-        yield Iteration(start), lambda awaitable: runner.run(_result(awaitable))
-
-
-async def _result(awaitable: Awaitable[Result]) -> Result:
-    return await awaitable
+        yield Iteration(runner.get_loop().create_task), runner.run
