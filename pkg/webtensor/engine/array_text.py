@@ -87,7 +87,10 @@ def _float_writer(values: Iterable[float], sign: str = "-") -> _Writer:
     finite = [value for value in values if isfinite(value)]
     magnitudes = [abs(value) for value in finite if value]
     largest, smallest = max(magnitudes, default=1.0), min(magnitudes, default=1.0)
-    has_exponent = largest >= 1e6 or smallest < 1e-4 or largest / smallest > 1000
+    # NumPy compares as float32, too.
+    has_exponent = (
+        largest >= 1e6 or smallest < _as_float32(1e-4) or _as_float32(largest / smallest) > 1000
+    )
     if has_exponent:
         digits = max(len(_shortest(value).partition("e")[0].lstrip("-")) - 2 for value in finite)
         digits = max(digits, 0)
