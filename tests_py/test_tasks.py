@@ -17,6 +17,7 @@ import webtensor as wt
 from tests_py.conftest import counts
 from webtensor import keras
 from webtensor.engine.state import state
+from webtensor.engine.tasks import TaskStack
 
 
 @pytest.fixture(autouse=True)
@@ -498,3 +499,22 @@ def test_tapes_of_threads_open_and_close_independently(frequent_switches: None) 
 
     with ThreadPoolExecutor(4) as pool:
         assert set().union(*pool.map(gradients, range(4))) == {6.0}
+
+
+# -- stacks --------------------------------------------------------------------------------------
+
+
+def test_blocks_on_a_stack_may_end_in_any_order() -> None:
+    stack: TaskStack[list[int]] = TaskStack("stack")
+    first, second = [0], [0]  # equal, but different items
+    with stack.holding(first):
+        stack.push(second)
+        stack.push(first)
+        assert stack.top is first
+        stack.remove(second)
+        assert [item is first for item in stack] == [True, True]
+        assert second not in stack
+        stack.remove(first)
+        assert stack.top is first
+        stack.remove(second)  # which is not there
+    assert not stack
