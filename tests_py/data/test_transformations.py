@@ -369,6 +369,21 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         "shuffle: buffer_size must be pos",
     ),
+    "seed": (
+        lambda: UNTYPED.Dataset.range(3).shuffle(3, seed=0.5),
+        TypeError,
+        "shuffle: seed must be an integer, but got 0.5",
+    ),
+    "seed of random": (
+        lambda: UNTYPED.Dataset.random(seed="a"),
+        TypeError,
+        "random: seed must be an integer, but got 'a'",
+    ),
+    "seed of samples": (
+        lambda: UNTYPED.Dataset.sample_from_datasets([wt.data.array([1])], seed=0.5),
+        TypeError,
+        "sample_from_datasets: seed must be an integer, but got 0.5",
+    ),
     "shard": (
         lambda: UNTYPED.Dataset.range(3).shard(2, 2),
         ValueError,

@@ -16,7 +16,15 @@ from webtensor.data.signatures import TensorSpec, conforming
 from webtensor.nest import alike, is_nested, keys, map_structure
 from webtensor.ops import tensor
 
-__all__ = ["Constructors", "Rows", "Size", "generator_of", "minimum_size", "structure_of_datasets"]
+__all__ = [
+    "Constructors",
+    "Rows",
+    "Size",
+    "generator_of",
+    "minimum_size",
+    "randoms_of_iterations",
+    "structure_of_datasets",
+]
 
 #: The number of elements: ``inf`` for those without an end, None if it is unknown.
 Size = int | float | None
@@ -168,19 +176,19 @@ class Constructors:
             seed: makes them the same in each data set; by default they follow Python's ``random``.
             rerandomize_each_iteration: draw others in the next iteration.
 
+        Raises:
+            TypeError: ``seed`` is no integer.
+
         Example:
             >>> import webtensor as wt
             >>> numbers = wt.data.Dataset.random(seed=3).take(2)
             >>> [int(x) for x in numbers] == [int(x) for x in numbers]
             True
         """
-        own = Random(getrandbits(64) if seed is None else seed)
-        state = own.getstate()
+        new_random = randoms_of_iterations("random", seed, rerandomize_each_iteration)
 
         def drawn(_: Iteration) -> Elements:
-            if not rerandomize_each_iteration:
-                own.setstate(state)
-            random = Random(own.getrandbits(64))
+            random = new_random()
             while True:
                 yield tensor(random.randint(0, _LARGEST), dtype="int32")
 
@@ -233,7 +241,7 @@ class Constructors:
             rerandomize_each_iteration: choose otherwise in the next iteration; by default False.
 
         Raises:
-            TypeError: an argument is no data set.
+            TypeError: an argument is no data set, or ``seed`` no integer.
             ValueError: there are not as many weights as data sets, or a weight is negative.
 
         Example:
@@ -249,15 +257,11 @@ class Constructors:
             raise ValueError(
                 f"{name}: weights must be {len(parts)} numbers of at least 0, but are {weights!r}"
             )
-        own = Random(getrandbits(64) if seed is None else seed)
-        state = own.getstate()
+        new_random = randoms_of_iterations(name, seed, bool(rerandomize_each_iteration))
+        begins = [part._begin for part in parts]
 
         def begin(iteration: Iteration) -> Elements:
-            if not rerandomize_each_iteration:
-                own.setstate(state)
-            random = Random(own.getrandbits(64))
-            begins = [part._begin for part in parts]
-            return sources.sampled(begins, shares, random, stop_on_empty_dataset, iteration)
+            return sources.sampled(begins, shares, new_random(), stop_on_empty_dataset, iteration)
 
         return cls(begin, None, any(part.is_async for part in parts))
 
@@ -312,6 +316,23 @@ def _signature(types: Any, shapes: Any) -> Any:
         ]
         return alike(types, parts)
     return TensorSpec(shapes, types)
+
+
+def randoms_of_iterations(name: str, seed: int | None, differ: bool) -> Callable[[], Random]:
+    """Return a function that returns the ``Random`` of an iteration: the same for each, or others.
+
+    Raises:
+        TypeError: the seed is no integer.
+    """
+    own = Random(getrandbits(64) if seed is None else as_integer(name, "seed", seed))
+    state = own.getstate()
+
+    def new_random() -> Random:
+        if not differ:
+            own.setstate(state)
+        return Random(own.getrandbits(64))
+
+    return new_random
 
 
 def generator_of(

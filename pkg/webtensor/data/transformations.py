@@ -6,13 +6,12 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from inspect import iscoroutinefunction
 from math import ceil, inf
-from random import Random, getrandbits
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from webtensor.arguments import as_integer, as_positive_integer, check_callable
 from webtensor.data import batching, functions, ordering, sources
 from webtensor.data.collation import Leaf, joined, padded, rows_of
-from webtensor.data.constructors import Constructors, Rows, Size
+from webtensor.data.constructors import Constructors, Rows, Size, randoms_of_iterations
 from webtensor.data.iteration import (
     Begin,
     Elements,
@@ -330,6 +329,7 @@ class Transformations(Constructors):
             reshuffle_each_iteration: use another order in the next iteration.
 
         Raises:
+            TypeError: ``buffer_size`` or ``seed`` is no integer.
             ValueError: ``buffer_size`` is not positive.
 
         Example:
@@ -338,15 +338,11 @@ class Transformations(Constructors):
             [1, 2, 3]
         """
         size = as_positive_integer("shuffle", "buffer_size", buffer_size)
-        own = Random(getrandbits(64) if seed is None else as_integer("shuffle", "seed", seed))
-        state = own.getstate()
-
-        def shuffled(begin: Begin, iteration: Iteration) -> Elements:
-            if not reshuffle_each_iteration:
-                own.setstate(state)
-            return ordering.shuffled(begin(iteration), size, Random(own.getrandbits(64)))
-
-        return self._reordered(shuffled, self.size)
+        new_random = randoms_of_iterations("shuffle", seed, reshuffle_each_iteration)
+        return self._reordered(
+            lambda begin, iteration: ordering.shuffled(begin(iteration), size, new_random()),
+            self.size,
+        )
 
     def shard(self, num_shards: int, index: int) -> Dataset:
         """Return a data set of every ``num_shards``-th element, from ``index`` on.
