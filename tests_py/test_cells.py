@@ -28,9 +28,9 @@ def call(row: BlockRow, *tensors: wt.Tensor) -> wt.Tensor:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_row_is_its_formula(backend: str, row: BlockRow, units: int) -> None:
     tensors = operands(row, (5,), units)
-    result, wanted = call(row, *tensors), row.composed(*tensors)
-    assert result.shape == wanted.shape
-    np.testing.assert_allclose(result.numpy(), wanted.numpy(), rtol=2e-6, atol=1e-6)
+    result, expected = call(row, *tensors), row.composed(*tensors)
+    assert result.shape == expected.shape
+    np.testing.assert_allclose(result.numpy(), expected.numpy(), rtol=2e-6, atol=1e-6)
 
 
 def test_rows_may_have_more_axes(backend: str) -> None:
@@ -53,8 +53,8 @@ def test_gradient_is_that_of_the_formula(backend: str, row: BlockRow, index: int
         return wt.sum(function(*others) * weights)
 
     result = wt.grad(lambda x: loss(lambda *xs: call(row, *xs), x))(tensors[index])
-    wanted = wt.grad(lambda x: loss(row.composed, x))(tensors[index])
-    np.testing.assert_allclose(result.numpy(), wanted.numpy(), rtol=1e-5, atol=1e-6)
+    expected = wt.grad(lambda x: loss(row.composed, x))(tensors[index])
+    np.testing.assert_allclose(result.numpy(), expected.numpy(), rtol=1e-5, atol=1e-6)
 
 
 def test_second_derivative_is_that_of_the_formula(backend: str) -> None:
@@ -88,8 +88,8 @@ def test_slices_with_gaps_and_overlaps(backend: str) -> None:
     x = wt.random_normal((4, 7), seed=1)
     weights = np.arange(28, dtype="float32").reshape(4, 7)
 
-    def check(function, wanted):
-        np.testing.assert_allclose(wt.grad(function)(x).numpy(), wanted, rtol=1e-6)
+    def check(function, expected):
+        np.testing.assert_allclose(wt.grad(function)(x).numpy(), expected, rtol=1e-6)
 
     first, last = np.zeros((4, 7)), np.zeros((4, 7))
     first[:, 1:3], last[:, 5:] = weights[:, 1:3], weights[:, 5:]

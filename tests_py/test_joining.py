@@ -21,8 +21,8 @@ def check(function: Function, x: wt.Tensor) -> None:
     captured = wt.function(function)
     captured(x)
     for factor in (1.0, -0.5):
-        got, wanted = captured(x * factor), function(x * factor)
-        for ours, theirs in zip(wt.nest.flatten(got), wt.nest.flatten(wanted), strict=True):
+        got, expected = captured(x * factor), function(x * factor)
+        for ours, theirs in zip(wt.nest.flatten(got), wt.nest.flatten(expected), strict=True):
             np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-5, atol=1e-5)
 
 
@@ -149,16 +149,16 @@ SEPARATE: dict[str, tuple[Function, wt.Tensor, list[str]]] = {
 
 @pytest.mark.parametrize("name", JOINED)
 def test_joined(programs: list[Program], name: str) -> None:
-    function, x, wanted = JOINED[name]
+    function, x, expected = JOINED[name]
     check(function, x)
-    assert kernels(programs) == wanted
+    assert kernels(programs) == expected
 
 
 @pytest.mark.parametrize("name", SEPARATE)
 def test_separate(programs: list[Program], name: str) -> None:
-    function, x, wanted = SEPARATE[name]
+    function, x, expected = SEPARATE[name]
     check(function, x)
-    assert sorted(kernels(programs)) == sorted(wanted)
+    assert sorted(kernels(programs)) == sorted(expected)
 
 
 def test_a_copy_that_is_a_result_stays(programs: list[Program]) -> None:

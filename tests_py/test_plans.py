@@ -92,9 +92,9 @@ def test_zeros_have_signs(backend: str) -> None:
 
 def test_lists_among_the_options(backend: str) -> None:
     x, filter = wt.tensor(IMAGE), wt.tensor(FILTER)
-    wanted = wt.conv2d(x, filter, (2, 1), "same").tolist()
+    expected = wt.conv2d(x, filter, (2, 1), "same").tolist()
     for _ in range(2):
-        assert wt.conv2d(x, filter, [2, 1], "same").tolist() == wanted
+        assert wt.conv2d(x, filter, [2, 1], "same").tolist() == expected
 
 
 def test_another_backend_between(planned_runs: list[str]) -> None:

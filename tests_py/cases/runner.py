@@ -201,7 +201,7 @@ def tensors_of(case: dict[str, Any]) -> list[Any]:
 def evaluate(case: dict[str, Any], inputs: list[Any] | None = None) -> Any:
     """Call a case's function, or differentiate it once or twice.
 
-    ``given`` has the tensors of the case, where they are there already.
+    ``inputs`` are the tensors of the case, where they exist already.
     """
     function = function_named(case["function"])
     count = len(case["tensors"])
@@ -301,20 +301,20 @@ def ran_elsewhere(case: dict[str, Any]) -> bool:
     return bool(wt.profile(partial(evaluate, case)).fallbacks)
 
 
-def is_near(replayed: Any, wanted: Any) -> bool:
+def is_near(replayed: Any, expected: Any) -> bool:
     """Whether floats are as near as another rounding leaves them; all else must be equal.
 
     On WebGL a chain of calls is one shader, whose compiler may round less in between.
     """
-    if replayed == wanted:
+    if replayed == expected:
         return True
-    if isinstance(wanted, list):
-        return len(replayed) == len(wanted) and all(map(is_near, replayed, wanted))
-    kinds = [(result["dtype"], result["shape"]) for result in (replayed, wanted)]
-    if kinds[0] != kinds[1] or FORMATS.get(wanted["dtype"]) != "f":
+    if isinstance(expected, list):
+        return len(replayed) == len(expected) and all(map(is_near, replayed, expected))
+    kinds = [(result["dtype"], result["shape"]) for result in (replayed, expected)]
+    if kinds[0] != kinds[1] or FORMATS.get(expected["dtype"]) != "f":
         return False
     ours, theirs = (
-        memoryview(b64decode(result["elements"])).cast("f") for result in (replayed, wanted)
+        memoryview(b64decode(result["elements"])).cast("f") for result in (replayed, expected)
     )
     largest = max((abs(value) for value in theirs if abs(value) < inf), default=0.0)
     return all(
@@ -339,12 +339,12 @@ async def run_captured(cases: list[dict[str, Any]], backend: str) -> list[list[s
         try:
             function(tensors_of(case))
             replayed = await encode(function(tensors_of(case)))
-            wanted = await encode(evaluate(case))
+            expected = await encode(evaluate(case))
             has_none = any(None in programs for programs in function._programs.values())
             if has_none and not ran_elsewhere(case):
                 answer = ["error", "it has no program"]
-            elif replayed != wanted and not (backend == "webgl" and is_near(replayed, wanted)):
-                answer = ["differs", f"{replayed} instead of {wanted}"[:1000]]
+            elif replayed != expected and not (backend == "webgl" and is_near(replayed, expected)):
+                answer = ["differs", f"{replayed} instead of {expected}"[:1000]]
         except wt.CaptureError as error:
             answer = ["refused", str(error)]
         except Exception:

@@ -179,7 +179,7 @@ EXPORT(bytes_in_use) uint32_t bytes_in_use(void) { return in_use; }
 EXPORT(heap_bytes) uint32_t heap_bytes(void) { return __builtin_wasm_memory_size(0) * PAGE; }
 
 /* Room outside the heap: for geometry that kernels are called with again and again (see
- * parameters.py), and for passing a list. */
+ * geometries.py), and for passing a list. */
 #define PARAMETER_BYTES (512 * 512)
 #define EXCHANGE_BYTES 4096
 static unsigned char parameters[PARAMETER_BYTES] __attribute__((aligned(16)));

@@ -4,8 +4,8 @@ A handle is the address of the tensor's elements in the module's linear memory: 
 four bytes each (float32, int32) or one (bool: 0 or 1). The address is a multiple of 16, and the
 block belongs to the tensor up to the next multiple of 16: kernels may work on whole vectors.
 
-``memory`` allocates blocks and keeps freed ones for reuse; ``parameters`` caches geometries, which
-recur in many calls; ``host_javascript`` and ``host_wasmtime`` run the module.
+``memory`` allocates blocks and keeps freed ones for reuse; ``geometries`` caches the numbers of
+kernels that recur in many calls; ``host_javascript`` and ``host_wasmtime`` run the module.
 The kernels themselves are in ``wasm_build/source``; the modules beside this one call them.
 """
 
