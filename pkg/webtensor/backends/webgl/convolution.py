@@ -192,19 +192,33 @@ def _pixels(window: Window) -> int:
     return window.batch * window.out_height * window.out_width
 
 
+class _WindowCode(NamedTuple):
+    """A shader that walks over windows.
+
+    Attributes:
+        name: its name.
+        form: its code, with a ``BODY`` for each cell of the window.
+        body: the code for a cell.
+        lanes: those of the result and of the two operands.
+        uniforms: the names and values of integers beside the window's.
+    """
+
+    name: str
+    form: str
+    body: str
+    lanes: tuple[int, int, int]
+    uniforms: tuple[tuple[str, int], ...]
+
+
 def _run(
     draws: Draws,
-    name: str,
-    inputs: Sequence[Value],
-    size: int,
     window: Window,
-    form: str,
-    body: str,
-    lanes: tuple[int, int, int],
-    extra: tuple[tuple[str, int], ...] = (),
+    code: _WindowCode,
     epilogue: Epilogue = NO_EPILOGUE,
+    parts: int = 1,
 ) -> Value:
-    """Draw a window shader; ``lanes`` are the result's and the two operands'."""
+    """Draw a shader that walks over windows; ``parts`` results are one after the other."""
+    name, form, body, lanes, own_uniforms = code
     # Walks with loops in them would make long shaders.
     is_depthwise = body is _DEPTHWISE_FORWARD
     cells = unrolled(window, lanes[0]) if is_depthwise else None
@@ -217,16 +231,16 @@ def _run(
         code = code.replace("LANES", str(lanes[0]))
         second = "dy" if "getDy" in code else "filter_"
         sources = [Input("x", float32, lanes[1]), Input(second, float32, lanes[2])]
-        uniforms = [*WINDOW_UNIFORMS, *((key, "int") for key, _ in extra)]
+        uniforms = [*WINDOW_UNIFORMS, *((key, "int") for key, _ in own_uniforms)]
         return epilogue.added_to(Shader(name, sources, float32, lanes[0], uniforms, code))
 
     numbers = (
         *window_numbers(window),
-        *(value for _, value in extra),
+        *(value for _, value in own_uniforms),
         *epilogue.numbers(window.out_channels // lanes[0]),
     )
     key = (name, body, lanes, cells, epilogue.key)
-    return draws.run(key, shader, inputs, size, float32, *numbers)
+    return draws.run(key, shader, draws.inputs, parts * draws.size, float32, *numbers)
 
 
 #: Code, and the lanes of the result and of the two operands.
@@ -279,21 +293,10 @@ def _group(window: Window, filter: Shape) -> _Group:
     return _Group(filter[2], window.out_channels // groups, groups == 1)
 
 
-def _run_fitting(
-    draws: Draws,
-    name: str,
-    window: Window,
-    group: _Group,
-    form: str,
-    codes: _Codes,
-    begin: str,
-    epilogue: Epilogue = NO_EPILOGUE,
-) -> Value:
-    """Draw the result of a kernel by the code that fits the group."""
-    code, lanes = group.fitting(codes)
-    body = group.body(code, begin)
-    inputs, size = draws.inputs, draws.size
-    return _run(draws, name, inputs, size, window, form, body, lanes, group.numbers, epilogue)
+def _fitting(name: str, group: _Group, form: str, codes: _Codes, begin: str) -> _WindowCode:
+    """Return the shader that fits the group."""
+    body, lanes = group.fitting(codes)
+    return _WindowCode(name, form, group.body(body, begin), lanes, group.numbers)
 
 
 @kernel("conv2d", "fused_conv2d")
@@ -306,9 +309,8 @@ def conv2d(draws: Draws, window: Window, *details: Any) -> Value:
     if group.is_only and tiles_fit(draws, window):
         x, filter = draws.inputs[:2]
         return convolve_in_tiles(draws, x, filter, window, epilogue)
-    return _run_fitting(
-        draws, "conv2d", window, group, _FORWARD, _FORWARD_CODES, _FIRST_INPUT, epilogue
-    )
+    code = _fitting("conv2d", group, _FORWARD, _FORWARD_CODES, _FIRST_INPUT)
+    return _run(draws, window, code, epilogue)
 
 
 @kernel("conv2d_input_gradient")
@@ -321,9 +323,9 @@ def conv2d_input_gradient(draws: Draws, window: Window) -> Value:
         return _multiply(draws, draws.inputs, _pixels(window), *channels, transpose_b=True)
     if group.is_only and transposed_tiles_fit(draws, window):
         return convolve_transposed_in_tiles(draws, dy, filter, window)
-    return _run_fitting(
-        draws, "conv2d_input_gradient", window, group, _TO_INPUT, _TO_INPUT_CODES, _FIRST_OUTPUT
-    )
+    name = "conv2d_input_gradient"
+    code = _fitting(name, group, _TO_INPUT, _TO_INPUT_CODES, _FIRST_OUTPUT)
+    return _run(draws, window, code)
 
 
 @kernel("conv2d_filter_gradient")
@@ -337,15 +339,14 @@ def conv2d_filter_gradient(draws: Draws, window: Window) -> Value:
         x, dy = draws.inputs
         tiles = partial(filter_gradient_in_tiles, draws, x, dy, window)
         return _parts_added(draws, tiles, window)
-    return _filter_gradient(
-        draws,
+    code = _WindowCode(
         "conv2d_filter_gradient",
-        window,
         group.body(_to_filter(middle="DEPTH", channels="outChannels / LANES"), _FIRST_INPUT),
         group.body(_TO_FILTER_BODY, _FIRST_INPUT),
         (1, 1, 1) if group.width % 4 else (4, 1, 4),
         group.numbers,
     )
+    return _filter_gradient(draws, window, code)
 
 
 def _to_filter(middle: str, channels: str) -> str:
@@ -353,21 +354,12 @@ def _to_filter(middle: str, channels: str) -> str:
     return _TO_FILTER.replace("MIDDLE", middle).replace("CHANNELS", channels)
 
 
-def _filter_gradient(
-    draws: Draws,
-    name: str,
-    window: Window,
-    form: str,
-    body: str,
-    lanes: tuple[int, int, int],
-    extra: tuple[tuple[str, int], ...],
-) -> Value:
-    """Draw the gradient of a filter by a window shader."""
+def _filter_gradient(draws: Draws, window: Window, code: _WindowCode) -> Value:
+    """Draw the gradient of a filter by a shader that walks over windows."""
 
     def drawn(parts: int, part: int) -> Value:
-        numbers = (*extra, ("batchSize", window.batch), ("partSize", part))
-        size = parts * draws.size
-        return _run(draws, name, draws.inputs, size, window, form, body, lanes, numbers)
+        uniforms = (*code.uniforms, ("batchSize", window.batch), ("partSize", part))
+        return _run(draws, window, code._replace(uniforms=uniforms), parts=parts)
 
     return _parts_added(draws, drawn, window)
 
@@ -386,52 +378,36 @@ def _parts_added(draws: Draws, drawn: Callable[[int, int], Value], window: Windo
 @kernel("depthwise_conv2d", "fused_depthwise_conv2d")
 def depthwise_conv2d(draws: Draws, window: Window, *details: Any) -> Value:
     """Multiply each window by each channel's own filters."""
-    size = window.batch * window.out_height * window.out_width * window.out_channels
-    multiplier = window.out_channels // window.in_channels
-    lanes = (4, 4, 4) if multiplier == 1 and window.in_channels % 4 == 0 else (1, 1, 1)
-    return _run(
-        draws,
-        "depthwise_conv2d",
-        draws.inputs,
-        size,
-        window,
-        _FORWARD,
-        _DEPTHWISE_FORWARD,
-        lanes,
-        (("multiplier", multiplier),),
-        epilogue_of(draws.inputs, *details),
-    )
+    code = _depthwise(window, "depthwise_conv2d", _FORWARD, _DEPTHWISE_FORWARD)
+    return _run(draws, window, code, epilogue_of(draws.inputs, *details))
 
 
 @kernel("depthwise_conv2d_input_gradient")
 def depthwise_conv2d_input_gradient(draws: Draws, window: Window) -> Value:
     """Transpose of ``depthwise_conv2d`` with respect to its input."""
-    size = window.batch * window.in_height * window.in_width * window.in_channels
-    multiplier = window.out_channels // window.in_channels
-    lanes = (4, 4, 4) if multiplier == 1 and window.in_channels % 4 == 0 else (1, 1, 1)
-    return _run(
-        draws,
-        "depthwise_conv2d_input_gradient",
-        draws.inputs,
-        size,
-        window,
-        _TO_INPUT,
-        _DEPTHWISE_TO_INPUT,
-        lanes,
-        (("multiplier", multiplier),),
-    )
+    name = "depthwise_conv2d_input_gradient"
+    return _run(draws, window, _depthwise(window, name, _TO_INPUT, _DEPTHWISE_TO_INPUT))
 
 
 @kernel("depthwise_conv2d_filter_gradient")
 def depthwise_conv2d_filter_gradient(draws: Draws, window: Window) -> Value:
     """Transpose of ``depthwise_conv2d`` with respect to its filter."""
-    multiplier = window.out_channels // window.in_channels
-    name = "depthwise_conv2d_filter_gradient"
-    if multiplier == 1 and window.in_channels % 4 == 0:
-        form = _to_filter(middle="inChannels / 4", channels="1")
-        body, lanes = _DEPTHWISE_TO_FILTER_FOURS, (4, 4, 4)
+    if _has_texels_of_channels(window):
+        form, body = _to_filter(middle="inChannels / 4", channels="1"), _DEPTHWISE_TO_FILTER_FOURS
     else:
         form = _to_filter(middle="inChannels", channels="multiplier")
-        body, lanes = _DEPTHWISE_TO_FILTER, (1, 1, 1)
-    extra = (("multiplier", multiplier),)
-    return _filter_gradient(draws, name, window, form, body, lanes, extra)
+        body = _DEPTHWISE_TO_FILTER
+    code = _depthwise(window, "depthwise_conv2d_filter_gradient", form, body)
+    return _filter_gradient(draws, window, code)
+
+
+def _depthwise(window: Window, name: str, form: str, body: str) -> _WindowCode:
+    """Return the shader of a depthwise kernel."""
+    lanes = (4, 4, 4) if _has_texels_of_channels(window) else (1, 1, 1)
+    multiplier = window.out_channels // window.in_channels
+    return _WindowCode(name, form, body, lanes, (("multiplier", multiplier),))
+
+
+def _has_texels_of_channels(window: Window) -> bool:
+    """Whether each channel has one filter, and four channels are a texel."""
+    return window.out_channels == window.in_channels and window.in_channels % 4 == 0
