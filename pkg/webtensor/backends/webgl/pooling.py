@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.draws import Draws, Program, Value
@@ -111,57 +109,52 @@ _SHARE = """
 
 def _pool(
     draws: Draws,
-    name: str,
-    names: Sequence[str],
-    textures: Sequence[Value],
-    size: int,
     window: Window,
+    name: str,
+    operands: dict[str, Value],
     form: str,
     body: str,
+    size: int | None = None,
 ) -> Value:
-    """Draw a shader whose ``form`` walks over pixels, with ``body`` at each."""
+    """Draw a shader whose ``form`` walks over pixels, with ``body`` at each.
+
+    It reads operands by the names in its code. The size is the result's by default.
+    """
     lanes = 4 if window.in_channels % 4 == 0 else 1
     cells = unrolled(window, lanes) if "CELLS" in form else None
 
     def shader() -> Shader:
         code = form.replace("CELLS", over_cells(cells, "BODY")).replace("BODY", body.strip())
         code = _LANE_FUNCTIONS[lanes] + code.replace("LANES", str(lanes))
-        sources = [Input(name, float32, lanes) for name in names]
+        sources = [Input(name, float32, lanes) for name in operands]
         return Shader(name, sources, float32, lanes, WINDOW_UNIFORMS, code)
 
     program = Program((name, lanes, cells), shader)
-    return draws.draw(program, textures, size, float32, *window_numbers(window))
+    elements = draws.size if size is None else size
+    return draws.draw(program, [*operands.values()], elements, float32, *window_numbers(window))
 
 
 def _over_window(start: str, result: str) -> str:
     return _WINDOW.replace("START", start).replace("RESULT", result)
 
 
-def _out_size(window: Window) -> int:
-    return window.batch * window.out_height * window.out_width * window.out_channels
-
-
-def _in_size(window: Window) -> int:
-    return window.batch * window.in_height * window.in_width * window.in_channels
-
-
 @kernel("max_pool")
 def max_pool(draws: Draws, window: Window) -> Value:
     """Return the maximum of each window."""
-    form = _over_window(_NO_BEST, "best")
-    return _pool(draws, "max_pool", ["x"], draws.inputs, _out_size(window), window, form, _BEST)
+    (x,) = draws.inputs
+    return _pool(draws, window, "max_pool", {"x": x}, _over_window(_NO_BEST, "best"), _BEST)
 
 
 @kernel("max_pool_pick")
 def max_pool_pick(draws: Draws, window: Window) -> Value:
     """Pick from the first operand at the maximum of each window of the second."""
+    values, x = draws.inputs
     form = _over_window(f"{_NO_BEST} V picked = V(0.0);", "picked")
     body = (
         _BEST
         + "\n      picked = choose(better, getValues(pixelIndex * channels + channel), picked);"
     )
-    names, size = ["values", "x"], _out_size(window)
-    return _pool(draws, "max_pool_pick", names, draws.inputs, size, window, form, body)
+    return _pool(draws, window, "max_pool_pick", {"values": values, "x": x}, form, body)
 
 
 @kernel("max_pool_scatter")
@@ -170,31 +163,31 @@ def max_pool_scatter(draws: Draws, window: Window) -> Value:
     dy, x = draws.inputs
     form = _over_window(f"{_NO_BEST} V winner = V(0.0);", "winner")
     body = _BEST + "\n      winner = choose(better, V(float(cell)), winner);"
-    size = _out_size(window)
-    winners = _pool(draws, "max_pool_winners", ["x"], [x], size, window, form, body)
-    names, size = ["dy", "winners"], _in_size(window)
-    textures = [dy, winners]
-    return _pool(draws, "max_pool_scatter", names, textures, size, window, _OUTPUTS, _IF_WON)
+    winners = _pool(draws, window, "max_pool_winners", {"x": x}, form, body, dy.size)
+    operands = {"dy": dy, "winners": winners}
+    return _pool(draws, window, "max_pool_scatter", operands, _OUTPUTS, _IF_WON)
 
 
 @kernel("avg_pool")
 def avg_pool(draws: Draws, window: Window) -> Value:
     """Return the mean of each window, not counting padding."""
+    (x,) = draws.inputs
     form = _over_window("V total = V(0.0); int count = 0;", "total / float(count)")
     body = "total += within(getX(pixelIndex * channels + channel), inside); count += int(inside);"
-    return _pool(draws, "avg_pool", ["x"], draws.inputs, _out_size(window), window, form, body)
+    return _pool(draws, window, "avg_pool", {"x": x}, form, body)
 
 
 @kernel("avg_pool_gradient")
 def avg_pool_gradient(draws: Draws, window: Window) -> Value:
     """Spread each element evenly over its window."""
-    size = _in_size(window)
-    return _pool(draws, "avg_pool_gradient", ["dy"], draws.inputs, size, window, _OUTPUTS, _SHARE)
+    (dy,) = draws.inputs
+    return _pool(draws, window, "avg_pool_gradient", {"dy": dy}, _OUTPUTS, _SHARE)
 
 
 @kernel("dilation2d")
 def dilation2d(draws: Draws, window: Window) -> Value:
     """Return the maximum sum of each window and the filter."""
+    x, filter = draws.inputs
     body = _BEST.replace("channel);", "channel) + getFilter_(cell * channels + channel);", 1)
-    form, names, size = _over_window(_NO_BEST, "best"), ["x", "filter_"], _out_size(window)
-    return _pool(draws, "dilation2d", names, draws.inputs, size, window, form, body)
+    operands = {"x": x, "filter_": filter}
+    return _pool(draws, window, "dilation2d", operands, _over_window(_NO_BEST, "best"), body)
