@@ -323,6 +323,11 @@ class TestElements:
         ]  # fmt: skip
         assert [part.shape for part in batch] == [(2,), (2,), (2,), (2,), (2, 2), (2, 2)]
 
+    def test_text_of_two_axes_is_padded(self):
+        texts = wt.data.array([wt.tensor([["a"]]), wt.tensor([["b", "c"], ["d", "e"]])])
+        batch = texts.padded_batch(2, padding_values="-").get_single_element()
+        assert batch.tolist() == [[["a", "-"], ["-", "-"]], [["b", "c"], ["d", "e"]]]
+
     def test_lists_of_tensors_are_structures(self):
         first, second = wt.data.array([[wt.ones(2), wt.zeros(3)]] * 4).batch(4).get_single_element()
         assert first.shape == (4, 2)
