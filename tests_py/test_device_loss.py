@@ -1,4 +1,4 @@
-"""A backend whose device goes away: another takes its place, with what the host knows."""
+"""A backend whose device goes away: another takes its place, with what is on the host."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

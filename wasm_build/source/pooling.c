@@ -157,7 +157,7 @@ void max_pool(const float *x, float *out, const Window *w, int part, int parts) 
 
 /* Offsets, relative to the part's first element, of the first maximum for four channels;
  * NaN is the maximum. */
-static vi NOINLINE where_greatest(const float *x, Part part, int row_step, int column_step) {
+static vi NOINLINE argmax_of_window(const float *x, Part part, int row_step, int column_step) {
   vf best = load(x);
   vi where = vseti(0);
   for (int i = 0; i < part.rows; i++) {
@@ -181,7 +181,7 @@ void max_pool_scatter(const float *dy, const float *x, float *out, const Window 
     int offset = OFFSET_OF(part);
     if (part.rows > 0 && part.columns > 0) {
       for (int c = 0; c < channels; c += 4) {
-        vi where = where_greatest(x + offset + c, part, w->dilation_height * w->in_width * channels,
+        vi where = argmax_of_window(x + offset + c, part, w->dilation_height * w->in_width * channels,
                                   w->dilation_width * channels);
         for (int lane = 0; lane < 4 && c + lane < channels; lane++)
           out[offset + c + lane + where[lane]] += dy[c + lane];
@@ -200,7 +200,7 @@ void max_pool_pick(const float *values, const float *x, float *out, const Window
     for (int c = 0; c < channels; c += 4) {
       vi where = vseti(0);
       if (part.rows > 0 && part.columns > 0)
-        where = where_greatest(x + offset + c, part, w->dilation_height * w->in_width * channels,
+        where = argmax_of_window(x + offset + c, part, w->dilation_height * w->in_width * channels,
                                w->dilation_width * channels);
       for (int lane = 0; lane < 4 && c + lane < channels; lane++)
         out[c + lane] = part.rows > 0 && part.columns > 0
@@ -286,7 +286,7 @@ EXPORT(avg_pool_gradient) void avg_pool_gradient(const float *dy, float *out, co
 
 /* -- dilation -------------------------------------------------------------------------------- */
 
-static void NOINLINE greatest_sum(const float *x, const float *filter, float *out, Part part,
+static void NOINLINE maximum_sum(const float *x, const float *filter, float *out, Part part,
                                   int row_step, int column_step, int filter_row, int channels) {
   for (int c = 0; c < channels; c += 4) {
     vf best = vset(-VINF);
@@ -306,7 +306,7 @@ void dilation2d(const float *x, const float *filter, float *out, const Window *w
     Part window = part_at(w, row, column);
     int first_row = (window.row - row * w->stride_height + w->pad_top) / w->dilation_height;
     int first = (window.column - column * w->stride_width + w->pad_left) / w->dilation_width;
-    greatest_sum(x + OFFSET_OF(window), filter + first_row * filter_row + first * channels,
+    maximum_sum(x + OFFSET_OF(window), filter + first_row * filter_row + first * channels,
                  out + (line * w->out_width + column) * channels, window,
                  w->dilation_height * w->in_width * channels, w->dilation_width * channels,
                  filter_row, channels);

@@ -1,4 +1,4 @@
-"""Data sets: elements that are computed when they are asked for."""
+"""Data sets: elements that are computed when they are read."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ UNKNOWN_CARDINALITY: Final = -2
 
 
 class Dataset(Transformations):
-    """A sequence of elements, each computed when it is asked for.
+    """A sequence of elements, each computed when it is read.
 
     An element is a tensor, a number, text, or a tuple, dict or list of these. Methods return new
     data sets, and change nothing; each ``for`` or ``async for`` begins from the first element.
     Functions that are given to methods get the items of a tuple as separate arguments. An error
-    that they raise comes where the element is asked for, with a note that says which it is.
+    that they raise comes where the element is read, with a note that says which it is.
 
     The methods are those of ``tf.data.Dataset`` and of TensorFlow.js's ``tf.data``.
 

@@ -31,7 +31,7 @@ env().register_flag(_FLAG, lambda: True, type=BOOLEAN)
 
 
 def _is_at_hand(operand: Any) -> bool:
-    """Whether the host knows the elements, or all but knows them."""
+    """Whether the elements are on the host, or on a backend that computes there."""
     if not isinstance(operand, Tensor):
         return True
     storage = operand.storage

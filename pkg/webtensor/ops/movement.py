@@ -759,7 +759,7 @@ _MOST_CHECKED = 4096
 
 
 def host_indices(indices: Tensor) -> memoryview[Any] | None:
-    """The values of indices that the host knows, for checking them; None for no values.
+    """The values of indices that are on the host, for checking them; None for no values.
 
     Many indices that lie on a device already are trusted like those computed there, even if the
     host has them too: looking at each would take longer than most ops do with them.

@@ -100,7 +100,7 @@ def put(x: Tensor, indices: Tensor, updates: Tensor, shape: Shape | None = None)
 
 
 def _check_range(name: str, indices: Tensor, size: int) -> None:
-    """Check indices along an axis where the host knows them."""
+    """Check indices along an axis where they are on the host."""
     bounds = index_bounds(indices)
     if bounds is not None and not (-size <= bounds[0] and bounds[1] < size):
         raise IndexError(

@@ -200,7 +200,7 @@ class TextureManager:
         return sorted(in_use, key=lambda texture: texture.used)
 
     def evict(self, texture: Texture) -> None:
-        """Delete a texture whose elements the host knows; no draw that waits may need it."""
+        """Delete a texture whose elements are on the host, too; no queued draw may need it."""
         self._forget(texture)
         self.bytes -= texture.nbytes
         texture.id = -1
