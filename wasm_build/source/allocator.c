@@ -3,9 +3,9 @@
  * A block is a 16-byte header and a payload whose address and length are multiples of 16. Free
  * blocks hang in 8 lists per power of two, found through bitmaps, so that allocate and release take
  * constant time and neighbouring free blocks are always joined. The heap grows at its end, up to
- * the memory's maximum of nearly 4 GB; a margin of 64 bytes there lets kernels load whole vectors past the
- * end of a tensor. Addresses and sizes are unsigned, and free blocks may be larger than 2 GB; a block
- * in use may not, because kernels count bytes in ints.
+ * the memory's maximum of nearly 4 GB; a margin of 64 bytes there lets kernels load whole vectors
+ * past the end of a tensor. Addresses and sizes are unsigned, and free blocks may be larger than 2
+ * GB; a block in use may not, because kernels count bytes in ints.
  */
 #include "vector.h"
 

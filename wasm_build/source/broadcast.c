@@ -14,12 +14,13 @@ INLINE int step_size(const int *sizes, int rank) {
 #define REPEATED 256
 
 /* Rows of a matrix that all meet the same few elements: many at a time, with those repeated. */
-static void NOINLINE run_repeated(run_of_two *run, const byte *x, const byte *y, byte *out, int rows,
-                                  int size, int is_x_repeated, int item, int out_item) {
+static void NOINLINE run_repeated(run_of_two *run, const byte *x, const byte *y, byte *out,
+                                  int rows, int size, int is_x_repeated, int item, int out_item) {
   _Alignas(16) byte repeated[REPEATED * sizeof(float)];
   const byte *few = is_x_repeated ? x : y;
   int at_once = REPEATED / size < rows ? REPEATED / size : rows, period = size * item;
-  for (int i = 0; i < at_once * period; i++) repeated[i] = i < period ? few[i] : repeated[i - period];
+  for (int i = 0; i < at_once * period; i++)
+    repeated[i] = i < period ? few[i] : repeated[i - period];
   for (; rows > 0; rows -= at_once) {
     int count = (rows < at_once ? rows : at_once) * size;
     run(is_x_repeated ? repeated : x, is_x_repeated ? y : repeated, out, count, 1, 1);

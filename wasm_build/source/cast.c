@@ -1,5 +1,5 @@
-/* Conversion between dtypes, and filling: cast_<from>_<to>(x, out, size), fill_<dtype>(…). And bytes
- * of pixels: expand_pixels_<dtype>(rgba, out, pixels, channels). */
+/* Conversion between dtypes, and filling: cast_<from>_<to>(x, out, size), fill_<dtype>(…). And
+ * bytes of pixels: expand_pixels_<dtype>(rgba, out, pixels, channels). */
 #include "vector.h"
 
 #define CAST(NAME, IN, OUT, EXPRESSION)                                                            \
@@ -38,8 +38,9 @@ CAST(cast_int32_bool, int, byte, x != 0)
 CAST_BOOL(cast_bool_float32, float, vtofloat(x))
 CAST_BOOL(cast_bool_int32, int, x)
 
-/* The first channels of pixels of four bytes each, as numbers from 0 to 255. All four are stored, and
- * the next pixel over those that are too many; the last pixels have room for their own alone. */
+/* The first channels of pixels of four bytes each, as numbers from 0 to 255. All four are stored,
+ * and the next pixel over those that are too many; the last pixels have room for their own
+ * alone. */
 #define EXPAND_PIXELS(NAME, OUT, EXPRESSION)                                                       \
   EXPORT(NAME) void NAME(const byte *rgba, OUT *out, int pixels, int channels) {                   \
     for (int i = 0; i < pixels; i++, rgba += 4, out += channels) {                                 \

@@ -41,8 +41,8 @@ void compute_chain(const Chain *chain, int begin, int size, byte *out) {
 }
 
 EXPORT(chain)
-void chain(const int *record, byte *out, int size, byte *a, byte *b, byte *c, byte *d, byte *e, byte *f,
-           byte *g, byte *h, int part, int parts) {
+void chain(const int *record, byte *out, int size, byte *a, byte *b, byte *c, byte *d, byte *e,
+           byte *f, byte *g, byte *h, int part, int parts) {
   const Chain chain = start_chain(record, a, b, c, d, e, f, g, h);
   const int item = chain.rows->out_item;
   int begin, end;
@@ -68,13 +68,15 @@ void chain(const int *record, byte *out, int size, byte *a, byte *b, byte *c, by
 
 /* totals[c] += the sum of x * column c, lane by lane. Sums of blocks are added up, so that rounding
  * errors do not grow with all terms. */
-INLINE void add_products(const float *x, const float *const *columns, int size, vf *totals, int count) {
+INLINE void add_products(const float *x, const float *const *columns, int size, vf *totals,
+                         int count) {
   vf even[MOST_COLUMNS], odd[MOST_COLUMNS];
   for (int c = 0; c < count; c++) even[c] = odd[c] = vset(0);
   int i = 0;
   for (; i + 8 <= size; i += 8) {
     for (int c = 0; c < count; c++) even[c] = vmadd(load(x + i), load(columns[c] + i), even[c]);
-    for (int c = 0; c < count; c++) odd[c] = vmadd(load(x + i + 4), load(columns[c] + i + 4), odd[c]);
+    for (int c = 0; c < count; c++)
+      odd[c] = vmadd(load(x + i + 4), load(columns[c] + i + 4), odd[c]);
   }
   for (; i < size; i += 4) {
     for (int c = 0; c < count; c++) {
@@ -85,11 +87,11 @@ INLINE void add_products(const float *x, const float *const *columns, int size, 
   for (int c = 0; c < count; c++) totals[c] += even[c] + odd[c];
 }
 
-/* The chain computes m rows of `depth` elements; the last operand has `count` columns of that length,
- * one after the other. The record begins with the count and the depth. */
+/* The chain computes m rows of `depth` elements; the last operand has `count` columns of that
+ * length, one after the other. The record begins with the count and the depth. */
 EXPORT(chain_multiply)
-void chain_multiply(const int *record, float *out, int m, byte *a, byte *b, byte *c, byte *d, byte *e,
-                    byte *f, byte *g, byte *h, int part, int parts) {
+void chain_multiply(const int *record, float *out, int m, byte *a, byte *b, byte *c, byte *d,
+                    byte *e, byte *f, byte *g, byte *h, int part, int parts) {
   const int count = record[0], depth = record[1];
   const Chain chain = start_chain(record + 2, a, b, c, d, e, f, g, h);
   const float *right = (const float *)chain.inputs[chain.rows->operands];

@@ -24,8 +24,8 @@ INLINE Epilogue epilogue_from(const float *bias, int activation, float alpha, co
   return (Epilogue){bias ? bias + column : 0, activation, alpha, slopes + column, residual, result};
 }
 
-/* An epilogue that costs nothing where the product is still in registers: the bias is added to sums,
- * and are clipped to an interval when they are stored. */
+/* An epilogue that costs nothing where the product is still in registers: the bias is added to
+ * sums, and are clipped to an interval when they are stored. */
 typedef struct {
   const float *bias; /* 0 for zeros */
   float low, high;

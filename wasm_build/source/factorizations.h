@@ -1,9 +1,10 @@
 /* Factorizations of one matrix, for real or complex numbers: linalg.c includes this file twice.
  *
  * Before including, define: NUMBER, the type of an element; WORDS, the floats that store one;
- * OF(name), the name for this type; REAL(x), CONJUGATE(x), SQUARED(x) = |x|**2; READ(from), WRITE(to, x)
- * between floats and elements. Everything is computed in double, so that the results are as good as
- * float32 can hold, and that squaring a matrix (for its singular values) loses nothing that counts.
+ * OF(name), the name for this type; REAL(x), CONJUGATE(x), SQUARED(x) = |x|**2; READ(from),
+ * WRITE(to, x) between floats and elements. Everything is computed in double, so that the results
+ * are as good as float32 can hold, and that squaring a matrix (for its singular values) loses
+ * nothing that counts.
  *
  * Matrices are row-major unless called `columns`, which are column-major.
  */
@@ -364,9 +365,9 @@ static void OF(eigh_batch)(const float *x, float *out, NUMBER *work, int batch, 
  * k = min(m, n) and p, q = full ? m, n : k, k;
  * work: m n (twice) + k k (twice) + max(m, n)**2 + 4 max(m, n) numbers, then 2 k doubles.
  *
- * With a tall (its conjugate transpose where it is wide): the eigenvectors of a* a are V, and a V has
- * orthogonal columns, of which a QR factorization makes U, orthonormal whatever the rank. In double
- * the square's error is far below float32's. */
+ * With a tall (its conjugate transpose where it is wide): the eigenvectors of a* a are V, and a V
+ * has orthogonal columns, of which a QR factorization makes U, orthonormal whatever the rank. In
+ * double the square's error is far below float32's. */
 static void OF(svd_batch)(const float *x, float *out, NUMBER *work, int batch, int m, int n,
                           int full) {
   int wide = m < n, rows = wide ? n : m, k = wide ? m : n, count = full ? rows : k;

@@ -249,7 +249,8 @@ static int convolution_length(int n) {
 
 INLINE int is_smooth(int n) { return factor(n, 0) >= 0; }
 
-/* The roots before the sums of all stages are one less than the length; the circles fit the rest. */
+/* The roots before the sums of all stages are one less than the length; the circles fit the
+ * rest. */
 #define CIRCLES_BYTES (10 * 8 * LARGEST_RADIX)
 EXPORT(fft_plan_bytes) double fft_plan_bytes(int n) {
   double m = is_smooth(n) ? 0 : convolution_length(n);

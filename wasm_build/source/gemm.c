@@ -5,10 +5,10 @@ const float zeros[MOST_ZEROS + 4] = {0};
 /* -- tiles ----------------------------------------------------------------------------------- */
 
 /* How a tile is computed: tiles one below the other, `tiles` of them, each of all the rows that the
- * function is for. Row i of the first reads a[i * a_stride …], `depth` elements of which k at a time
- * lie together, with `skip` others between. `bias` is added to all rows, and so is what `out` has if
- * `accumulates`. Strips of rows may add a `residual`, too, whose rows lie `residual_stride` apart;
- * negative sums are then multiplied by `slopes`. */
+ * function is for. Row i of the first reads a[i * a_stride …], `depth` elements of which k at a
+ * time lie together, with `skip` others between. `bias` is added to all rows, and so is what `out`
+ * has if `accumulates`. Strips of rows may add a `residual`, too, whose rows lie `residual_stride`
+ * apart; negative sums are then multiplied by `slopes`. */
 typedef struct {
   int tiles, depth, k, skip, a_stride, stride, accumulates, residual_stride;
   const float *a, *b, *bias, *residual, *slopes;
@@ -227,8 +227,8 @@ INLINE vf sums_of_lanes(const vf x[NARROW]) {
 }
 
 /* Adds `terms` products, up to four, of each row with each column. */
-INLINE void add_products(const float *const rows[DOT_ROWS], const Columns *columns, int count, int k,
-                         int terms, vf sums[DOT_ROWS][NARROW]) {
+INLINE void add_products(const float *const rows[DOT_ROWS], const Columns *columns, int count,
+                         int k, int terms, vf sums[DOT_ROWS][NARROW]) {
   vf column[NARROW];
   for (int i = 0; i < count; i++) column[i] = load(columns->data + i * columns->size + k);
   for (int row = 0; row < DOT_ROWS; row++) {

@@ -68,7 +68,8 @@ INLINE double squared_size(complex_number x) {
 #pragma clang attribute push(__attribute__((minsize)), apply_to = function)
 
 /* `words` is 1 for real and 2 for complex numbers. */
-EXPORT(cholesky) void cholesky(const float *x, float *out, void *work, int words, int batch, int n) {
+EXPORT(cholesky)
+void cholesky(const float *x, float *out, void *work, int words, int batch, int n) {
   if (words == 1) cholesky_batch_of_reals(x, out, work, batch, n);
   else cholesky_batch_of_complexes(x, out, work, batch, n);
 }

@@ -146,8 +146,8 @@ OVERLOAD void fill_up_to(byte *from, const byte *to, int value) {
   if (from < to) __builtin_memset(from, value, to - from);
 }
 
-/* The reverse, for padding: x is read in order and spread over out. What lies between, up to `total`
- * elements, gets a value; nothing does if `total` is 0. */
+/* The reverse, for padding: x is read in order and spread over out. What lies between, up to
+ * `total` elements, gets a value; nothing does if `total` is 0. */
 #define SPREAD(NAME, TYPE)                                                                         \
   EXPORT(NAME)                                                                                     \
   void NAME(const TYPE *x, TYPE *out, const int *parameters, int total, int value) {               \

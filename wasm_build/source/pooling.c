@@ -181,8 +181,9 @@ void max_pool_scatter(const float *dy, const float *x, float *out, const Window 
     int offset = OFFSET_OF(part);
     if (part.rows > 0 && part.columns > 0) {
       for (int c = 0; c < channels; c += 4) {
-        vi where = argmax_of_window(x + offset + c, part, w->dilation_height * w->in_width * channels,
-                                  w->dilation_width * channels);
+        vi where =
+            argmax_of_window(x + offset + c, part, w->dilation_height * w->in_width * channels,
+                             w->dilation_width * channels);
         for (int lane = 0; lane < 4 && c + lane < channels; lane++)
           out[offset + c + lane + where[lane]] += dy[c + lane];
       }
@@ -201,7 +202,7 @@ void max_pool_pick(const float *values, const float *x, float *out, const Window
       vi where = vseti(0);
       if (part.rows > 0 && part.columns > 0)
         where = argmax_of_window(x + offset + c, part, w->dilation_height * w->in_width * channels,
-                               w->dilation_width * channels);
+                                 w->dilation_width * channels);
       for (int lane = 0; lane < 4 && c + lane < channels; lane++)
         out[c + lane] = part.rows > 0 && part.columns > 0
                             ? values[offset + c + lane + where[lane]]

@@ -4,10 +4,11 @@
  * Sums are pairwise, from partial sums of at
  * most BLOCK terms, so that rounding errors grow with the logarithm of the length.
  *
- * chain_reduce_<kind>_<dtype>(record, out, pieces, a, b, c, d, e, f, g, h, part, parts) reduces what a
- * chain computes, as (outer, reduced, 1), in the same order. Two ints precede the record: how long the
- * reduced axis is, and how often it is halved into pieces, which threads share. If it is, each piece
- * gives a vector, and reduce_vectors_<kind>_<dtype>(x, out, outer, halvings) reduces these.
+ * chain_reduce_<kind>_<dtype>(record, out, pieces, a, b, c, d, e, f, g, h, part, parts) reduces
+ * what a chain computes, as (outer, reduced, 1), in the same order. Two ints precede the record:
+ * how long the reduced axis is, and how often it is halved into pieces, which threads share. If it
+ * is, each piece gives a vector, and reduce_vectors_<kind>_<dtype>(x, out, outer, halvings) reduces
+ * these.
  */
 #include "chain.h"
 

@@ -1,4 +1,5 @@
-/* Running sums, products and recurrences of x, seen as (outer, length, inner), along its middle axis.
+/* Running sums, products and recurrences of x, seen as (outer, length, inner), along its middle
+ * axis.
  *
  * <kind>_<dtype>(x, out, outer, length, inner, exclusive, reverse) combines each element with those
  * before it, in their order; exclusive ones leave the element itself out.

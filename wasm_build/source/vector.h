@@ -139,10 +139,10 @@ INLINE vd vmaddd(vd x, vd y, vd z) {
 
 /* -- pinned instructions --------------------------------------------------------------------- */
 
-/* For inner loops: they stay where they are written, with constant offsets in bytes. Left to itself,
- * LLVM hoists the broadcasts of a whole step and moves additions down to where their sums are next
- * added to, which with 12 sums overflows the 16 vector registers of x86, and splits addresses into
- * extra instructions: the loop then runs at half its speed. */
+/* For inner loops: they stay where they are written, with constant offsets in bytes. Left to
+ * itself, LLVM hoists the broadcasts of a whole step and moves additions down to where their sums
+ * are next added to, which with 12 sums overflows the 16 vector registers of x86, and splits
+ * addresses into extra instructions: the loop then runs at half its speed. */
 #define LOAD_AT(TO, FROM, BYTES)                                                                   \
   __asm__ volatile("local.get %1\nv128.load %2:p2align=2\nlocal.set %0"                            \
                    : "=r"(TO)                                                                      \

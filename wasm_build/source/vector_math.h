@@ -181,7 +181,8 @@ INLINE vf reduce_angle(vf x, vi *quadrant) {
     EACH_LANE(lane) {
       if (!(magnitude[lane] >= 0x1p26f && magnitude[lane] < VINF)) continue;
       uint64_t angle = huge_angle(magnitude[lane]), nearest = (angle + (1ull << 61)) >> 62;
-      r[lane] = (float)((double)(int64_t)(angle - (nearest << 62)) * (1.5707963267948966 * 0x1p-62));
+      double turned = (double)(int64_t)(angle - (nearest << 62));
+      r[lane] = (float)(turned * (1.5707963267948966 * 0x1p-62));
       q[lane] = (int)nearest;
     }
   }
@@ -471,7 +472,8 @@ INLINE vf vremainder(vf x, vf y) {
 
 /* -- numbers by their parts ------------------------------------------------------------------ */
 
-/* In double no square of a float overflows or vanishes. Infinite where either is, even beside NaN. */
+/* In double no square of a float overflows or vanishes. Infinite where either is, even beside
+ * NaN. */
 INLINE vf vhypot(vf x, vf y) {
   vd low = vlow(x) * vlow(x) + vlow(y) * vlow(y), high = vhigh(x) * vhigh(x) + vhigh(y) * vhigh(y);
   vf root = vjoin((vd)wasm_f64x2_sqrt((v128_t)low), (vd)wasm_f64x2_sqrt((v128_t)high));
