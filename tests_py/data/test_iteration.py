@@ -108,6 +108,35 @@ def test_sources_that_wait_are_closed_before_the_next_element():
     assert source.open == 0
 
 
+@pytest.mark.parametrize("name", ["itself", "map", "batch"])
+def test_an_asynchronous_generator_is_closed_with_the_iteration(name: str):
+    closed: list[bool] = []
+
+    async def endless() -> AsyncIterator[int]:
+        try:
+            while True:
+                yield 1
+        finally:
+            closed.append(True)
+
+    generators = [endless(), endless()]  # which stay alive: no collection closes them
+    datasets = [
+        CHAINS[name](wt.data.generator(lambda source=source: source)) for source in generators
+    ]
+    elements = iter(datasets[0])
+    next(elements)
+    elements.close()
+    assert closed == [True]
+
+    async def first() -> None:
+        elements: Any = aiter(datasets[1])
+        await anext(elements)
+        await elements.aclose()
+        assert closed == [True, True]
+
+    asyncio.run(first())
+
+
 @pytest.mark.parametrize("name", CHAINS)
 def test_errors_of_sources_that_wait_come_to_the_loop(name: str):
     async def numbers() -> AsyncIterator[int]:
