@@ -472,7 +472,7 @@ def test_tensors_are_shown_as_numpy_prints_arrays(dtype: str) -> None:
     "values", [[1e6], [999_999.0], [1e-4], [9e-5], [0.5, 500.0], [0.5, 501.0], [-1e6, 1e6]]
 )
 def test_exponents_are_shown_where_numpy_shows_them(values: list[float]) -> None:
-    expected = np.array2string(np.float32(values), separator=", ")
+    expected = np.array2string(np.array(values, np.float32), separator=", ")
     assert repr(wt.tensor(values)).startswith(f"Tensor({expected}, ")
 
 

@@ -119,17 +119,14 @@ def test_an_asynchronous_generator_is_closed_with_the_iteration(name: str):
         finally:
             closed.append(True)
 
-    generators = [endless(), endless()]  # which stay alive: no collection closes them
-    datasets = [
-        CHAINS[name](wt.data.generator(lambda source=source: source)) for source in generators
-    ]
-    elements = iter(datasets[0])
+    first_source, second_source = endless(), endless()  # alive, so that no collection closes them
+    elements = iter(CHAINS[name](wt.data.generator(lambda: first_source)))
     next(elements)
     elements.close()
     assert closed == [True]
 
     async def first() -> None:
-        elements: Any = aiter(datasets[1])
+        elements: Any = aiter(CHAINS[name](wt.data.generator(lambda: second_source)))
         await anext(elements)
         await elements.aclose()
         assert closed == [True, True]
