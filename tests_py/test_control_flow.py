@@ -348,10 +348,57 @@ def test_a_gradient_within_its_own_tape_is_refused(backend: str) -> None:
         second(wt.tensor(3.0))
 
 
-def test_loops_in_batches_are_refused(backend: str) -> None:
-    doubled = wt.vmap(lambda x: wt.while_loop(lambda x: x < 9.0, lambda x: x * 2.0, x))
-    with pytest.raises(wt.CaptureError, match="differs from example to example"):
-        doubled(wt.tensor([1.0, 2.0]))
+def counted(x: wt.Tensor) -> Any:
+    """A loop that runs as often for each example."""
+    return wt.while_loop(lambda n, _: n < 3, lambda n, y: (n + 1, y * x), (0, wt.ones(())))[1]
+
+
+def singular(x: wt.Tensor) -> Any:
+    """A loop whose body is not finite for an example that has left it."""
+    return wt.while_loop(lambda y: y < 4.0, lambda y: y + 1.0 / (4.0 - y), x)
+
+
+@captured_or_not
+@pytest.mark.parametrize(
+    "function, examples",
+    [
+        (powers, [3.0, 2.0, 100.0, 1.5]),
+        (nested, [1.5, 4.0, 1.1]),
+        (decay, [[0.5, 1.5, 0.7], [0.1, 0.0, 0.1], [2.0, 2.0, 9.0]]),
+        (limited, [[1.0, 2.0], [3.0, 9.0], [9.0, 1.0]]),
+        (counted, [1.0, 2.0, -3.0]),
+        (singular, [4.0, 0.0, 3.0]),
+    ],
+)
+def test_loops_in_batches(
+    backend: str, wrap: Callable[..., Any], function: Callable[..., Any], examples: list[Any]
+) -> None:
+    values = wrap(wt.vmap(function))
+    slopes = wrap(wt.grad(lambda x: wt.sum(wt.vmap(function)(x))))
+    nest = wrap(wt.vmap(wt.vmap(function)))
+    for batch in (wt.tensor(examples), wt.tensor(examples[::-1])):
+        wanted = [wt.value_and_grad(function)(example) for example in batch]
+        wanted_values, wanted_slopes = (
+            np.stack([part.numpy() for part in parts]) for parts in zip(*wanted, strict=True)
+        )
+        np.testing.assert_allclose(values(batch).numpy(), wanted_values, 1e-6)
+        np.testing.assert_allclose(slopes(batch).numpy(), wanted_slopes, 1e-5)
+        np.testing.assert_allclose(nest(batch[None]).numpy()[0], wanted_values, 1e-6)
+
+
+def test_custom_gradients_in_loops_in_batches(backend: str) -> None:
+    @wt.custom_grad
+    def triple(x: wt.Tensor) -> Any:
+        return x * 3.0, lambda dy: dy * 10.0
+
+    tripled = wt.vmap(lambda x: wt.while_loop(lambda x: x < 9.0, triple, x))
+    slopes = wt.grad(lambda x: wt.sum(tripled(x)))(wt.tensor([1.0, 9.0, 5.0]))
+    assert slopes.tolist() == [100.0, 1.0, 10.0]
+
+
+def test_gradients_of_loops_within_batched_functions_are_refused(backend: str) -> None:
+    with pytest.raises(wt.CaptureError, match="outside of vmap"):
+        wt.vmap(wt.grad(powers))(wt.tensor([1.5, 2.0]))
 
 
 @pytest.mark.parametrize(

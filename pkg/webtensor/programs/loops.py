@@ -193,7 +193,7 @@ def record_part(
     Raises:
         CaptureError: the part cannot be recorded.
     """
-    inner = Recorder(around=recorder)
+    inner = Recorder(around=recorder, is_differentiated=recorder.is_differentiated)
 
     def record() -> tuple[View, ...]:
         # The host may have one value of a variable and not the next: no device is asked here.

@@ -440,7 +440,7 @@ class Recorder:
         was_drawing, self._is_drawing = self._is_drawing, True
         try:
             with self._unread.readable(), capturing():
-                return source()
+                return source() if self._around is None else self._around.unrecorded(source)
         finally:
             self._is_drawing = was_drawing
 

@@ -64,12 +64,15 @@ class UnreadStorages:
     @contextmanager
     def readable(self) -> Iterator[None]:
         """Let all be read within the context."""
-        for storage in self._storages:
+        unread = WeakSet[Storage](
+            storage for storage in self._storages if type(storage) is _UnreadStorage
+        )
+        for storage in unread:
             storage.__class__ = Storage
         try:
             yield
         finally:
-            for storage in self._storages:
+            for storage in unread & self._storages:
                 storage.__class__ = _UnreadStorage
 
     def release(self) -> None:

@@ -21,7 +21,7 @@ from webtensor.nest import flatten, leaves, map_structure, pack, pack_leaves
 from webtensor.ops import logical_not, stack, where, zeros_like
 from webtensor.programs.loops import record_loop
 
-__all__ = ["cond", "scan", "while_loop"]
+__all__ = ["cond", "masked_gradient", "scan", "while_loop"]
 
 Result = TypeVar("Result")
 
@@ -64,7 +64,7 @@ def cond(
     if is_recording() or recorder.is_differentiated:
         conditions = condition, logical_not(condition)
         pairs = tuple(
-            map_structure(partial(_where_taken, is_taken), operands) for is_taken in conditions
+            map_structure(partial(masked_gradient, is_taken), operands) for is_taken in conditions
         )
     results = true_fn(*pairs[0]), false_fn(*pairs[1])
     if recorder.assignments != before:
@@ -83,8 +83,8 @@ def cond(
     return result
 
 
-def _where_taken(is_taken: Tensor, operand: Any) -> Any:
-    """Return an operand to which no gradient flows from the function that is not chosen.
+def masked_gradient(is_taken: Tensor, operand: Any) -> Any:
+    """Return an operand to which no gradient flows from a function where it is not chosen.
 
     A derivative may be infinite there, and zero times infinity is no zero.
     """
@@ -122,6 +122,7 @@ def while_loop(
 
     In a captured function, each replay finds out how often. Only first derivatives flow through
     the loop there, and the loop variables of each iteration are kept for them (see ``scan``).
+    Within ``vmap``, each example's loop variables stay as they are once its condition is false.
 
     Args:
         cond: takes the loop variables, and returns a bool scalar.

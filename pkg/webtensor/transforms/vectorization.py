@@ -16,20 +16,23 @@ from webtensor.engine import Storage, Tensor, Variable, alias, as_operand, const
 from webtensor.engine.late_numbers import again
 from webtensor.errors import CaptureError
 from webtensor.nest import alike, is_nested, keys, leaves, map_structure
-from webtensor.ops import broadcast_to, moveaxis, reshape, stack
+from webtensor.ops import broadcast_to, moveaxis, reshape, stack, where
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
+from webtensor.programs.loops import Part, RecordedLoop, RecordedWayBack
 from webtensor.programs.recording import (
     CUSTOM,
     Argument,
     Custom,
     RecordedCall,
     Recorder,
+    Recording,
     Source,
     View,
     on_device,
 )
 from webtensor.shapes import normalize_axis
 from webtensor.transforms.batching_rules import Operand, batched, one_by_one
+from webtensor.transforms.control_flow import masked_gradient, while_loop
 
 __all__ = ["vmap"]
 
@@ -87,7 +90,7 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
         named = {name: _with_placeholders(value, 0, operands) for name, value in kwargs.items()}
         count = _count_of(operands)
         recorder, form, views = _recorded(function, positional, named, operands)
-        batch = _Batch(recorder, operands, count)
+        batch = _Batch(recorder.recording, operands, count, recorder)
 
         def result(part: Any, axes: Axes) -> Any:
             if is_nested(axes) or is_nested(part):
@@ -206,22 +209,31 @@ def _recorded(
 
 
 class _Batch:
-    """The replay with a batch of a function that was recorded for one example.
+    """The replay with a batch of a function, or a part of a loop, recorded for one example.
 
     Args:
-        recorder: the record of the function.
+        recording: what it does.
         operands: the tensors of its arguments.
         count: the number of examples.
+        recorder: the recorder of the function; None for a part of a loop, which has no constants
+            and draws nothing.
     """
 
-    def __init__(self, recorder: Recorder, operands: Sequence[Operand], count: int) -> None:
-        recording = recorder.recording
-        self._constants, self._operands, self._count = recorder.constants, operands, count
+    def __init__(
+        self,
+        recording: Recording,
+        operands: Sequence[Operand],
+        count: int,
+        recorder: Recorder | None = None,
+    ) -> None:
+        self._constants = recorder.constants if recorder else {}
+        self._constant_views = recorder.constant_views if recorder else {}
+        self._operands, self._count = operands, count
         #: What late numbers are, for each example, or for all where none is drawn.
         self._numbers: list[dict[int, Any]] = []
         for index in range(count if recording.drawn else 1):
             # The first example was drawn for when it was recorded.
-            numbers = {} if index else recorder.draws
+            numbers = recorder.draws if recorder and not index else {}
             for number in recording.drawn:
                 again(number, numbers)
             self._numbers.append(numbers)
@@ -231,23 +243,27 @@ class _Batch:
             value: self._begun(value, source) for value, source in recording.sources.items()
         }
         for index, call in enumerate(recording.calls):
-            self._note_constants(recorder, index)
-            if not isinstance(call, RecordedCall):
-                raise CaptureError(
-                    "vmap: how often while_loop runs differs from example to example; use scan"
+            self._note_constants(index)
+            if isinstance(call, RecordedCall):
+                compute = self._custom if call.primitive is CUSTOM else self._computed
+                self._values[call.output.value] = compute(call)
+            else:
+                results = self._loop(call)
+                self._values.update(
+                    zip((view.value for view in call.outputs), results, strict=False)
                 )
-            compute = self._custom if call.primitive is CUSTOM else self._computed
-            self._values[call.output.value] = compute(call)
-        self._note_constants(recorder, len(recording.calls))
+        self._note_constants(len(recording.calls))
 
-    def _note_constants(self, recorder: Recorder, calls: int) -> None:
+    def _note_constants(self, calls: int) -> None:
         """Tell tapes what depends only on shapes, as the function did after ``calls`` calls."""
-        for source, output in recorder.constant_views.get(calls, ()):
+        for source, output in self._constant_views.get(calls, ()):
             note_constant(self._values[source.value].tensor, self._values[output.value].tensor)
 
     def whole(self, view: View) -> Tensor:
         """Return a result for the whole batch."""
-        operand = self._viewed(view)
+        return self._whole(self._viewed(view))
+
+    def _whole(self, operand: Operand) -> Tensor:
         x = operand.tensor
         return x if operand.is_batched else broadcast_to(x, (self._count, *x.shape))
 
@@ -302,6 +318,53 @@ class _Batch:
         function = _batched_custom(compute, operands) if is_batched else compute
         return Operand(custom_grad(lambda *xs: function(xs))(*tensors), is_batched)
 
+    def _loop(self, loop: RecordedLoop | RecordedWayBack) -> Sequence[Operand]:
+        """Return the last values of a loop's variables.
+
+        If the condition differs from example to example, the body runs for all as long as it holds
+        for any; those for which it holds no longer keep their values.
+        """
+        if isinstance(loop, RecordedWayBack):
+            raise CaptureError(
+                "vmap: the function must not compute gradients through a while_loop; compute those "
+                "of the batch outside of vmap, or use scan"
+            )
+        inputs = [self._viewed(view) for view in loop.inputs]
+        count, middle = len(loop.results), len(loop.results) + len(loop.condition.outer)
+        are_batched, differs = _batched_variables(loop, [operand.is_batched for operand in inputs])
+
+        def results(part: Part, variables: Sequence[Tensor], outer: list[Operand]) -> list[Tensor]:
+            operands = [*map(Operand, variables, are_batched), *outer]
+            batch = _Batch(part.recording, operands, self._count)
+            flags = are_batched if part is loop.body else [differs]
+            return [
+                batch.whole(view) if is_batched else batch.shared(view)
+                for view, is_batched in zip(part.results, flags, strict=True)
+            ]
+
+        def condition(*variables: Tensor) -> Tensor:
+            return results(loop.condition, variables, inputs[count:middle])[0]
+
+        def body(*variables: Tensor) -> list[Tensor]:
+            return results(loop.body, variables, inputs[middle:])
+
+        def masked_body(goes_on: Tensor, *variables: Tensor) -> list[Tensor]:
+            masks = [reshape(goes_on, (-1, *(1,) * (x.ndim - 1))) for x in variables]
+            new = body(*map(masked_gradient, masks, variables))
+            new = list(map(where, masks, new, variables))
+            return [condition(*new), *new]
+
+        variables = [
+            self._whole(operand) if is_batched else operand.tensor
+            for operand, is_batched in zip(inputs[:count], are_batched, strict=True)
+        ]
+        if differs:
+            variables = [condition(*variables), *variables]
+            _, *last = while_loop(lambda mask, *_: mask.any(), masked_body, variables, loop.limit)
+        else:
+            last = while_loop(condition, body, variables, loop.limit)
+        return list(map(Operand, last, are_batched))
+
     def _computed(self, call: RecordedCall) -> Operand:
         """Return the result of an operation."""
         operands = [self._viewed(view) for view in call.inputs]
@@ -317,6 +380,37 @@ class _Batch:
             return Operand(run(call.primitive, tensors, shape, dtype, *attributes), False)
         each = [tuple(again(part, numbers) for part in call.late) for numbers in self._numbers]
         return Operand(one_by_one(call, operands, each), True)
+
+
+def _batched_variables(loop: RecordedLoop, are_batched: list[bool]) -> tuple[list[bool], bool]:
+    """Return which loop variables differ from example to example, and whether the condition does.
+
+    ``are_batched`` says it of the loop's inputs. A variable that is the same at first may differ
+    after an iteration.
+    """
+    count, middle = len(loop.results), len(loop.results) + len(loop.condition.outer)
+    while True:
+        variables = are_batched[:count]
+        (differs,) = _batched_results(loop.condition, are_batched[:middle])
+        updated = _batched_results(loop.body, [*variables, *are_batched[middle:]])
+        updated = [differs or any(pair) for pair in zip(variables, updated, strict=True)]
+        if updated == variables:
+            return variables, differs
+        are_batched = [*updated, *are_batched[count:]]
+
+
+def _batched_results(part: Part, are_batched: Sequence[bool]) -> list[bool]:
+    """Return which results of a part of a loop depend on batched arguments."""
+    depends = {
+        value: isinstance(source, Argument) and are_batched[source.number]
+        for value, source in part.recording.sources.items()
+    }
+    for call in part.recording.calls:
+        outputs = (call.output,) if isinstance(call, RecordedCall) else call.outputs
+        depends |= dict.fromkeys(
+            (view.value for view in outputs), any(depends[view.value] for view in call.inputs)
+        )
+    return [depends[view.value] for view in part.results]
 
 
 def _batched_custom(custom: Custom, operands: Sequence[Operand]) -> Custom:
