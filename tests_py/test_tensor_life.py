@@ -1,5 +1,7 @@
 """When tensors die: with their last reference, by dispose, at the end of a tidy."""
 
+import gc
+import sys
 import weakref
 from math import inf
 from typing import Any
@@ -36,6 +38,17 @@ def test_a_tensor_is_freed_with_its_last_reference(backend: str) -> None:
     assert alive() == before["num_tensors"] + 1
     del y
     assert counts() == before
+
+
+def test_a_tensor_that_was_never_made_is_dropped_quietly(
+    monkeypatch: pytest.MonkeyPatch, no_leak: None
+) -> None:
+    errors: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", errors.append)
+    with pytest.raises(TypeError, match="missing 2 required"):
+        wt.Tensor([1, 2])  # type: ignore[arg-type, call-arg]
+    gc.collect()
+    assert not errors
 
 
 def test_intermediate_results_are_freed_at_once(backend: str) -> None:

@@ -107,7 +107,11 @@ class Tensor(Operators):
             state.scopes.add(self)
 
     def __del__(self) -> None:
-        if self.storage is not DISPOSED:
+        try:
+            counts = self.storage is not DISPOSED
+        except AttributeError:  # the arguments did not fit, so that ``__init__`` never ran
+            return
+        if counts:
             state.tensors -= 1
 
     # -- what it is ---------------------------------------------------------------------------
