@@ -477,6 +477,16 @@ ERRORS = {
         ValueError,
         "batch_jacobian: the first axes",
     ),
+    "a Jacobian of complex numbers": (
+        lambda: taped("jacobian", wt.tensor([1j]), X),
+        TypeError,
+        "jacobian: what is differentiated must be real numbers",
+    ),
+    "Jacobians of complex numbers": (
+        lambda: taped("batch_jacobian", wt.tensor([[1j]]), wt.ones((1, 2))),
+        TypeError,
+        "batch_jacobian: what is differentiated must be real numbers",
+    ),
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from warnings import warn
 
 from webtensor.autodiff.functions import in_dtype_of
-from webtensor.autodiff.results import ones_like
+from webtensor.autodiff.results import ones_like, require_real
 from webtensor.autodiff.tape import IDENTITY, Tape, recording_tapes, with_zeros, zero_gradient
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, Variable, alias, as_operand
@@ -192,7 +192,8 @@ class GradientTape:
         scripts.
 
         Raises:
-            RuntimeError, TypeError, ValueError: as ``gradient``.
+            RuntimeError, ValueError: as ``gradient``.
+            TypeError: as ``gradient``, or ``target`` is complex.
 
         Example:
             >>> import webtensor as wt
@@ -206,6 +207,7 @@ class GradientTape:
         _check_unconnected("jacobian", unconnected_gradients)
         operands = _operands("jacobian", "sources", sources)
         (target,) = _operands("jacobian", "target", [target])
+        require_real("jacobian", target)
         tape = self._claim("jacobian")
         output = _value(tape, target)
         rows = [
@@ -231,7 +233,8 @@ class GradientTape:
         element of an example's target.
 
         Raises:
-            RuntimeError, TypeError: as ``gradient``.
+            RuntimeError: as ``gradient``.
+            TypeError: as ``gradient``, or ``target`` is complex.
             ValueError: target and source differ in the first axis.
 
         Example:
@@ -245,6 +248,7 @@ class GradientTape:
         """
         _check_unconnected("batch_jacobian", unconnected_gradients)
         target, operand = _operands("batch_jacobian", "target and source", [target, source])
+        require_real("batch_jacobian", target)
         if not target.shape or target.shape[:1] != operand.shape[:1]:
             raise ValueError(
                 f"batch_jacobian: the first axes of target, of shape {target.shape}, and source, "

@@ -8,7 +8,7 @@ from webtensor.autodiff.tape import IDENTITY
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, Variable, alias, as_operand
 
-__all__ = ["each_its_own", "ones_like", "require_tensor"]
+__all__ = ["each_its_own", "ones_like", "require_real", "require_tensor"]
 
 Gradient = TypeVar("Gradient", Tensor, Tensor | None)
 
@@ -19,6 +19,15 @@ def require_tensor(name: str, value: Any) -> Tensor:
     if not isinstance(value, Tensor):
         raise TypeError(f"{name}: the function must return a tensor, but returned {value!r}")
     return value
+
+
+def require_real(name: str, value: Tensor | Variable) -> None:
+    """Raise for a complex value, whose elements have no rows of a Jacobian."""
+    if value.dtype is complex64:
+        raise TypeError(
+            f"{name}: what is differentiated must be real numbers, but is complex64; take the real "
+            "and the imaginary part by themselves"
+        )
 
 
 def ones_like(tensor: Tensor) -> Tensor:

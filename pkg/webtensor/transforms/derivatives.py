@@ -8,7 +8,7 @@ from typing import Any
 
 from webtensor.arguments import check_callable
 from webtensor.autodiff.functions import grad, in_dtype_of, own_tensor
-from webtensor.autodiff.results import each_its_own, require_tensor
+from webtensor.autodiff.results import each_its_own, require_real, require_tensor
 from webtensor.autodiff.tape import Tape, with_zeros
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, TensorLike
@@ -106,11 +106,7 @@ def jacobian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Ten
         tape.watch(source)
         with tape:
             value = require_tensor("jacobian", function(source))
-        if value.dtype is complex64:
-            raise TypeError(
-                "jacobian: the function must return real numbers, but its result is complex64; "
-                "take its real and imaginary parts by themselves"
-            )
+        require_real("jacobian", value)
         shape = (*value.shape, *source.shape)
         if not prod(shape):
             return zeros(shape)
