@@ -241,10 +241,15 @@ def huber_loss(
     if not isinstance(delta, (int, float)) or not delta >= 0:
         raise ValueError(f"{name}: delta must be a non-negative number, but got {delta!r}")
     truth, guess = _labelled(name, labels, predictions)
-    error = subtract(guess, truth)
-    quadratic = clip(error, -float(delta), float(delta))
-    linear = multiply(_abs(subtract(error, quadratic)), float(delta))
-    return _reduced(name, add(multiply(square(quadratic), 0.5), linear), weights, reduction)
+    losses = huber_of_errors(subtract(guess, truth), float(delta))
+    return _reduced(name, losses, weights, reduction)
+
+
+def huber_of_errors(errors: Tensor, delta: float) -> Tensor:
+    """Return half the squares of errors up to ``delta``, which go on as their tangents."""
+    quadratic = clip(errors, -delta, delta)
+    linear = multiply(_abs(subtract(errors, quadratic)), delta)
+    return add(multiply(square(quadratic), 0.5), linear)
 
 
 def log_loss(

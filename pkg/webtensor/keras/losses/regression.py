@@ -17,6 +17,7 @@ from webtensor.keras.losses.base import (
 )
 from webtensor.keras.settings import epsilon
 from webtensor.keras.types import DTypeLike
+from webtensor.ops.losses import huber_of_errors
 
 __all__ = [
     "CosineSimilarity",
@@ -79,9 +80,7 @@ def huber(y_true: TensorLike, y_pred: TensorLike, delta: float = 1.0) -> Tensor:
 
     Huber, *Robust estimation of a location parameter*, 1964.
     """
-    error = wt.subtract(*_pair(y_true, y_pred))
-    quadratic = wt.clip(error, -delta, delta)
-    return wt.mean(wt.square(quadratic) * 0.5 + wt.abs(error - quadratic) * delta, -1)
+    return wt.mean(huber_of_errors(wt.subtract(*_pair(y_true, y_pred)), delta), -1)
 
 
 def log_cosh(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
