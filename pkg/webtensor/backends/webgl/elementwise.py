@@ -138,7 +138,7 @@ def operand_reads(
         for name, dtype, is_vector in zip(names, dtypes, are_vectors, strict=True)
     ]
     walkers = [index for index, mode in enumerate(modes) if mode in (_VECTOR, _SPLAT, _ELEMENT)]
-    uniforms = array_uniform("lengths", rank) if walkers else []
+    uniforms = array_uniform("sizes", rank) if walkers else []
     for index in walkers:
         uniforms += array_uniform(f"strides{index}", rank)
     arguments = [
@@ -169,12 +169,12 @@ def row_shader(
 
 
 def _walk(rank: int, operands: Sequence[int]) -> str:
-    """Return code that decomposes ``t`` by ``lengths`` into operands' offsets ``p…``."""
+    """Return code that decomposes ``t`` by ``sizes`` into operands' offsets ``p…``."""
     lines = ["  int rest = t;"]
     lines += [f"  int p{index} = 0;" for index in operands]
     for axis in range(rank - 1, -1, -1):
         if axis:
-            lines.append(f"  int c{axis} = split(rest, lengths[{axis}]);")
+            lines.append(f"  int c{axis} = split(rest, sizes[{axis}]);")
         else:
             lines.append("  int c0 = rest;")
         lines += [f"  p{index} += c{axis} * strides{index}[{axis}];" for index in operands]

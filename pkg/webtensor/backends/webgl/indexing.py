@@ -72,11 +72,11 @@ def flat_indices(draws: Draws, sizes: Shape) -> Value:
             column = ", ".join(f"x{texel}[{lane}]" for texel, lane in numbers)
             lines += [
                 f"  c = ivec4({column});",
-                f"  outside = max(outside, outside_of(c, lengths[{axis}]));",
-                f"  flatIndex = flatIndex * lengths[{axis}] + c;",
+                f"  outside = max(outside, outside_of(c, sizes[{axis}]));",
+                f"  flatIndex = flatIndex * sizes[{axis}] + c;",
             ]
         lines += ["  return flatIndex + (end - flatIndex) * outside;", "}"]
-        uniforms = [("end", "int"), *array_uniform("lengths", depth)]
+        uniforms = [("end", "int"), *array_uniform("sizes", depth)]
         return Shader("flat_indices", [Input("x", int32, 4)], int32, 4, uniforms, "\n".join(lines))
 
     numbers = (prod(sizes), *sizes)
@@ -92,10 +92,10 @@ def coordinates(draws: Draws, sizes: Shape) -> Value:
         lines = ["int compute(int i) {", f"  int axis = split(i, {depth});"]
         lines += ["  int rest = getX(i);", "  int coordinate = 0;"]
         for axis in range(depth - 1, 0, -1):
-            lines.append(f"  int c{axis} = split(rest, lengths[{axis}]);")
+            lines.append(f"  int c{axis} = split(rest, sizes[{axis}]);")
             lines.append(f"  coordinate = axis == {axis} ? c{axis} : coordinate;")
         lines += ["  return axis == 0 ? rest : coordinate;", "}"]
-        uniforms = array_uniform("lengths", depth)
+        uniforms = array_uniform("sizes", depth)
         code = "\n".join(lines)
         return Shader("coordinates", [Input("x", int32, 1)], int32, 1, uniforms, code)
 

@@ -26,7 +26,7 @@ SHORT_ROW = 16
 
 _RUN_CODE = """
 int find(int i, out int rest) {
-  rest = lengths[LAST];
+  rest = sizes[LAST];
   int column = split(i, rest);
   rest -= column;
   SOURCE_INDEX
@@ -53,7 +53,7 @@ _NEXT_ROWS = """
 """
 _PLAIN_CODE = """
 V compute(int i) {
-  int column = split(i, lengths[LAST]);
+  int column = split(i, sizes[LAST]);
   SOURCE_INDEX
   return READ(sourceIndex);
 }
@@ -77,7 +77,7 @@ def _strided_shader(dtype: DType, rank: int, way: int, step: int, whole: bool) -
     """
     lines = [f"int sourceIndex = offset + column * steps[{rank - 1}];"]
     lines += [
-        f"sourceIndex += split(i, lengths[{axis}]) * steps[{axis}];"
+        f"sourceIndex += split(i, sizes[{axis}]) * steps[{axis}];"
         for axis in range(rank - 2, 0, -1)
     ]
     if rank > 1:
@@ -93,7 +93,7 @@ def _strided_shader(dtype: DType, rank: int, way: int, step: int, whole: bool) -
         "STEP": str(step) if step else f"steps[{rank - 1}]",
     }.items():
         code = code.replace(word, meaning)
-    uniforms = [("offset", "int"), *array_uniform("lengths", rank), *array_uniform("steps", rank)]
+    uniforms = [("offset", "int"), *array_uniform("sizes", rank), *array_uniform("steps", rank)]
     source = Input("x", dtype, 4 if way == TEXEL else 1)
     return Shader("strided", [source], dtype, 1 if way == SINGLE else 4, uniforms, code)
 

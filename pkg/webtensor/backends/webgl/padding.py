@@ -15,23 +15,24 @@ __all__: list[str] = []
 def _collapse_padding(
     shape: Shape, source: Shape, low: Shape, step: Shape, mirrors: bool
 ) -> list[tuple[int, int, int, int]]:
-    """Merge each axis that is not padded into the one before it; return (size, own, low, step)s.
+    """Merge each axis that is not padded into the one before it.
 
-    If padding mirrors, axes are merged only if neither is padded: the mirror image of a slice is
-    not that of its elements.
+    Return the size, the size in the source, ``low`` and ``step`` of each axis that is left. If
+    padding mirrors, axes are merged only if neither is padded: the mirror image of a slice is not
+    that of its elements.
     """
     axes: list[tuple[int, int, int, int]] = []
-    for length, own, before, by in zip(shape, source, low, step, strict=True):
+    for size, source_size, before, by in zip(shape, source, low, step, strict=True):
         if (
             axes
-            and length == own
+            and size == source_size
             and axes[-1][3] == 1
             and not (mirrors and axes[-1][0] != axes[-1][1])
         ):
             outer = axes.pop()
-            axes.append((outer[0] * length, outer[1] * own, outer[2] * own, 1))
+            axes.append((outer[0] * size, outer[1] * source_size, outer[2] * source_size, 1))
         else:
-            axes.append((length, own, before, by))
+            axes.append((size, source_size, before, by))
     return axes or [(1, 1, 0, 1)]
 
 
@@ -50,8 +51,8 @@ V compute(int t) {
   int p = source(i);
   V run = getXRun(max(p, 0));
   V result = p < 0 ? V(CELL) : run;
-  bool whole = column >= 0 && column + 4 <= own[LAST];
-  whole = whole || (outside && column + low[LAST] + 4 <= lengths[LAST]);
+  bool whole = column >= 0 && column + 4 <= sourceSizes[LAST];
+  whole = whole || (outside && column + low[LAST] + 4 <= sizes[LAST]);
   for (int lane = whole ? 4 : 0; lane < 4; lane++) {
     p = source(i + lane);
     T x = getX(max(p, 0));
@@ -61,8 +62,8 @@ V compute(int t) {
 }
 """
 
-_BEYOND = "c < 0 || c >= own[AXIS]"
-_MIRRORED = "c = c < 0 ? skipped - 1 - c : min(c, 2 * own[AXIS] - 1 - skipped - c);"
+_BEYOND = "c < 0 || c >= sourceSizes[AXIS]"
+_MIRRORED = "c = c < 0 ? skipped - 1 - c : min(c, 2 * sourceSizes[AXIS] - 1 - skipped - c);"
 
 
 def _pad_shader(
@@ -77,7 +78,7 @@ def _pad_shader(
     ]
     lines += ["  int c;"] if mirrors else ["  int c;", "  bool gap = false;", "  outside = false;"]
     for axis in range(last, -1, -1):
-        lines.append(f"  c = {f'split(i, lengths[{axis}])' if axis else 'i'} - low[{axis}];")
+        lines.append(f"  c = {f'split(i, sizes[{axis}])' if axis else 'i'} - low[{axis}];")
         missing = "gap" if axis == last else "outside"
         if axis == last:
             lines.append("  column = c;")
@@ -96,7 +97,7 @@ def _pad_shader(
     code = code.replace("CELL", cell).replace("LAST", str(last))
     uniforms: list[Uniform] = [("value", "float" if dtype is float32 else "int")]
     uniforms.append(("skipped", "int"))
-    for name in ("lengths", "own", "low", "steps", "strides"):
+    for name in ("sizes", "sourceSizes", "low", "steps", "strides"):
         uniforms += array_uniform(name, len(spread))
     source = Input("x", dtype, 4 if way == TEXEL else 1)
     return Shader("pad", [source], dtype, lanes, uniforms, code)
@@ -115,13 +116,13 @@ def _pad(
         and not (mirrors and axes[-1][0] != axes[-1][1])
     ):
         way = TEXEL
-        length, own, before, _ = axes[-1]
-        axes[-1] = (length // 4, own // 4, before // 4, 1)
+        size, source_size, before, _ = axes[-1]
+        axes[-1] = (size // 4, source_size // 4, before // 4, 1)
     elif axes[-1][3] == 1 and axes[-1][1] >= SHORT_ROW:
         way = RUN
     lanes = 1 if way == SINGLE else 4
     spread = tuple(axis[3] != 1 for axis in axes)
-    own_strides = contiguous_strides(tuple(axis[1] for axis in axes))
+    source_strides = contiguous_strides(tuple(axis[1] for axis in axes))
     return draws.run(
         ("pad", x.dtype, way, spread, mirrors),
         lambda: _pad_shader(x.dtype, lanes, way, spread, mirrors),
@@ -131,7 +132,7 @@ def _pad(
         value,
         skipped or 0,
         *(axis[part] for part in range(4) for axis in axes),
-        *own_strides,
+        *source_strides,
     )
 
 
