@@ -233,6 +233,17 @@ def test_symbolic_relu_is_the_operation_of_keras() -> None:
     assert configs[0] == configs[1]
 
 
+@pytest.mark.parametrize("k", [keras, ours], ids=["keras", "ours"])
+def test_call_makes_no_variables(k: Any):
+    class Growing(k.layers.Layer):  # type: ignore[misc]
+        def call(self, inputs: Any) -> Any:
+            return inputs * self.add_weight(shape=(), initializer="ones")
+
+    for inputs in (np.ones((1, 2), "float32"), k.Input((2,))):
+        with pytest.raises(ValueError, match=r"must not make variables|cannot add new elements"):
+            Growing()(inputs)
+
+
 class Scaled(ours.layers.Layer):
     """A layer whose methods have other names for the instance."""
 

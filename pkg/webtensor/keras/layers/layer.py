@@ -214,6 +214,7 @@ class Layer(LayerState):
                     self._path = current_path()
                     self._build(parameters.input_shapes(args, kwargs))
                     self.built = True
+                self.__dict__["_is_called"] = True
                 if parameters.mask_names:
                     kwargs = {**kwargs, **_carried_masks(parameters, args, kwargs)}
                 previous_mask = kwargs.get("mask")
@@ -233,6 +234,7 @@ class Layer(LayerState):
             self._pass_masks_on(inputs, outputs, previous_mask)
             return outputs
         finally:
+            self.__dict__["_is_called"] = False
             _call_context.set(outer_context)
 
     def _converted(

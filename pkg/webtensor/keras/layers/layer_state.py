@@ -96,6 +96,8 @@ class LayerState(Operation, Configurable):
 
     built: bool
     _path: str
+    #: Whether ``call`` runs, which must not make variables.
+    _is_called: bool
     _trainable: bool
     _dtype_policy: dtype_policies.DTypePolicy
     _trainable_variables: list[EngineVariable]
@@ -110,6 +112,7 @@ class LayerState(Operation, Configurable):
         layer = super().__new__(cls, *args, **kwargs)
         for name in _LISTS:
             layer.__dict__[name] = []
+        layer.__dict__["_is_called"] = False
         return layer
 
     # -- tracking -----------------------------------------------------------------------------
@@ -190,7 +193,15 @@ class LayerState(Operation, Configurable):
         """Make a variable of this layer.
 
         The default initializer of floats is "glorot_uniform", that of other dtypes "zeros".
+
+        Raises:
+            ValueError: it is called by ``call``, which would make a variable each time.
         """
+        if self._is_called:
+            raise ValueError(
+                f"{type(self).__name__}: call must not make variables, as it would make others "
+                "each time; make them in __init__ or in build"
+            )
         weight_dtype = self.variable_dtype if dtype is None else held_dtype(dtype)
         if initializer is None:
             initializer = "glorot_uniform" if weight_dtype is float32 else "zeros"
