@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from webtensor.arguments import as_pairs_of_integers
 from webtensor.dtypes import bool_, int32, promote
 from webtensor.engine import Tensor, TensorLike, as_operand, as_operands
 from webtensor.ops.binary import multiply
@@ -72,12 +72,8 @@ def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
     return _sum(multiply(conj(x), y), axis)
 
 
-def _are_sequences(parts: Sequence[Any]) -> bool:
-    return all(hasattr(part, "__len__") for part in parts)
-
-
 def _contracted_axes(
-    x: Tensor, y: Tensor, axes: int | Sequence[Sequence[int]]
+    x: Tensor, y: Tensor, axes: int | Sequence[int | Sequence[int]]
 ) -> tuple[list[int], list[int]]:
     if isinstance(axes, int) and not isinstance(axes, bool):
         if not 0 <= axes <= min(len(x.shape), len(y.shape)):
@@ -86,15 +82,16 @@ def _contracted_axes(
                 f"{x.shape} and {y.shape}"
             )
         return list(range(len(x.shape) - axes, len(x.shape))), list(range(axes))
-    if isinstance(axes, int) or not hasattr(axes, "__len__") or not _are_sequences(axes):
+    if isinstance(axes, int) or not hasattr(axes, "__len__"):
         raise TypeError(
             f"tensordot: axes must be an integer or a pair of sequences, but got {axes!r}"
         )
     if len(axes) != 2:
         raise ValueError(f"tensordot: axes must be a pair of sequences, but got {axes!r}")
+    pairs = as_pairs_of_integers("tensordot", "axes", axes)
     names = [
         [normalize_axis("tensordot", axis, len(operand.shape)) for axis in own_axes]
-        for operand, own_axes in zip((x, y), axes, strict=True)
+        for operand, own_axes in zip((x, y), pairs, strict=True)
     ]
     if len(names[0]) != len(names[1]) or any(
         len(set(own_names)) != len(own_names) for own_names in names
@@ -106,12 +103,13 @@ def _contracted_axes(
 
 
 def tensordot(
-    x1: TensorLike, x2: TensorLike, /, *, axes: int | Sequence[Sequence[int]] = 2
+    x1: TensorLike, x2: TensorLike, /, *, axes: int | Sequence[int | Sequence[int]] = 2
 ) -> Tensor:
     """Sum of products over some axes of two tensors.
 
     ``axes`` is how many of the last axes of the first go with the first ones of the second, or a
-    pair of the axes of each. The result has the other axes of the first, then of the second.
+    pair of the axis, or the axes, of each. The result has the other axes of the first, then of the
+    second.
 
     Raises:
         TypeError: ``axes`` is something else.

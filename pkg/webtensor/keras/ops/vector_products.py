@@ -132,9 +132,6 @@ def _tensordot(x1: TensorLike, x2: TensorLike, axes: int | Sequence[int] = 2) ->
         >>> keras.ops.tensordot([[1, 2], [3, 4]], [[1, 0], [0, 1]], axes=2).item()
         5
     """
-    if not isinstance(axes, int):
-        pairs = [[axis] if isinstance(axis, int) else list(axis) for axis in axes]
-        return wt.linalg.tensordot(x1, x2, axes=pairs)
     return wt.linalg.tensordot(x1, x2, axes=axes)
 
 
