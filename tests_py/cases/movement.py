@@ -178,6 +178,7 @@ def _pad_cases() -> list[Case]:
     return [
         *cases,
         Case("pad", (floats((2, 3)), [(1, 1), (1, 1)], 2.5), _pad),
+        Case("pad", (floats((3,)), (1, 2)), np.pad),
         Case("pad", (floats((2, 3)), [(1, 1), (1, 1)], float("-inf")), _pad),
         Case("pad", (large_ints((2, 3)), [(1, 1), (1, 1)], 2**24 + 1), _pad),
         Case("pad", (bools((2, 3)), [(1, 1), (1, 1)], True), _pad),

@@ -461,8 +461,12 @@ def spread(x: Tensor, shape: Shape, low: Shape, step: Shape, value: complex) -> 
 
 
 @planned
-def pad(x: TensorLike, paddings: Sequence[Sequence[int]], constant_value: complex = 0) -> Tensor:
+def pad(
+    x: TensorLike, paddings: Sequence[int | Sequence[int]], constant_value: complex = 0
+) -> Tensor:
     """Surround a tensor with a constant: ``paddings[i]`` is (before, after) along axis ``i``.
+
+    For a single axis, ``paddings`` may be (before, after) itself.
 
     Raises:
         ValueError: not one pair of non-negative integers for each axis.
@@ -474,6 +478,8 @@ def pad(x: TensorLike, paddings: Sequence[Sequence[int]], constant_value: comple
     """
     x = as_operand("pad", x)
     pairs = as_pairs_of_integers("pad", "paddings", paddings)
+    if len(x.shape) == 1 and list(map(len, pairs)) == [1, 1]:
+        pairs = [[number for (number,) in pairs]]
     if len(pairs) != len(x.shape) or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
         raise ValueError(
             "pad: paddings must be one (before, after) pair of non-negative integers for each axis "
