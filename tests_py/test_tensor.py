@@ -371,6 +371,7 @@ def test_scalars_become_python_numbers(backend: str) -> None:
     assert float(wt.tensor(2.5)) == 2.5
     assert int(wt.tensor(7)) == 7
     assert bool(wt.tensor(0.0)) is False
+    assert bool(wt.tensor([[2]])) is True
     assert [10, 20, 30][wt.tensor(1)] == 20
     assert wt.tensor([[2.5]]).item() == 2.5
     assert wt.tensor(3).item() == 3

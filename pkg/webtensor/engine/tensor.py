@@ -330,7 +330,7 @@ class Tensor(Operators):
         return 1, 0
 
     def __bool__(self) -> bool:
-        return bool(self._scalar("bool"))
+        return bool(self.item() if self.size == 1 else self._scalar("bool"))
 
     def __int__(self) -> int:
         return int(self._scalar("int"))
