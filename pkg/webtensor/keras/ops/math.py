@@ -132,7 +132,13 @@ def _in_top_k(targets: TensorLike, predictions: TensorLike, k: int) -> Tensor:
 
 
 def _complex(x: TensorLike) -> Tensor:
-    """Return the complex tensor of a pair of real and imaginary parts."""
+    """Return the complex tensor of a pair of real and imaginary parts.
+
+    Raises:
+        ValueError: ``x`` is something else, such as a tensor of real numbers.
+    """
+    if not isinstance(x, (tuple, list)) or len(x) != 2:
+        raise ValueError("x must be a tuple of two tensors, the real and the imaginary parts")
     real, imaginary = x
     return wt.complex(wt.astype(real, float32), wt.astype(imaginary, float32))
 
