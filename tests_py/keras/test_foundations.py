@@ -113,6 +113,26 @@ def test_wrong_trees(call: Callable[[Any], Any], error: type[Exception]) -> None
 # -- variables ---------------------------------------------------------------------------------
 
 
+def test_variables_show_their_values() -> None:
+    mine, theirs = (
+        repr(k.Variable([[0.5, 1.0], [2.5, -3.0]], name="shown")) for k in (ours, keras)
+    )
+    assert mine.replace(",", "").split() == theirs.replace(",", "").split()
+
+
+def test_variables_show_no_values_where_those_must_not_be_read() -> None:
+    variable = ours.Variable(1.0, name="unread")
+    texts = []
+
+    @wt.function
+    def captured() -> Any:
+        texts.append(repr(variable))
+        return variable + 1.0
+
+    assert captured().item() == 2.0
+    assert texts == ["<Variable path=unread, shape=(), dtype=float32>"]
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -379,17 +379,21 @@ class Tensor(Operators):
         """Return what ``repr`` does; its second line begins under the end of ``prefix``."""
         if self.is_disposed:
             return f"Tensor(disposed, shape={self.shape}, dtype={self.dtype})"
+        start = "Tensor("
+        values = self._values_text(len(prefix) + len(start))
+        return f"{start}{values}, shape={self.shape}, dtype={self.dtype}, device={self.device})"
+
+    def _values_text(self, indent: int) -> str:
+        """Return the elements as text, whose further lines are indented."""
         from webtensor.engine.array_text import array_text
 
-        start = "Tensor("
         try:
             elements = self._elements()
             if self.dtype in (complex64, string_):
                 elements = python_numbers(elements, self.dtype)
-            values = array_text(elements, self.shape, self.dtype, len(prefix) + len(start))
+            return array_text(elements, self.shape, self.dtype, indent)
         except ContextLostError:
-            values = "lost"
-        return f"{start}{values}, shape={self.shape}, dtype={self.dtype}, device={self.device})"
+            return "lost"
 
     def _repr_html_(self) -> str:
         from webtensor.engine.tensor_html import tensor_html

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from webtensor import engine, keras
 from webtensor.dtypes import DType, float32
-from webtensor.engine import Storage, Tensor, TensorLike
+from webtensor.engine import Storage, Tensor, TensorLike, state
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras.allocations import claim
 from webtensor.keras.dtypes import held_dtype
@@ -191,7 +191,11 @@ class Variable(engine.Variable):
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        return f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype}>"
+        start = f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype}"
+        if state.captures or self._value.is_disposed:  # there are no elements to be read
+            return f"{start}>"
+        start = f"{start}, value="
+        return f"{start}{self._value._values_text(len(start))}>"
 
 
 def _check_arguments(
