@@ -9,7 +9,7 @@ from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.model_artifacts import ModelArtifacts
 from webtensor.io.stored_tensors import elements_of
 from webtensor.io.weights import QuantizationPatterns, Weight, check_patterns, encoded, weights_of
-from webtensor.keras.layers import Layer
+from webtensor.keras.layers import Bidirectional, Layer, TimeDistributed
 from webtensor.keras.model_budgets import making_model
 from webtensor.keras.models import Model
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
@@ -96,34 +96,37 @@ def _named_weights(model: Model) -> Iterator[tuple[str, Variable]]:
         ValueError: two layers have the same name.
     """
     identities: dict[str, int] = {}
-    for layer in _innermost_layers(model):
-        for name, variable in _layer_weights(layer):
-            if identities.setdefault(name, id(variable)) != id(variable):
-                raise ValueError(f"two weights would be called {name!r}; rename one of the layers")
-            yield name, variable
+    for name, variable in _weights_of(model, ""):
+        if identities.setdefault(name, id(variable)) != id(variable):
+            raise ValueError(f"two weights would be called {name!r}; rename one of the layers")
+        yield name, variable
 
 
-def _layer_weights(layer: Layer) -> Iterator[tuple[str, Variable]]:
-    cells = getattr(getattr(layer, "cell", None), "cells", None)
-    if cells is not None:
+def _weights_of(layer: Layer, name: str) -> Iterator[tuple[str, Variable]]:
+    """Yield the weights of a layer that is called ``name``; layers in models have their own names.
+
+    TensorFlow.js calls a wrapped layer as its wrapper.
+    """
+    if isinstance(layer, Model):
+        for inner in layer.layers:
+            yield from _weights_of(inner, inner.name)
+    elif isinstance(layer, TimeDistributed):
+        yield from _weights_of(layer.layer, name)
+    elif isinstance(layer, Bidirectional):
+        inner_name = layer.forward_layer.name.removeprefix("forward_")
+        yield from _weights_of(layer.forward_layer, f"{name}/forward_{inner_name}")
+        yield from _weights_of(layer.backward_layer, f"{name}/backward_{inner_name}")
+    elif (cells := getattr(getattr(layer, "cell", None), "cells", None)) is not None:
         for number, cell in enumerate(cells):
             for variable in cell.weights:
-                yield f"{layer.name}/RNNCell_{number}/{variable.name}", variable
-        return
-    renamed = _RENAMED.get(type(layer).__name__, {})
-    for variable in layer.weights:
-        parts = variable.path.split("/")
-        start = parts.index(layer.name) if layer.name in parts else 0
-        yield "/".join((*parts[start:-1], renamed.get(parts[-1], parts[-1]))), variable
-
-
-def _innermost_layers(model: Model) -> Iterator[Layer]:
-    """Yield the layers of a model, and in place of nested models their layers."""
-    for layer in model.layers:
-        if isinstance(layer, Model):
-            yield from _innermost_layers(layer)
-        else:
-            yield layer
+                yield f"{name}/RNNCell_{number}/{variable.name}", variable
+    else:
+        renamed = _RENAMED.get(type(layer).__name__, {})
+        for variable in layer.weights:
+            parts = variable.path.split("/")
+            start = parts.index(layer.name) + 1 if layer.name in parts else 0
+            weight_name = renamed.get(parts[-1], parts[-1])
+            yield "/".join((name, *parts[start:-1], weight_name)), variable
 
 
 # -- loading -----------------------------------------------------------------------------------
@@ -230,7 +233,7 @@ def load_weights_of(artifacts: ModelArtifacts, model: Model, budget: Budget) -> 
             for weight in weights
         ]
     _assign(model, weights, artifacts.label, refuses_more=False, refuses_missing=True)
-    for layer in _innermost_layers(model):
+    for layer in model._flatten_layers():
         if hasattr(layer, "finalize_state"):
             layer.finalize_state()
 
