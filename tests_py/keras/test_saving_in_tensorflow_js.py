@@ -50,6 +50,18 @@ def check(model: Any, shapes: list[tuple[int, ...]], folder: Path, node: NodePro
 @pytest.mark.parametrize(
     "shape, make",
     [
+        ((7, 6, 3), lambda: L.GlobalAveragePooling2D(keepdims=True)),
+        ((6, 3), lambda: L.GlobalMaxPooling1D(keepdims=True)),
+        ((5, 6, 7), lambda: L.GlobalMaxPooling2D(keepdims=True, data_format="channels_first")),
+        ((5,), L.Flatten),
+        ((5,), lambda: L.ReLU(negative_slope=0.2)),
+        ((5,), lambda: L.ReLU(threshold=0.3)),
+        ((6, 7, 3), lambda: L.CenterCrop(3, 4)),
+        ((4, 5, 3), lambda: L.PReLU(shared_axes=[-1])),
+        ((4, 5), lambda: L.Softmax(axis=[-1])),
+        ((4, 5), lambda: L.Softmax(axis=[1, 2])),
+        ((4, 5), lambda: L.BatchNormalization(axis=2)),
+        ((2, 6, 4), lambda: L.TimeDistributed(L.GlobalAveragePooling1D(keepdims=True))),
         ((6, 4), lambda: L.Bidirectional(L.LSTM(3), backward_layer=L.LSTM(3, go_backwards=True))),
         ((6, 4), lambda: L.TimeDistributed(keras.Sequential([keras.Input((4,)), L.Dense(2)]))),
         ((2, 6, 4), lambda: L.TimeDistributed(L.TimeDistributed(L.Dense(3)))),
@@ -62,6 +74,44 @@ def test_layer(shape: tuple[int, ...], make: Callable[[], Any], tmp_path: Path, 
     check(keras.Sequential([keras.Input(shape), make()]), [shape], tmp_path, node)
 
 
+def encoder_and_decoder() -> Network:
+    x, y = keras.Input((5, 3)), keras.Input((4, 2))
+    _, *states = L.LSTM(3, return_state=True)(x)
+    sequences = L.LSTM(3, return_sequences=True)(y, initial_state=states)
+    return keras.Model([x, y], L.TimeDistributed(L.Dense(2))(sequences)), [(5, 3), (4, 2)]
+
+
+def states_of_gru() -> Network:
+    x, y = keras.Input((5, 3)), keras.Input((4, 2))
+    first = L.GRU(3, return_state=True, return_sequences=True, reset_after=False)
+    sequences, state = first(x)
+    second = L.GRU(3, return_state=True, reset_after=False)(y, initial_state=state)
+    return keras.Model([x, y], [sequences, *second]), [(5, 3), (4, 2)]
+
+
+def states_of_both_directions() -> Network:
+    symbols = [keras.Input((5, 3)), *(keras.Input((3,)) for _ in range(4))]
+    outputs = L.Bidirectional(L.LSTM(3))(symbols[0], initial_state=symbols[1:])
+    return keras.Model(symbols, outputs), [(5, 3), *[(3,)] * 4]
+
+
+def squeeze_and_excite() -> Network:
+    x = keras.Input((6, 6, 4))
+    y = L.GlobalAveragePooling2D(keepdims=True)(x)
+    y = L.Conv2D(4, 1, activation="sigmoid")(L.Conv2D(2, 1, activation="relu")(y))
+    return keras.Model(x, L.Multiply()([x, y])), [(6, 6, 4)]
+
+
+def words(body: Callable[[Any], Any]) -> Callable[[], Network]:
+    """A network of what a function makes of embedded words, of which 0 is masked."""
+
+    def make() -> Network:
+        x = keras.Input((6,), dtype="int32")
+        return keras.Model(x, body(L.Embedding(5, 4, mask_zero=True)(x))), [(6,)]
+
+    return make
+
+
 def frames() -> Network:
     image = keras.Input((6, 6, 2))
     y = L.Flatten()(L.BatchNormalization()(L.Conv2D(2, 2)(image)))
@@ -72,7 +122,17 @@ def frames() -> Network:
 
 
 NETWORKS = {
+    "encoder and decoder": encoder_and_decoder,
+    "states of GRU": states_of_gru,
+    "states of both directions": states_of_both_directions,
+    "squeeze and excite": squeeze_and_excite,
     "frames": frames,
+    "masked sequences": words(lambda x: L.LSTM(3)(L.Dropout(0.2)(x))),
+    "masked, both directions": words(
+        lambda x: L.Bidirectional(L.GRU(2, reset_after=False))(L.Dense(3)(x))
+    ),
+    "masks along time": words(lambda x: L.LSTM(3)(L.Concatenate(axis=1)([x, x]))),
+    "masked sum": words(lambda x: L.Add()([x, L.Dense(4)(x)])),
 }
 
 

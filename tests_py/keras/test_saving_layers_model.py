@@ -572,7 +572,18 @@ def test_fewer_weights_than_the_model_has():
             "no activation 'LeakyReLU', which Dense has",
         ),
         (lambda api: api.layers.GroupNormalization(2), "no layer GroupNormalization"),
-        (lambda api: api.layers.ReLU(negative_slope=0.1), "no negative_slope=0.1 of ReLU"),
+        (lambda api: api.layers.ReLU(1.0, negative_slope=0.1), "no negative_slope=0.1 of ReLU"),
+        (lambda api: api.layers.Dense(2, name="my layer"), "does not allow the name 'my layer'"),
+        (
+            lambda api: api.layers.Dense(
+                2, kernel_regularizer=api.regularizers.OrthogonalRegularizer()
+            ),
+            "no OrthogonalRegularizer, which is the kernel_regularizer of Dense",
+        ),
+        (
+            lambda api: api.layers.Dense(2, kernel_constraint="unit_norm"),
+            "weight '.*kernel' does not satisfy its constraint",
+        ),
     ],
 )
 def test_what_tensorflow_js_lacks(make: Any, message: str):
@@ -607,6 +618,23 @@ def test_what_tensorflow_js_lacks(make: Any, message: str):
         ((5, 5, 2), lambda api: api.DepthwiseConv2D(2, dilation_rate=2), "no dilation_rate="),
         ((5, 5, 2), lambda api: api.Conv2DTranspose(2, 2, dilation_rate=2), "no dilation_rate="),
         ((2, 2, 1), lambda api: api.UpSampling2D(interpolation="bilinear"), "no interpolation="),
+        ((3, 2), lambda api: api.BatchNormalization(axis=1), "no axis=1 of BatchNormalization"),
+        ((2, 2, 2, 1), lambda api: api.BatchNormalization(), "no inputs of 5 dimensions of Batch"),
+        ((3, 2), lambda api: api.Softmax(axis=[1]), "no axis=1 of Softmax"),
+        ((None, 2), lambda api: api.GlobalMaxPooling1D(keepdims=True), "no keepdims=True for"),
+        ((3, 3, 1), lambda api: api.CenterCrop(4, 2), "no height=4 for inputs of size 3"),
+        ((3, 2), lambda api: api.Bidirectional(api.RNN(api.LSTMCell(2))), "no layer of class RNN"),
+        (
+            (2, 2, 2, 1),
+            lambda api: api.Conv3DTranspose(1, 2, strides=3, padding="same"),
+            "no strides larger than kernel_size",
+        ),
+        (
+            (2, 4, 4),
+            lambda api: api.SeparableConv2D(2, 2, data_format="channels_first"),
+            "no data_format='channels_first' of SeparableConv2D",
+        ),
+        ((4, 4, 1), lambda api: api.Resizing(2, 2), "a layer Resizing, of which .* fails in each"),
     ],
 )
 def test_arguments_that_tensorflow_js_lacks(shape: tuple[int, ...], make: Any, message: str):
@@ -645,6 +673,49 @@ def test_initializers_of_lecun_are_written_as_tensorflow_js_does(distribution: s
         "config": {"scale": 1.0, "mode": "fan_in", "distribution": distribution, "seed": None},
     }
     ours.saving.load_layers_model(files)
+
+
+def words(*layers: Any) -> Any:
+    """A network whose first layer masks its inputs."""
+    embedding = ours.layers.Embedding(5, 4, mask_zero=True)
+    return ours.Sequential([ours.Input((6,), dtype="int32"), embedding, *layers])
+
+
+def merged_words(merge: Any) -> Any:
+    x = ours.Input((6,), dtype="int32")
+    masked = ours.layers.Embedding(5, 4, mask_zero=True)(x)
+    y = merge([masked, ours.layers.Embedding(5, 4)(x)])
+    return ours.Model(x, ours.layers.LSTM(3)(y))
+
+
+@pytest.mark.parametrize(
+    "make, layer",
+    [
+        (lambda api: words(api.GlobalAveragePooling1D()), "GlobalAveragePooling1D"),
+        (lambda api: words(api.Bidirectional(api.LSTM(2, return_sequences=True))), "Bidirectional"),
+        (lambda api: words(api.LSTM(2, zero_output_for_mask=True)), "LSTM"),
+        (lambda api: merged_words(api.Add()), "LSTM"),
+        (lambda api: merged_words(api.Concatenate()), "LSTM"),
+    ],
+)
+def test_masks_that_tensorflow_js_uses_otherwise(make: Any, layer: str):
+    model = make(ours.layers)
+    with pytest.raises(ValueError, match=rf"the masked inputs of layer '.*' \({layer}\)"):
+        ours.saving.layers_model_files(model)
+
+
+def test_a_layer_in_two_models():
+    core = ours.Sequential([ours.Input((4,)), ours.layers.Dense(4, name="d")])
+    middle = ours.Sequential([ours.Input((4,)), core])
+    x = ours.Input((4,))
+    with pytest.raises(ValueError, match="the layer of 'd/kernel' is in two models"):
+        ours.saving.layers_model_files(ours.Model(x, core(middle(x))))
+
+
+def test_operations_beside_layers():
+    x = ours.Input((4,))
+    with pytest.raises(ValueError, match=r"no operations beside layers, but .* Multiply of keras"):
+        ours.saving.layers_model_files(ours.Model(x, x * 2))
 
 
 def test_optimizers_and_losses_that_tensorflow_js_lacks():

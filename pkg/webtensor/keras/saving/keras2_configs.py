@@ -17,7 +17,7 @@ from webtensor.keras.registry import register_keras_serializable
 from webtensor.keras.types import Config
 from webtensor.ops import clip, image
 
-__all__ = ["CONTAINERS", "is_old", "modernized", "old_hard_sigmoid"]
+__all__ = ["CONTAINERS", "WITH_INITIAL_STATE", "is_old", "modernized", "old_hard_sigmoid"]
 
 #: Models that can be layers. Making such a model counts as its first call.
 CONTAINERS = frozenset({"Functional", "Model", "Sequential"})
@@ -95,7 +95,7 @@ _NULL_IS_DEFAULT = frozenset(
 )
 _RECURRENT = frozenset({"GRU", "GRUCell"})
 #: Layers whose inputs but the first are the initial state.
-_WITH_INITIAL_STATE = frozenset(
+WITH_INITIAL_STATE = frozenset(
     {"Bidirectional", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN"}
 )
 
@@ -358,7 +358,7 @@ class _Connections:
             return converted
         kwargs = histories[0][3] if histories and len(histories[0]) > 3 else {}
         new_kwargs = self._argument(kwargs)
-        has_state = len(histories) > 1 and _current_class_name(layer) in _WITH_INITIAL_STATE
+        has_state = len(histories) > 1 and _current_class_name(layer) in WITH_INITIAL_STATE
         if not isinstance(new_kwargs, dict) or (new_kwargs == kwargs and not has_state):
             return converted
         inputs = [self._symbol(history) for history in histories]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from webtensor import ops
 from webtensor.engine import Variable
 from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.model_artifacts import ModelArtifacts
@@ -35,6 +36,8 @@ FORMAT = "layers-model"
 
 #: Weights that have another name in Keras 2 and TensorFlow.js, by the class of the layer.
 _RENAMED = {"DepthwiseConv2D": {"kernel": "depthwise_kernel"}}
+#: How far elements of weights may be from satisfying their constraint.
+_CONSTRAINT_TOLERANCE = 1e-4
 #: The version that TensorFlow.js writes into such files.
 _KERAS_VERSION = "tfjs-layers 4.22.0"
 
@@ -57,7 +60,14 @@ def artifacts_of(
         "keras_version": _KERAS_VERSION,
         "backend": "tensor_flow.js",
     }
-    names = {id(variable): name for name, variable in _named_weights(model)}
+    names: dict[int, str] = {}
+    for name, variable in _named_weights(model):
+        if id(variable) in names:
+            raise ValueError(
+                f"the layer of {name!r} is in two models, and TensorFlow.js would make two layers "
+                "of it"
+            )
+        names[id(variable)] = name
     variables = list(model.trainable_weights)
     if not trainable_only:
         variables += model.non_trainable_weights
@@ -66,6 +76,7 @@ def artifacts_of(
             raise ValueError(
                 f"TensorFlow.js has no weights of a model's own, such as {variable.path!r}"
             )
+        _check_constraint(variable)
     weights = [Weight(names[id(variable)], variable.value) for variable in variables]
     training = None
     if include_optimizer:
@@ -87,6 +98,20 @@ def artifacts_of(
         weight_data=pieces,
         label=f"model {model.name!r}",
     )
+
+
+def _check_constraint(variable: Variable) -> None:
+    """Refuse a weight that its constraint changes, as TensorFlow.js does when it loads a model."""
+    constraint = getattr(variable, "constraint", None)
+    if constraint is None:
+        return
+    value = variable.value
+    difference = float(ops.max(ops.abs(constraint(value) - value)))
+    if difference > _CONSTRAINT_TOLERANCE:
+        raise ValueError(
+            f"weight {variable.path!r} does not satisfy its constraint, which TensorFlow.js "
+            "applies when it loads a model: train the model, or assign variable.constraint(value)"
+        )
 
 
 def _named_weights(model: Model) -> Iterator[tuple[str, Variable]]:

@@ -1,20 +1,23 @@
 """Configurations as TensorFlow.js reads them, which are those of Keras 2.
 
-Layers and arguments that TensorFlow.js does not have are refused when a model is saved, rather than
-when it is loaded.
+Layers and arguments that TensorFlow.js does not have are written as others that compute the same
+(``equivalents``), or refused when a model is saved, rather than when it is loaded.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
+from webtensor.keras.layers import Layer
 from webtensor.keras.models import Model
 from webtensor.keras.models.carried_masks import carried_masks_left_out
 from webtensor.keras.names import nearest
 from webtensor.keras.registry import serialize_keras_object
-from webtensor.keras.saving.keras2_configs import CONTAINERS
-from webtensor.keras.types import Config
+from webtensor.keras.saving.keras2_configs import CONTAINERS, WITH_INITIAL_STATE
+from webtensor.keras.saving.layers_model.equivalents import check_masks, equivalent, lacking
+from webtensor.keras.types import Config, Shape
 
 __all__ = ["topology_of"]
 
@@ -35,7 +38,6 @@ _LAYERS = frozenset(
         "BatchNormalization",
         "Bidirectional",
         "CategoryEncoding",
-        "CenterCrop",
         "Concatenate",
         "Conv1D",
         "Conv2D",
@@ -79,13 +81,13 @@ _LAYERS = frozenset(
         "RepeatVector",
         "Rescaling",
         "Reshape",
-        "Resizing",
         "SeparableConv2D",
         "SimpleRNN",
         "SimpleRNNCell",
         "Softmax",
         "SpatialDropout1D",
         "StackedRNNCells",
+        "ThresholdedReLU",
         "TimeDistributed",
         "UpSampling2D",
         "ZeroPadding2D",
@@ -130,10 +132,21 @@ _OMITTED = frozenset(
         "zero_output_for_mask",
     }
 )
+#: The initializers, regularizers and constraints of TensorFlow.js.
+_OBJECTS = frozenset(
+    {
+        *("Constant", "GlorotNormal", "GlorotUniform", "HeNormal", "HeUniform", "Identity"),
+        *("L1L2", "MaxNorm", "MinMaxNorm", "NonNeg", "Ones", "Orthogonal", "RandomNormal"),
+        *("RandomUniform", "TruncatedNormal", "UnitNorm", "VarianceScaling", "Zeros"),
+    }
+)
+#: The names that TensorFlow.js allows.
+_NAME = re.compile(r"[A-Za-z0-9][-A-Za-z0-9._/]*")
 #: The values of arguments that TensorFlow.js does not have, but behaves as if it had.
 _REQUIRED_VALUES: _RequiredValues = {
     "activity_regularizer": (None,),
     "groups": (1,),
+    "keepdims": (False,),
     "lora_rank": (None,),
     "output_padding": (None,),
     "renorm": (False,),
@@ -155,6 +168,7 @@ _REQUIRED_VALUES_OF: dict[str, _RequiredValues] = {
     "GlobalMaxPooling1D": _CHANNELS_LAST,
     "MaxPooling1D": _CHANNELS_LAST,
     "ReLU": {"negative_slope": (0, None), "threshold": (0, None)},
+    "SeparableConv2D": _CHANNELS_LAST,
     # TensorFlow.js interpolates between corners of pixels, and Keras between centers.
     "UpSampling2D": {"interpolation": ("nearest",)},
 }
@@ -173,43 +187,79 @@ def topology_of(model: Model) -> Config:
         ValueError: TensorFlow.js has no such layer, or no such argument.
     """
     with carried_masks_left_out():
-        return _layer(serialize_keras_object(model))
+        return _layer(serialize_keras_object(model), model)
 
 
-def _layer(layer: Config) -> Config:
-    class_name, config = str(layer["class_name"]), layer["config"]
-    if class_name == "Functional" or "input_layers" in config:
-        return {"class_name": "Model", "config": _functional(config)}
-    if class_name == "Sequential" or "layers" in config:
-        layers = [_layer(inner) for inner in config["layers"]]
+def _layer(entry: Config, layer: object, shape: Shape = ()) -> Config:
+    """Return the configuration of a layer.
+
+    Args:
+        entry: its configuration in Keras 3.
+        layer: the layer itself.
+        shape: the shape of its inputs, or () where it is unknown.
+    """
+    class_name, config = str(entry["class_name"]), entry["config"]
+    if not _NAME.fullmatch(str(config.get("name", class_name))):
+        raise ValueError(
+            f"TensorFlow.js does not allow the name {config['name']!r:.200} of a layer: names "
+            "consist of letters, digits, '.', '-', '_' and '/', and begin with a letter or a digit"
+        )
+    if isinstance(layer, Model) and "layers" in config:
+        graph = getattr(layer, "_graph", None)
+        check_masks(graph.nodes if graph else ())
+        if "input_layers" in config:
+            return {"class_name": "Model", "config": _functional(config, layer)}
+        layers = _layers(config, layer)
         return {"class_name": "Sequential", "config": {"name": config["name"], "layers": layers}}
-    if layer.get("registered_name") == "webtensor>UpSampling2D":
-        return {"class_name": "UpSampling2D", "config": _arguments("", config)}
-    is_library = str(layer.get("module", "keras.layers")).startswith("keras.layers")
-    if class_name not in _LAYERS or not is_library:
-        name = config.get("name", class_name)
+    if entry.get("registered_name") == "webtensor>UpSampling2D":
+        return {"class_name": "UpSampling2D", "config": _arguments("", config, layer, shape)}
+    name = config.get("name", class_name)
+    module = str(entry.get("module", "keras.layers"))
+    if ".ops" in module:
+        raise ValueError(
+            f"TensorFlow.js has no operations beside layers, but the model calls {class_name} of "
+            f"keras.ops, as {name!r}"
+        )
+    if module.startswith("keras.layers"):
+        class_name, config = equivalent(class_name, config, shape)
+    if class_name not in _LAYERS or not module.startswith("keras.layers"):
         raise ValueError(
             f"TensorFlow.js has no layer {class_name}, of which {name!r} is one"
             f"{nearest(class_name, _LAYERS)}"
         )
-    return {"class_name": class_name, "config": _arguments(class_name, config)}
+    return {"class_name": class_name, "config": _arguments(class_name, config, layer, shape)}
 
 
-def _arguments(class_name: str, config: Config) -> Config:
+def _layers(config: Config, model: Model) -> list[Config]:
+    """Return the configurations of a model's layers."""
+    layers: dict[str, Any] = {layer.name: layer for layer in model.layers}
+    configs = []
+    for entry in config["layers"]:
+        layer = layers.get(entry["config"].get("name"))
+        configs.append(_layer(entry, layer, _input_shape(layer)))
+    return configs
+
+
+def _input_shape(layer: Layer | None) -> Shape:
+    """Return the shape of a layer's inputs; sizes that differ between its calls are None."""
+    shapes = [node.inputs[0].shape for node in getattr(layer, "_inbound_nodes", ()) if node.inputs]
+    if len({len(shape) for shape in shapes}) != 1:
+        return ()
+    return tuple(sizes[0] if len({*sizes}) == 1 else None for sizes in zip(*shapes, strict=True))
+
+
+def _arguments(class_name: str, config: Config, layer: object, shape: Shape) -> Config:
     required = {**_REQUIRED_VALUES, **_REQUIRED_VALUES_OF.get(class_name, {})}
     renamed = _RENAMED.get(class_name, {})
     arguments: Config = {}
     for name, value in config.items():
         if name in required:
             if value not in required[name]:
-                raise ValueError(
-                    f"TensorFlow.js has no {name}={value!r:.200} of {class_name}, which layer "
-                    f"{config.get('name')!r} has"
-                )
+                raise lacking(class_name, config, f"{name}={value!r}")
             if name not in _WRITTEN:
                 continue
         if name not in _OMITTED:
-            arguments[renamed.get(name, name)] = _argument(class_name, name, value)
+            arguments[renamed.get(name, name)] = _argument(class_name, name, value, layer, shape)
     if class_name == "Bidirectional":
         # TensorFlow.js puts the prefix before the name itself.
         _check_backward_layer(arguments.pop("backward_layer", None), arguments)
@@ -232,17 +282,21 @@ def _check_backward_layer(backward_layer: Config | None, arguments: Config) -> N
         )
 
 
-def _argument(class_name: str, name: str, value: Any) -> object:
-    if name in ("layer", "cell") or (name == "backward_layer" and value is not None):
-        return _layer(value)
+def _argument(class_name: str, name: str, value: Any, layer: object, shape: Shape) -> object:
+    if name == "layer" or (name == "backward_layer" and value is not None):
+        inner = getattr(layer, "forward_layer" if class_name == "Bidirectional" else "layer", None)
+        is_each_step = class_name == "TimeDistributed"
+        return _layer(value, inner, (*shape[:1], *shape[2:]) if is_each_step else shape)
+    if name == "cell":
+        return _layer(value, None)
     if name == "cells":
-        return [_layer(cell) for cell in value]
+        return [_layer(cell, None) for cell in value]
     if name == "dtype":
         return value["config"]["name"] if isinstance(value, Mapping) else value
     if name.endswith("activation"):
         return _activation(class_name, value)
     if isinstance(value, dict) and "class_name" in value:
-        return _object(value)
+        return _object(class_name, name, value)
     if name == "target_shape":
         return [None if size == -1 else size for size in value]
     return value
@@ -262,7 +316,7 @@ def _activation(class_name: str, value: object) -> object:
     raise ValueError(f"TensorFlow.js has no activation {name!r}, which {class_name} has{reason}")
 
 
-def _object(value: Config) -> Config:
+def _object(layer_class: str, argument_name: str, value: Config) -> Config:
     """Return the configuration of an initializer, a regularizer or a constraint."""
     class_name = str(value["class_name"])
     config = {
@@ -274,6 +328,10 @@ def _object(value: Config) -> Config:
         class_name = "VarianceScaling"
     if class_name in ("L1", "L2"):
         class_name, config = "L1L2", {"l1": 0.0, "l2": 0.0, **config}
+    if class_name not in _OBJECTS or not str(value.get("module")).startswith("keras."):
+        raise ValueError(
+            f"TensorFlow.js has no {class_name}, which is the {argument_name} of {layer_class}"
+        )
     if str(config.get("distribution", "")).endswith("truncated_normal"):
         config["distribution"] = "normal"
     return {"class_name": class_name, "config": config}
@@ -282,9 +340,10 @@ def _object(value: Config) -> Config:
 # -- functional models -------------------------------------------------------------------------
 
 
-def _functional(config: Config) -> Config:
+def _functional(config: Config, model: Model) -> Config:
     layers = [
-        {"name": layer["name"], **_layer(layer), "inbound_nodes": []} for layer in config["layers"]
+        {"name": layer["config"]["name"], **layer, "inbound_nodes": []}
+        for layer in _layers(config, model)
     ]
     class_names = {layer["name"]: layer["class_name"] for layer in layers}
 
@@ -303,6 +362,8 @@ def _functional(config: Config) -> Config:
     def call(node: Config, name: str) -> list[object]:
         kwargs = {key: value for key, value in node["kwargs"].items() if value is not None}
         histories = list(_histories(node["args"]))
+        if class_names[name] in WITH_INITIAL_STATE:
+            histories += _histories(kwargs.pop("initial_state", None))
         if not histories or any(True for _ in _histories(list(kwargs.values()))):
             raise ValueError(
                 f"TensorFlow.js gives layers their inputs as one argument only, but {name!r} is "
