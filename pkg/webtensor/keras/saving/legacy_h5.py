@@ -29,6 +29,7 @@ from webtensor.keras.saving.hdf5 import Group, pieces
 from webtensor.keras.saving.keras2_configs import is_old, modernized
 from webtensor.keras.saving.keras_format import KERAS_VERSION, MORE_ELEMENTS, size_of
 from webtensor.keras.saving.variable_store import OTHER_NAMES
+from webtensor.ops import permute_dims, reshape, sum
 
 __all__ = [
     "Assignment",
@@ -178,7 +179,7 @@ def _checked_assignments(
     layer_name: str, variables: Sequence[Variable], group: Group, label: str
 ) -> list[Assignment]:
     where = f"{label}: {layer_name!r}"
-    values = _values(group, where)
+    values = _without_cudnn(variables, _values(group, where))
     if len(values) != len(variables):
         raise ValueError(
             f"{where}: layer {layer_name!r} has {len(variables)} weights, but the file has "
@@ -187,6 +188,30 @@ def _checked_assignments(
     assignments = _assignments(variables, values, where)
     _check_shapes(assignments)
     return assignments
+
+
+def _without_cudnn(variables: Sequence[Variable], values: list[Tensor]) -> list[Tensor]:
+    """Return weights in whose place the weights of CuDNNLSTM and CuDNNGRU are converted.
+
+    Their matrices are transposed, gate by gate, and they have two biases, one after the other, of
+    which an LSTM has the sum.
+    """
+    for index, (variable, bias) in enumerate(zip(variables, values, strict=False)):
+        kernels = values[max(index - 2, 0) : index]
+        size = variable.shape[-1] if variable.shape else 0
+        if bias.shape != (2 * size,) or [kernel.shape[-1:] for kernel in kernels] != [(size,)] * 2:
+            continue
+        kernel, recurrent_kernel = kernels
+        units = recurrent_kernel.shape[0]
+        input_size, count = kernel.shape[0], size // units
+        gates = permute_dims(reshape(kernel, (input_size, count, units)), (1, 0, 2))
+        gates = permute_dims(reshape(gates, (count, units, input_size)), (2, 0, 1))
+        values[index - 2] = reshape(gates, (input_size, size))
+        gates = permute_dims(reshape(recurrent_kernel, (units, count, units)), (2, 1, 0))
+        values[index - 1] = reshape(gates, (units, size))
+        biases = reshape(bias, (2, size))
+        values[index] = sum(biases, 0) if len(variable.shape) == 1 else biases
+    return values
 
 
 def _values(group: Group, where: str) -> list[Tensor]:
@@ -217,7 +242,9 @@ def _names(group: Group, attribute: str) -> list[str]:
 
 def _in_order(model: Model, group: Group, label: str) -> Iterator[_LayerWeights]:
     layers_with_weights = [layer for layer in model.layers if layer.weights]
-    layer_groups = [_layer_group(group, name, label) for name in _names(group, "layer_names")]
+    summaries = _load_summaries(model, group, label)
+    names = [name for name in _names(group, "layer_names") if name not in summaries]
+    layer_groups = [_layer_group(group, name, label) for name in names]
     groups_with_weights = [inner for inner in layer_groups if _names(inner, "weight_names")]
     if len(layers_with_weights) != len(groups_with_weights):
         raise ValueError(
@@ -227,6 +254,19 @@ def _in_order(model: Model, group: Group, label: str) -> Iterator[_LayerWeights]
     for layer, inner in zip(layers_with_weights, groups_with_weights, strict=True):
         yield _LayerWeights(layer.name, layer, _weights(layer), inner)
     yield from _top_level(model, group)
+
+
+def _load_summaries(model: Model, group: Group, label: str) -> list[str]:
+    """Load what Keras 2's Discretization saw in ``adapt``, and return the names of these layers."""
+    names = []
+    for layer in model.layers:
+        if isinstance(layer, layers.Discretization) and layer.num_bins is not None:
+            inner = group.group(layer.name)
+            values = [] if inner is None else _values(inner, f"{label}: {layer.name!r}")
+            if values:
+                layer.load_own_variables({"0": values[0]})
+                names.append(layer.name)
+    return names
 
 
 def _by_name(model: Model, group: Group, label: str) -> Iterator[_LayerWeights]:

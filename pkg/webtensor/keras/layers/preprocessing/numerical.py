@@ -397,6 +397,18 @@ class Discretization(EncodingLayer):
         if self.num_bins is not None and self.summary.values:
             self.bin_boundaries = _compressed(self.summary, 1 / self.num_bins).values[:-1]
 
+    def load_own_variables(self, store: Mapping[str, TensorLike]) -> None:
+        """Load the summary of numbers, which a layer of Keras 2 has as a weight."""
+        if not store:
+            return
+        summary = wt.asarray(store["0"])
+        if len(summary.shape) != 2 or summary.shape[0] != 2:
+            raise ValueError(
+                f"Discretization: the summary must have shape (2, numbers), but has {summary.shape}"
+            )
+        self.summary = _Summary(*summary.tolist())
+        self.finalize_state()
+
     def reset_state(self) -> None:
         """Forget the numbers that ``update_state`` received."""
         self.summary = _Summary([], [])
