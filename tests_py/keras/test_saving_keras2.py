@@ -14,7 +14,8 @@ import pytest
 from tests_py.keras.saved_models import randomized
 from webtensor import keras as ours
 from webtensor.keras.registry import deserialize_keras_object
-from webtensor.keras.saving.keras2_configs import modernized, old_hard_sigmoid
+from webtensor.keras.saving.keras2_configs import modernized
+from webtensor.keras.saving.older_objects import old_hard_sigmoid
 
 GLOROT = {"class_name": "GlorotUniform", "config": {"seed": None}}
 ZEROS: dict[str, Any] = {"class_name": "Zeros", "config": {}}
@@ -157,6 +158,91 @@ def test_discretization():
     assert layer([[-1.0, 0.0, 0.5, 2.0]]).tolist() == [[0, 1, 1, 2]]
 
 
+def locally_connected(x: Any, kernel: Any, bias: Any, strides: tuple[int, ...]) -> Any:
+    """Each position of the outputs, one after another."""
+    counts = bias.shape[:-1]
+    outputs = np.zeros((len(x), *bias.shape))
+    size = [
+        (x.shape[1 + axis] - (count - 1) * step)
+        for axis, (count, step) in enumerate(zip(counts, strides, strict=True))
+    ]
+    for number, position in enumerate(np.ndindex(*counts)):
+        window = tuple(
+            slice(index * step, index * step + length)
+            for index, step, length in zip(position, strides, size, strict=True)
+        )
+        values = x[(slice(None), *window)].reshape(len(x), -1)
+        outputs[(slice(None), *position)] = values @ kernel[number] + bias[position]
+    return outputs
+
+
+@pytest.mark.parametrize("rank, strides", [(1, (1,)), (1, (2,)), (2, (1, 1)), (2, (1, 2))])
+def test_locally_connected_layers(rank: int, strides: tuple[int, ...], tmp_path: Path):
+    config = convolution(rank, padding="valid", strides=list(strides), activation="linear")
+    for name in ("dilation_rate", "groups"):
+        del config[name]
+    kind = f"LocallyConnected{rank}D"
+    shape = (5,) * rank
+    layers = [
+        keras2_input("x", *shape, 2),
+        keras2_layer(kind, "local", [["x", 0, 0, {}]], **config, implementation=1),
+    ]
+    model = randomized(functional(layers, [["x", 0, 0]], [["local", 0, 0]]))
+    x = normal(2, *shape, 2)
+    kernel, bias = model.get_weights()
+    expected = locally_connected(x, kernel, bias, strides)
+    assert model.output_shape == (None, *expected.shape[1:])
+    np.testing.assert_allclose(model(x).numpy(), expected, rtol=1e-4, atol=1e-5)
+    model.save(tmp_path / "m.keras")
+    again = ours.saving.load_model(tmp_path / "m.keras")
+    np.testing.assert_array_equal(again(x).numpy(), model(x).numpy())
+    with pytest.raises(ValueError, match=f"{kind}: implementation must be 1, but is 2"):
+        modernized_layer(kind, **config, implementation=2)
+
+
+def modernized_layer(kind: str, **config: Any) -> Any:
+    return deserialize_keras_object(modernized(keras2_layer(kind, "layer", **config)))
+
+
+@pytest.mark.parametrize(
+    "kind, config",
+    [
+        ("SpatialDropout1D", {"rate": 0.5}),
+        ("Discretization", {"bin_boundaries": [0.0], "num_bins": None}),
+    ],
+)
+def test_first_layers_that_take_no_shape(kind: str, config: dict[str, Any]):
+    first = keras2_layer(kind, "first", batch_input_shape=[None, 4, 3], **config)
+    sequential = {"class_name": "Sequential", "config": {"name": "m", "layers": [first]}}
+    model = deserialize_keras_object(modernized(sequential))
+    assert model.input_shape == (None, 4, 3)
+
+
+def test_adapted_discretization(tmp_path: Path):
+    """The numbers that it saw are a weight, of which the boundaries are computed."""
+    adapted = ours.layers.Discretization(num_bins=4, name="bins")
+    adapted.adapt(np.arange(20, dtype="float32"))
+    model = ours.Sequential([ours.Input((3,)), adapted, ours.layers.Dense(2, name="d")])
+    model.save(tmp_path / "m.h5")
+    with h5py.File(tmp_path / "m.h5", "r+") as file:
+        del file.attrs["webtensor_checksum"]
+        described = json.loads(file.attrs["model_config"])
+        described["config"]["layers"][1]["config"]["bin_boundaries"] = None
+        file.attrs["model_config"] = json.dumps(described)
+        group = file["model_weights/bins"]
+        group.attrs["weight_names"] = ["summary:0"]
+        summary = adapted.summary
+        group["summary:0"] = np.array([summary.values, summary.weights], "float32")
+    x = np.array([[-1.0, 5.0, 30.0]], "float32")
+    again = ours.saving.load_model(tmp_path / "m.h5")
+    np.testing.assert_array_equal(again(x).numpy(), model(x).numpy())
+    with h5py.File(tmp_path / "m.h5", "r+") as file:
+        del file["model_weights/bins/summary:0"]
+        file["model_weights/bins/summary:0"] = np.zeros((3, 3), "float32")
+    with pytest.raises(ValueError, match=r"the summary must have shape \(2, numbers\)"):
+        ours.saving.load_model(tmp_path / "m.h5")
+
+
 # -- recurrent layers --------------------------------------------------------------------------
 
 
@@ -256,6 +342,70 @@ def test_bidirectional_with_initial_state():
     np.testing.assert_allclose(model(values).numpy(), expected, rtol=1e-4, atol=1e-5)
 
 
+def test_bidirectional_of_a_layer_that_goes_backwards():
+    """The other layer goes forwards, while Keras 3 makes it go backwards, too."""
+    inner = keras2_layer("LSTM", "lstm", **GATES, go_backwards=True, return_sequences=True)
+    layers = [
+        keras2_input("x", 5, 2),
+        keras2_layer("Bidirectional", "both", [["x", 0, 0, {}]], layer=inner, merge_mode="sum"),
+    ]
+    model = functional(layers, [["x", 0, 0]], [["both", 0, 0]])
+    assert [
+        model.layers[1].forward_layer.go_backwards,
+        model.layers[1].backward_layer.go_backwards,
+    ] == [True, False]
+    arguments = {"return_sequences": True}
+    theirs = keras.Sequential(
+        [
+            keras.Input((5, 2)),
+            keras.layers.Bidirectional(
+                keras.layers.LSTM(3, go_backwards=True, **arguments),
+                merge_mode="sum",
+                backward_layer=keras.layers.LSTM(3, **arguments),
+            ),
+        ]
+    )
+    randomized(theirs)
+    model.set_weights(theirs.get_weights())
+    x = normal(2, 5, 2)
+    np.testing.assert_allclose(model(x).numpy(), theirs.predict(x, verbose=0), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name, gates", [("LSTM", 4), ("GRU", 3)])
+def test_layers_of_cudnn(name: str, gates: int, tmp_path: Path):
+    """Each gate has a matrix of shape (units, inputs); an LSTM is to have one bias, a GRU two."""
+    inputs, recurrent, biases = normal(gates, 3, 2), normal(gates, 3, 3), normal(2, gates * 3)
+    model = ours.Sequential([ours.Input((5, 2)), getattr(ours.layers, name)(3, name="r")])
+    expected = [
+        np.concatenate([matrix.T for matrix in inputs], 1),
+        np.concatenate([matrix.T for matrix in recurrent], 1),
+        biases.sum(0) if name == "LSTM" else biases,
+    ]
+    model.save(tmp_path / "m.h5")
+    config = {"name": "r", "units": 3, "return_sequences": False, "time_major": False}
+    layers = [
+        {"class_name": "InputLayer", "config": {"name": "x", "batch_input_shape": [None, 5, 2]}},
+        {"class_name": f"CuDNN{name}", "config": config},
+    ]
+    topology = {"class_name": "Sequential", "config": {"name": "m", "layers": layers}}
+    arrays = [
+        np.concatenate([matrix.reshape(2, 3) for matrix in inputs], 1),
+        np.concatenate([*recurrent], 1),
+        biases.ravel(),
+    ]
+    with h5py.File(tmp_path / "m.h5", "r+") as file:
+        del file.attrs["webtensor_checksum"]
+        file.attrs["model_config"] = json.dumps(topology)
+        file.attrs["keras_version"] = "2.2.4"
+        group = file["model_weights/r"]
+        for path, array in zip(group.attrs["weight_names"], arrays, strict=True):
+            del group[path]
+            group[path] = array
+    again = ours.saving.load_model(tmp_path / "m.h5")
+    for value, other in zip(again.get_weights(), expected, strict=True):
+        np.testing.assert_array_equal(value, other)
+
+
 def test_initial_state_of_stacked_cells_of_tensorflow_js():
     cells = [gru_cell("a"), gru_cell("b")]
     stacked = {"class_name": "StackedRNNCells", "config": {"name": "stacked", "cells": cells}}
@@ -290,6 +440,134 @@ def test_multi_head_attention():
     values = [normal(2, 5, 4), normal(2, 6, 2)]
     expected = theirs.predict(values, verbose=0)
     np.testing.assert_allclose(model(values).numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+# -- functions of TensorFlow -------------------------------------------------------------------
+
+
+def lambda_call(kind: str, function: str, *calls: Any) -> dict[str, Any]:
+    """The entry of a function of TensorFlow; each call has no list of histories of its own."""
+    return keras2_layer(kind, "call", *calls, function=function)
+
+
+def called(function: str, operands: list[Any], kind: str = "TFOpLambda") -> Any:
+    """What a model computes of `x` of shape (batch, 2, 3), or of `x` and `y`."""
+    layers = [
+        *(keras2_input("x", 2, 3), keras2_input("y", 2, 3)),
+        lambda_call(kind, function, operands),
+    ]
+    ends = [[name, 0, 0] for name in "xy"]
+    model = functional(layers, ends, [["call", 0, 0]])
+    return model([X, Y]).numpy()
+
+
+X, Y = (np.random.default_rng(seed).normal(size=(2, 2, 3)).astype("float32") for seed in (1, 2))
+NO_SLICE = {"start": None, "stop": None, "step": None}
+
+
+@pytest.mark.parametrize(
+    "function, operands, expected",
+    [
+        ("__operators__.add", ["x", 0, 0, {"y": 1.0, "name": None}], X + 1),
+        ("math.subtract", ["_CONSTANT_VALUE", -1, 1.0, {"y": ["x", 0, 0]}], 1 - X),
+        ("math.multiply", ["x", 0, 0, {"y": ["y", 0, 0], "name": None}], X * Y),
+        ("math.multiply", ["x", 0, 0, {"y": [1.0, 2.0, 3.0]}], X * [1, 2, 3]),
+        ("math.truediv", ["x", 0, 0, {"y": 4.0}], X / 4),
+        ("math.floormod", ["x", 0, 0, {"y": 0.5}], X % 0.5),
+        ("math.pow", ["x", 0, 0, {"y": 2.0}], X**2),
+        ("math.add_n", [["x", 0, 0, {}], ["y", 0, 0, {}]], X + Y),
+        ("nn.relu6", ["x", 0, 0, {}], X.clip(0, 6)),
+        ("nn.leaky_relu", ["x", 0, 0, {"alpha": 0.1}], np.where(X > 0, X, X * 0.1)),
+        ("math.reduce_mean", ["x", 0, 0, {"axis": [1, 2]}], X.mean((1, 2))),
+        ("math.reduce_sum", ["x", 0, 0, {"axis": 1, "keepdims": True}], X.sum(1, keepdims=True)),
+        ("math.reduce_max", ["x", 0, 0, {"axis": -1}], X.max(-1)),
+        ("concat", [["x", 0, 0, {"axis": 1}], ["y", 0, 0, {"axis": 1}]], np.concatenate([X, Y], 1)),
+        ("stack", [["x", 0, 0, {"axis": 2}], ["y", 0, 0, {"axis": 2}]], np.stack([X, Y], 2)),
+        ("reshape", ["x", 0, 0, {"shape": [-1, 6]}], X.reshape(-1, 6)),
+        ("compat.v1.transpose", ["x", 0, 0, {"perm": [0, 2, 1]}], X.transpose(0, 2, 1)),
+        ("expand_dims", ["x", 0, 0, {"axis": 1}], X[:, None]),
+        ("clip_by_value", ["x", 0, 0, {"clip_value_min": -1.0, "clip_value_max": 1.0}],
+         X.clip(-1, 1)),
+        ("linalg.matmul", ["x", 0, 0, {"b": ["y", 0, 0], "transpose_b": True}],
+         X @ Y.transpose(0, 2, 1)),
+        ("math.l2_normalize", ["x", 0, 0, {"axis": -1}],
+         X / np.linalg.norm(X, axis=-1, keepdims=True)),
+        ("compat.v1.pad", ["x", 0, 0, {"paddings": [[0, 0], [1, 0], [0, 0]], "mode": "CONSTANT"}],
+         np.pad(X, ((0, 0), (1, 0), (0, 0)))),
+        ("compat.v1.gather", ["x", 0, 0, {"indices": [2, 0], "axis": 2}], X[..., [2, 0]]),
+        ("math.argmax", ["x", 0, 0, {"axis": -1}], X.argmax(-1)),
+        ("split", ["x", 0, 0, {"num_or_size_splits": [1, 1], "axis": 1}], X[:, :1]),
+        ("math.top_k", ["x", 0, 0, {"k": 2}], np.sort(X)[..., :0:-1]),
+        ("identity", ["x", 0, 0, {}], X),
+    ],
+)  # fmt: skip
+def test_function_of_tensorflow(function: str, operands: list[Any], expected: Any):
+    np.testing.assert_allclose(called(function, operands), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "slice_spec, expected",
+    [
+        ([NO_SLICE, {"start": 1, "stop": 2, "step": None}], X[:, 1:2]),
+        ([NO_SLICE, 0], X[:, 0]),
+        ([NO_SLICE, None, NO_SLICE, -1], X[:, None, :, -1]),
+        ([{"class_name": "__ellipsis__"}, {"start": None, "stop": None, "step": 2}], X[..., ::2]),
+    ],
+)
+def test_slice_of_tensorflow(slice_spec: list[Any], expected: Any):
+    operands = ["x", 0, 0, {"slice_spec": slice_spec}]
+    result = called("__operators__.getitem", operands, "SlicingOpLambda")
+    np.testing.assert_array_equal(result, expected)
+
+
+def test_shape_of_tensorflow():
+    """Flattening with the size of the batch that is known only when the model runs."""
+    size = ["_", 0, 0]
+    layers = [
+        keras2_input("x", 2, 3),
+        keras2_layer("TFOpLambda", "shape", ["x", 0, 0, {}], function="compat.v1.shape"),
+        keras2_layer(
+            *("SlicingOpLambda", "size", ["shape", 0, 0, {"slice_spec": 0}]),
+            function="__operators__.getitem",
+        ),
+        keras2_layer(
+            *("TFOpLambda", "rows", ["x", 0, 0, {"shape": [["size", *size[1:]], -1]}]),
+            function="reshape",
+        ),
+    ]
+    model = functional(layers, [["x", 0, 0]], [["rows", 0, 0]])
+    np.testing.assert_array_equal(model(X).numpy(), X.reshape(2, 6))
+
+
+def test_models_with_functions_of_tensorflow_are_saved_for_keras_3(tmp_path: Path):
+    """Names of operations are those of the layers, which are free in the model."""
+    layers = [
+        keras2_input("x", 2, 3),
+        keras2_layer("TFOpLambda", "add", ["x", 0, 0, {"y": 3.0}], function="__operators__.add"),
+        keras2_layer("ReLU", "relu", [["add", 0, 0, {}]], max_value=6.0),
+        keras2_layer("Multiply", "add_1", [["relu", 0, 0, {}], ["x", 0, 0, {}]]),
+    ]
+    model = functional(layers, [["x", 0, 0]], [["add_1", 0, 0]])
+    assert [operation.name for operation in model.operations] == ["x", "add", "relu", "add_1"]
+    model.save(tmp_path / "m.keras")
+    theirs = keras.saving.load_model(tmp_path / "m.keras")
+    expected = (X + 3).clip(0, 6) * X
+    np.testing.assert_allclose(theirs.predict(X, verbose=0), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "function, operands, message",
+    [
+        ("einsum", ["x", 0, 0, {}], "function tf.einsum of a TFOpLambda is unknown"),
+        ("os.system", ["x", 0, 0, {}], "function tf.os.system of a TFOpLambda is unknown"),
+        ("math.add", [], "malformed call"),
+        ("math.add", [["x"]], "malformed call of a function"),
+        ("math.add", [3], "malformed call of a function"),
+    ],
+)
+def test_unknown_or_malformed_functions(function: str, operands: list[Any], message: str):
+    with pytest.raises(ValueError, match=message):
+        called(function, operands)
 
 
 # -- inputs and outputs of a model -------------------------------------------------------------

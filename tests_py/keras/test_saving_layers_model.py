@@ -15,7 +15,8 @@ import pytest
 
 from tests_py.keras.saved_models import MODELS, SavedModel, randomized, same, same_weights
 from webtensor import keras as ours
-from webtensor.keras.saving.keras2_configs import modernized, old_hard_sigmoid
+from webtensor.keras.saving.keras2_configs import modernized
+from webtensor.keras.saving.older_objects import old_hard_sigmoid
 from webtensor.keras.saving.variable_store import saved_state
 
 SAVEABLE = ("functional", "nested", "convolutional")
@@ -174,6 +175,34 @@ def test_upsampling_between_corners_is_saved_again():
     of_keras = ours.saving.load_layers_model({"model.json": model_json("2.15.0")})
     keras_layer = keras.layers.UpSampling2D(2, interpolation="bilinear")
     np.testing.assert_allclose(of_keras(x).numpy(), keras_layer(x), rtol=1e-6)
+
+
+def tensorflow_js_model(layer: dict[str, Any]) -> Any:
+    """The model of a layer without weights that TensorFlow.js saved."""
+    config = {"name": "model", "layers": [layer]}
+    version = {"keras_version": "tfjs-layers 4.22.0"}
+    topology = {"class_name": "Sequential", "config": config, **version}
+    described = {"modelTopology": topology, "weightsManifest": []}
+    return ours.saving.load_layers_model(
+        {"model.json": json.dumps(described).encode()}, strict=False
+    )
+
+
+def test_approximate_gelu_of_tensorflow_js():
+    config = {"name": "a", "activation": "gelu_new", "batch_input_shape": [None, 3]}
+    model = tensorflow_js_model({"class_name": "Activation", "config": config})
+    x = np.array([[-1.0, 0.5, 2.0]], "float32")
+    expected = keras.activations.gelu(x, approximate=True)
+    np.testing.assert_allclose(model(x), expected, rtol=1e-4, atol=1e-6)
+    with pytest.raises(ValueError, match="no activation 'webtensor>gelu_new'"):
+        ours.saving.layers_model_files(model)
+
+
+def test_dilation_that_tensorflow_js_does_not_apply():
+    config = {"name": "c", "kernel_size": [3, 3], "dilation_rate": [2, 2]}
+    config["batch_input_shape"] = [None, 8, 8, 1]
+    model = tensorflow_js_model({"class_name": "DepthwiseConv2D", "config": config})
+    assert model.output_shape == (None, 6, 6, 1)
 
 
 # -- quantized weights -------------------------------------------------------------------------

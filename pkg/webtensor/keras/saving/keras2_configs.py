@@ -10,23 +10,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.data_formats import spatial_shape_of, with_channels_last
-from webtensor.keras.layers import UpSampling2D
-from webtensor.keras.registry import register_keras_serializable
+from webtensor.keras.saving.older_objects import LocallyConnected1D, LocallyConnected2D
+from webtensor.keras.saving.tensorflow_functions import TFOpLambda
 from webtensor.keras.types import Config
-from webtensor.ops import clip, image
 
-__all__ = ["CONTAINERS", "WITH_INITIAL_STATE", "is_old", "modernized", "old_hard_sigmoid"]
+__all__ = ["CONTAINERS", "WITH_INITIAL_STATE", "is_old", "modernized"]
 
 #: Models that can be layers. Making such a model counts as its first call.
 CONTAINERS = frozenset({"Functional", "Model", "Sequential"})
 _CLASSES = {
     "BatchNormalizationV1": "BatchNormalization",
     "BatchNormalizationV2": "BatchNormalization",
+    "CuDNNGRU": "GRU",
+    "CuDNNLSTM": "LSTM",
     "GRUV2": "GRU",
     "LSTMV2": "LSTM",
     "Model": "Functional",
+    "SlicingOpLambda": "TFOpLambda",
     "SyncBatchNormalization": "BatchNormalization",
     "UnifiedGRU": "GRU",
     "UnifiedLSTM": "LSTM",
@@ -41,7 +41,11 @@ _CONVOLUTION_KERNEL = frozenset({"kernel_constraint", "kernel_initializer", "ker
 #: equivalent computations, repeated the shape of the inputs, or described weights that the layer
 #: does not have.
 _REMOVED = {
-    "": frozenset({"batch_size", "input_shape", "implementation", "rng_type", "time_major"}),
+    "": frozenset({"batch_size", "input_shape", "rng_type", "time_major"}),
+    **dict.fromkeys(
+        ("GRU", "GRUCell", "LSTM", "LSTMCell", "SimpleRNN", "SimpleRNNCell", "ConvLSTM2D"),
+        frozenset({"implementation"}),
+    ),
     "BatchNormalization": frozenset(
         {"adjustment", "fused", "renorm", "renorm_clipping", "renorm_momentum"}
         | {"virtual_batch_size"}
@@ -56,9 +60,10 @@ _REMOVED = {
     ),
     "SeparableConv1D": _CONVOLUTION_KERNEL,
     "SeparableConv2D": _CONVOLUTION_KERNEL,
-    "SpatialDropout1D": frozenset({"trainable"}),
-    "SpatialDropout2D": frozenset({"trainable"}),
-    "SpatialDropout3D": frozenset({"trainable"}),
+    **dict.fromkeys(
+        ("SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D"),
+        frozenset({"batch_input_shape", "trainable"}),
+    ),
 }
 #: Convolutions for which Keras 2 wrote ``groups``, too, though it was always 1.
 _WITHOUT_GROUPS = frozenset(
@@ -100,37 +105,32 @@ WITH_INITIAL_STATE = frozenset(
 )
 
 
+_MODULES = {"Functional": "keras.models", "Sequential": "keras"}
+#: Layers that Keras 3 has no more.
+_OURS = frozenset({LocallyConnected1D.__name__, LocallyConnected2D.__name__, TFOpLambda.__name__})
+
+
 def is_old(version: str) -> bool:
     """Whether a version is one of Keras before 3, or of TensorFlow.js."""
     return version.startswith(("0", "1", "2", "tfjs"))
 
 
-@register_keras_serializable("webtensor", "hard_sigmoid")
-def old_hard_sigmoid(x: TensorLike) -> Tensor:
-    """Compute ``hard_sigmoid`` as Keras 2 and TensorFlow.js: ``0.2 x + 0.5``, between 0 and 1."""
-    return clip(x * 0.2 + 0.5, 0, 1)
-
-
-@register_keras_serializable("webtensor", "UpSampling2D")
-class CornerUpSampling2D(UpSampling2D):
-    """``UpSampling2D`` of TensorFlow.js, which interpolates between corners of pixels."""
-
-    def call(self, inputs: Tensor) -> Tensor:
-        """Upsample."""
-        size = spatial_shape_of(self.compute_output_shape(inputs.shape), self.data_format)
-        return with_channels_last(image.resize_bilinear, inputs, self.data_format, size)
-
-
-def _with_corners(value: Any) -> Any:
-    """Return a configuration in which bilinear ``UpSampling2D`` is that of TensorFlow.js."""
+def _of_tensorflow_js(value: Any) -> Any:
+    """Return a configuration with the layers that TensorFlow.js computes otherwise than Keras."""
     if isinstance(value, list):
-        return [_with_corners(item) for item in value]
+        return [_of_tensorflow_js(item) for item in value]
     if not isinstance(value, Mapping):
         return value
-    config = {name: _with_corners(item) for name, item in value.items()}
-    is_upsampling = config.get("class_name") == "UpSampling2D"
-    if is_upsampling and dict(config.get("config") or {}).get("interpolation") == "bilinear":
+    config = {name: _of_tensorflow_js(item) for name, item in value.items()}
+    arguments = config.get("config")
+    if not isinstance(arguments, dict):
+        return config
+    class_name = config.get("class_name")
+    if class_name == "UpSampling2D" and arguments.get("interpolation") == "bilinear":
         config["registered_name"] = "webtensor>UpSampling2D"
+    if class_name == "DepthwiseConv2D":
+        # TensorFlow.js writes the dilation, but does not dilate.
+        arguments.pop("dilation_rate", None)
     return config
 
 
@@ -141,7 +141,7 @@ def modernized(layer: object, version: str = "2") -> Config:
         ValueError: the configuration is malformed.
     """
     if version.startswith("tfjs"):
-        layer = _with_corners(layer)
+        layer = _of_tensorflow_js(layer)
     if not isinstance(layer, Mapping) or not isinstance(layer.get("class_name"), str):
         raise ValueError(f"expected a configuration with a class_name, but got {layer!r:.200}")
     class_name = _current_class_name(layer)
@@ -150,21 +150,25 @@ def modernized(layer: object, version: str = "2") -> Config:
         arguments = {"name": "sequential", "layers": arguments}
     if not isinstance(arguments, Mapping):
         raise ValueError(f"{class_name} has a malformed config: {arguments!r:.200}")
+    if layer["class_name"] == "CuDNNGRU":
+        arguments = {**arguments, "reset_after": True}
     if class_name == "Functional":
         config = _functional(arguments)
     elif class_name == "Sequential":
         config = _sequential(arguments)
+    elif class_name == TFOpLambda.__name__:
+        config = {"function": arguments.get("function"), "name": _name(arguments.get("name"))}
     else:
         config = _layer(class_name, arguments)
-    if layer.get("registered_name"):
+    is_ours = class_name in _OURS
+    if layer.get("registered_name") and not is_ours:
         return {**layer, "config": config}
+    module = "webtensor" if is_ours else _MODULES.get(class_name, "keras.layers")
     return {
-        "module": {"Functional": "keras.models", "Sequential": "keras"}.get(
-            class_name, "keras.layers"
-        ),
+        "module": module,
         "class_name": "ReLU" if class_name == "ThresholdedReLU" else class_name,
         "config": config,
-        "registered_name": None,
+        "registered_name": f"webtensor>{class_name}" if is_ours else None,
     }
 
 
@@ -192,6 +196,8 @@ def _layer(class_name: str, arguments: Mapping[str, object]) -> Config:
         config["threshold"] = config.pop("theta", 1.0)
     if class_name in _RECURRENT:
         config.setdefault("reset_after", False)
+    if class_name == "Bidirectional" and config["layer"]["config"].get("go_backwards"):
+        config.setdefault("backward_layer", _forwards(config["layer"]))
     if arguments.get("time_major"):
         raise ValueError(f"{class_name}: time_major must be False")
     if class_name == "RNN" and "cells" in arguments and arguments.get("return_state"):
@@ -200,6 +206,13 @@ def _layer(class_name: str, arguments: Mapping[str, object]) -> Config:
             "TensorFlow.js returns their states in another order"
         )
     return config
+
+
+def _forwards(layer: Config) -> Config:
+    """Return the configuration of a layer in the direction that Bidirectional does not choose."""
+    config = layer["config"]
+    name = str(config["name"]).removeprefix("forward_")
+    return {**layer, "config": {**config, "name": f"backward_{name}", "go_backwards": False}}
 
 
 def _plain(value: object) -> object:
@@ -240,12 +253,12 @@ def _name(value: Any) -> Any:
 def _activation(value: object) -> object:
     if isinstance(value, Mapping) and not value.get("registered_name"):
         value = value.get("config") if value.get("class_name") == "function" else value
-    if value == "hard_sigmoid":
+    if value in ("gelu_new", "hard_sigmoid"):
         return {
             "module": "webtensor",
             "class_name": "function",
-            "config": "hard_sigmoid",
-            "registered_name": "webtensor>hard_sigmoid",
+            "config": value,
+            "registered_name": f"webtensor>{value}",
         }
     return value
 
@@ -270,11 +283,24 @@ def _layers(arguments: Mapping[str, object]) -> list[Mapping[str, Any]]:
 
 
 def _sequential(arguments: Mapping[str, object]) -> Config:
-    config: Config = {"layers": [modernized(layer) for layer in _layers(arguments)]}
+    layers = _layers(arguments)
+    config: Config = {"layers": [*_input(layers), *map(modernized, layers)]}
     for name in ("name", "build_input_shape"):
         if arguments.get(name):
             config[name] = _name(arguments[name])
     return config
+
+
+def _input(layers: Sequence[Mapping[str, Any]]) -> list[Config]:
+    """Return the input layer, in a list, if the first layer has the shape but does not take it."""
+    first = layers[0] if layers else {}
+    config = first.get("config")
+    is_refused = "batch_input_shape" in _REMOVED.get(_current_class_name(first), ())
+    if not is_refused or not isinstance(config, Mapping) or "batch_input_shape" not in config:
+        return []
+    names = ("batch_input_shape", "dtype")
+    entry = {name: config[name] for name in names if name in config}
+    return [modernized({"class_name": "InputLayer", "config": entry})]
 
 
 def _is_history(value: object) -> bool:
@@ -352,6 +378,8 @@ class _Connections:
         """Return a call in the format of Keras 3 if arguments besides the first are tensors."""
         if not isinstance(node, list):
             raise ValueError(f"a malformed call of a layer: {node!r:.200}")
+        if _current_class_name(layer) == TFOpLambda.__name__:
+            return self._function_call(node)
         histories = [node] if _is_history(node) else node
         converted = [self._input_history(history) for history in histories]
         if not all(map(_is_history, histories)):
@@ -371,6 +399,21 @@ class _Connections:
             new_kwargs["initial_state"] = inputs[1:]
             del inputs[1:]
         return {"args": [inputs[0] if len(inputs) == 1 else inputs], "kwargs": new_kwargs}
+
+    def _function_call(self, node: list[Any]) -> Config:
+        """Return a call of a function, whose first argument is an operand or a list of some."""
+        histories = [node] if _is_history(node) else node
+        if not histories or not all(map(_is_history, histories)):
+            raise ValueError(f"a malformed call of a function: {node!r:.200}")
+        operands = [
+            history[2] if history[0] == "_CONSTANT_VALUE" else self._symbol(history)
+            for history in histories
+        ]
+        kwargs = histories[0][3] if len(histories[0]) > 3 else {}
+        return {
+            "args": operands if _is_history(node) else [operands],
+            "kwargs": self._argument(kwargs),
+        }
 
     def _argument(self, value: object) -> object:
         """Return a keyword argument, where Keras 2 wrote symbolic tensors as histories."""
