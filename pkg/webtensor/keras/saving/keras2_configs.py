@@ -41,7 +41,7 @@ _CONVOLUTION_KERNEL = frozenset({"kernel_constraint", "kernel_initializer", "ker
 #: equivalent computations, repeated the shape of the inputs, or described weights that the layer
 #: does not have.
 _REMOVED = {
-    "": frozenset({"batch_size", "input_shape", "rng_type", "time_major"}),
+    "": frozenset({"batch_size", "input_shape", "rng_type"}),
     **dict.fromkeys(
         ("GRU", "GRUCell", "LSTM", "LSTMCell", "SimpleRNN", "SimpleRNNCell", "ConvLSTM2D"),
         frozenset({"implementation"}),
@@ -105,6 +105,14 @@ WITH_INITIAL_STATE = frozenset(
 )
 
 
+#: The values that arguments must have, which are left out.
+_REQUIRED_VALUES: dict[str, Config] = {
+    "": {"time_major": False},
+    **{
+        layer.__name__: {"padding": "valid", "data_format": "channels_last", "implementation": 1}
+        for layer in (LocallyConnected1D, LocallyConnected2D)
+    },
+}
 _MODULES = {"Functional": "keras.models", "Sequential": "keras"}
 #: Layers that Keras 3 has no more.
 _OURS = frozenset({LocallyConnected1D.__name__, LocallyConnected2D.__name__, TFOpLambda.__name__})
@@ -196,10 +204,13 @@ def _layer(class_name: str, arguments: Mapping[str, object]) -> Config:
         config["threshold"] = config.pop("theta", 1.0)
     if class_name in _RECURRENT:
         config.setdefault("reset_after", False)
+    for name, required in {**_REQUIRED_VALUES[""], **_REQUIRED_VALUES.get(class_name, {})}.items():
+        value = config.get(name, required)
+        if value != required:
+            raise ValueError(f"{class_name}: {name} must be {required!r}, but is {value!r}")
+        config.pop(name, None)
     if class_name == "Bidirectional" and config["layer"]["config"].get("go_backwards"):
         config.setdefault("backward_layer", _forwards(config["layer"]))
-    if arguments.get("time_major"):
-        raise ValueError(f"{class_name}: time_major must be False")
     if class_name == "RNN" and "cells" in arguments and arguments.get("return_state"):
         raise ValueError(
             "RNN: return_state must be False in a layers-model with stacked cells, since "

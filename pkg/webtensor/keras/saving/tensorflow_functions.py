@@ -176,21 +176,10 @@ def _l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Any:
     return x * _ops.rsqrt(_ops.maximum(squares, epsilon))
 
 
-def _norm(x: Any, ord: Any = "euclidean", **kwargs: Any) -> Any:
-    return _ops.norm(x, 2 if ord == "euclidean" else ord, **kwargs)
-
-
 def _pad(x: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0) -> Any:
     mode = mode.lower()
     values = {"constant_values": constant_values} if mode == "constant" else {}
     return _ops.pad(x, paddings, mode, **values)
-
-
-def _pool(kind: str) -> Callable[..., Any]:
-    def pool(value: Any, ksize: Any, strides: Any, padding: str, **kwargs: Any) -> Any:
-        return getattr(_ops, kind)(value, ksize, strides, padding.lower(), **kwargs)
-
-    return pool
 
 
 #: Functions whose arguments or defaults differ.
@@ -198,19 +187,15 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add_n": lambda inputs: reduce(_ops.add, inputs),
     "argmax": lambda x, axis=0, **_: _ops.argmax(x, axis),
     "argmin": lambda x, axis=0, **_: _ops.argmin(x, axis),
-    "avg_pool2d": _pool("average_pool"),
     "gelu": lambda x, approximate=False: _ops.gelu(x, approximate),
     "getitem": _item,
     "identity": lambda x: x,
     "l2_normalize": _l2_normalize,
     "leaky_relu": lambda x, negative_slope=0.2: _ops.leaky_relu(x, negative_slope),
     "matmul": _matmul,
-    "max_pool2d": _pool("max_pool"),
-    "norm": lambda x, ord=2, **kwargs: _ops.norm(x, 2 if ord == "euclidean" else ord, **kwargs),
     "one_hot": lambda x, depth, axis=-1: _ops.one_hot(x, depth, axis),
     "pad": _pad,
     "reshape": _reshape,
-    "resize": lambda x, size, method="bilinear": _ops.image.resize(x, size, method),
     "shape": lambda x: [x.shape],
     "split": _split,
     "take": lambda x, indices, axis=0: _ops.take(x, indices, axis),
