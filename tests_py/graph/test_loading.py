@@ -289,3 +289,20 @@ def test_disposed_models_give_their_memory_back(no_leak: None):
         model.predict(X)
     model.dispose()
     assert model.weights == {}
+
+
+def test_inputs_and_outputs_have_the_names_of_tensorflow_js():
+    """Nodes are called by their keys in the signature, tensors by their nodes."""
+    described = {"dtype": "DT_FLOAT", "tensorShape": {"dim": [{"size": "2"}]}}
+    signature = {
+        "inputs": {"a": {"name": "x:0", **described}},
+        "outputs": {"b": {"name": "y:0", **described}},
+    }
+    nodes = [{"name": "x", "op": "Placeholder"}, {"name": "y", "op": "Relu", "input": ["x"]}]
+    fields = {"modelTopology": {"node": nodes}, "weightsManifest": [], "signature": signature}
+    model = wt.load_graph_model({"model.json": json.dumps(fields).encode()})
+    assert (model.input_nodes, model.output_nodes) == (["a"], ["b"])
+    assert [value.name for value in (*model.inputs, *model.outputs)] == ["x", "y"]
+    for name in ("a", "x", "x:0"):
+        result: Any = model.predict({name: wt.tensor([1.0, -2.0])})
+        assert result.tolist() == [1, 0]

@@ -56,7 +56,7 @@ def check(target: Path, name: str, results: Results, node: NodeProcess) -> None:
     """Compare a graph-model, here and in TensorFlow.js, with Keras."""
     inputs, expected = results[name]
     graph: Any = wt.load_graph_model(target)
-    assert graph.input_nodes == [f"{name}:0" for name in inputs]
+    assert graph.input_nodes == [*inputs]
     predicted = graph.predict(inputs)
     ours = predicted if isinstance(predicted, list) else [predicted]
     theirs = node.run(target, inputs)
@@ -98,6 +98,6 @@ def test_outputs_have_the_names_of_layers_and_weights_those_of_variables(
         quantization={"uint8": "*/kernel"},
     )
     graph = wt.load_graph_model(tmp_path)
-    assert graph.output_nodes == ["scores:0"]
+    assert graph.output_nodes == ["scores"]
     assert {"filters/kernel", "scores/kernel"} <= {*graph.weights}
     graph.dispose()

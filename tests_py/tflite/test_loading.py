@@ -106,7 +106,7 @@ def test_signatures():
     assert model.predict(3.0).item() == -3
     squared = opened(several(), signature="squared")
     assert squared.execute({"number": 3.0}, ["result"])[0].item() == 9
-    assert squared.input_nodes == ["x"]
+    assert squared.input_nodes == ["number"]
 
 
 def test_outputs_that_are_one_tensor():

@@ -140,13 +140,13 @@ class GraphModel:
 
     @property
     def input_nodes(self) -> list[str]:
-        """The names of the inputs."""
-        return [value.name for value in self._inputs]
+        """The names of the inputs: their keys in the signature, if there is one."""
+        return self._keys_of("inputs", self._inputs)
 
     @property
     def output_nodes(self) -> list[str]:
-        """The names of the outputs."""
-        return [value.name for value in self._outputs]
+        """The names of the outputs: their keys in the signature, if there is one."""
+        return self._keys_of("outputs", self._outputs)
 
     @property
     def node_names(self) -> list[str]:
@@ -158,15 +158,19 @@ class GraphModel:
         """The weights by the names of their nodes, each in a list, as in TensorFlow.js."""
         return {name: [value] for name, value in self._weights.items()}
 
+    def _infos(self, side: str) -> dict[str, TensorInfo]:
+        """Return the inputs or outputs of the signature that are tensors, by their keys."""
+        infos: Mapping[str, TensorInfo] = getattr(self.model_signature, side, {})
+        return {key: info for key, info in infos.items() if info.names and info.resource_id is None}
+
+    def _keys_of(self, side: str, tensors: Sequence[ModelTensor]) -> list[str]:
+        return [*self._infos(side)] or [tensor.name for tensor in tensors]
+
     def _interface(self, side: str) -> list[ModelTensor]:
         """Return the inputs or outputs, from the signature or else from the graph."""
-        infos: Mapping[str, TensorInfo] = getattr(self.model_signature, side, {})
+        infos = self._infos(side)
         if infos:
-            return [
-                self._described(info)
-                for info in infos.values()
-                if info.names and info.resource_id is None
-            ]
+            return [self._described(info) for info in infos.values()]
         if side == "inputs":
             return [_specified(node) for node in self._nodes.values() if node.op == "Placeholder"]
         used = {reference.node for node in self._nodes.values() for reference in node.inputs}
@@ -179,7 +183,7 @@ class GraphModel:
 
     def _described(self, info: TensorInfo) -> ModelTensor:
         """Return what the graph says of a tensor, and else what the signature says."""
-        name = info.names[0]
+        name = info.names[0].removesuffix(":0")
         node = self._nodes.get(reference_of(name, "signature").node)
         if node is None or node.op != "Placeholder" or node.attributes.get("shape") is None:
             return ModelTensor(name, info.shape, info.dtype)
