@@ -130,8 +130,11 @@ def test_keras_files_become_layers_models_and_back(
     }
     assert stored["first/kernel"] == {"dtype": "float16"}
     assert stored["second/kernel"] is None
-    convert_model(tmp_path / "web", tmp_path / "back.keras")
-    back = keras.models.load_model(tmp_path / "back.keras")
+    assert convert_model(tmp_path / "web", tmp_path / f"back-{name}").input_format == (
+        "tfjs_layers_model"
+    )
+    assert (tmp_path / f"back-{name}").is_file()
+    back = keras.models.load_model(tmp_path / f"back-{name}")
     np.testing.assert_allclose(back.predict(X), model.predict(X), atol=2e-3)
 
 

@@ -44,10 +44,10 @@ def convert_model(
     Args:
         source: the path of the model, a file or a folder.
         target: the path of what it becomes: a folder for pages, or a file that ends with
-            ``.keras``.
+            ``.keras`` or ``.h5``.
         input_format: the name of the model's format; None is what its files look like.
         output_format: the name of the format that it becomes, "tfjs_graph_model",
-            "tfjs_layers_model" or "keras"; None is the one that fits.
+            "tfjs_layers_model", "keras" or "keras_h5"; None is the one that fits.
         tags: the tags of the graph in a SavedModel; None is the only graph, or that with "serve".
         signature: the key of a signature of a SavedModel, None is the only one or
             "serving_default"; or of a model of TensorFlow Lite, None is the first one.

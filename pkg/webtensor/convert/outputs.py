@@ -183,9 +183,9 @@ def _write_layers_model(model: Model, target: Path, options: WriteOptions) -> Co
 
 def _write_keras(model: Model, target: Path, options: WriteOptions) -> Counts:
     if options.quantization:
-        raise ValueError("a .keras file has no quantized weights; write a tfjs_layers_model")
+        raise ValueError("files of Keras have no quantized weights; write a tfjs_layers_model")
     if options.metadata:
-        raise ValueError("a .keras file has no place for metadata; write a tfjs_layers_model")
+        raise ValueError("files of Keras have no place for metadata; write a tfjs_layers_model")
     options.on_step("writing")
     model.save(target)
     return Counts()
@@ -238,4 +238,5 @@ OUTPUT_FORMATS: tuple[OutputFormat, ...] = (
         _write_layers_model,
     ),
     OutputFormat("keras", "a model of Keras 3 (.keras)", (Model,), ".keras", _write_keras),
+    OutputFormat("keras_h5", "a model of Keras in HDF5 (.h5)", (Model,), ".h5", _write_keras),
 )
