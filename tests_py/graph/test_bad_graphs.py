@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import webtensor as wt
 from tests_py.graph.flows import frame
 from tests_py.graph.graphs import (
     Dtype,
@@ -131,6 +133,18 @@ def test_functions_that_nothing_calls_may_have_unknown_operations():
     model = model_of(topology([X, node("y", "Neg", "x")], functions))
     (y,) = arrays_of(model.execute({}, "y"))
     assert y.tolist() == [[-1.0, -2.0], [-3.0, -4.0]]
+
+
+def test_nodes_that_the_outputs_do_not_need_may_have_unknown_operations():
+    nodes = [X, node("y", "Neg", "x"), node("other", "Unknown", "x"), node("more", "Neg", "other")]
+    described = {"dtype": "DT_FLOAT", "tensorShape": {}}
+    signature = {"outputs": {"y": {"name": "y:0", **described}}}
+    fields = {"modelTopology": topology(nodes), "signature": signature, "weightsManifest": []}
+    model = wt.load_graph_model({"model.json": json.dumps(fields).encode()})
+    (y,) = arrays_of(model.execute({"x": [[1.0, -2.0]]}))
+    assert y.tolist() == [[-1.0, 2.0]]
+    with pytest.raises(ModelFormatError, match="operation 'Unknown' is unknown"):
+        model.execute({"x": [[1.0]]}, "more")
 
 
 # -- attributes --------------------------------------------------------------------------------

@@ -96,11 +96,11 @@ class GraphModel:
             **self._own_rows,
             **CUSTOM_OPERATIONS,
         }
+        self._inputs = self._interface("inputs")
+        self._outputs = self._interface("outputs")
         self._check_operations(graph)
         compiler = Compiler(self._constant, graph.functions, self._rows, label)
         self._executor = Executor(compiler, self._nodes)
-        self._inputs = self._interface("inputs")
-        self._outputs = self._interface("outputs")
         self._resources: dict[Reference, Any] = {}
         if initializer is not None:
             self._initialize(initializer, initializer_signature)
@@ -112,7 +112,7 @@ class GraphModel:
         return nodes
 
     def _check_operations(self, graph: Graph) -> None:
-        nodes, called = [*graph.nodes], set[str]()
+        nodes, called = self._needed_nodes(), set[str]()
         for node in nodes:  # which bodies of functions make longer
             values = node.attributes.values()
             names = {node.op, *(value.name for value in values if isinstance(value, FunctionName))}
@@ -125,6 +125,17 @@ class GraphModel:
                 f"{self._label} has operations that are unknown: {', '.join(unknown)}; "
                 "register_graph_op adds operations"
             )
+
+    def _needed_nodes(self) -> list[Node | NodeDef]:
+        """Return the nodes that the outputs need; all of them where there are no outputs."""
+        waiting = [self._reference(name, "outputs").node for name in self.output_nodes]
+        needed: dict[str, Node | NodeDef] = {}
+        while waiting:
+            node = self._nodes.get(waiting.pop())
+            if node is not None and node.name not in needed:
+                needed[node.name] = node
+                waiting += [*(reference.node for reference in node.inputs), *node.controls]
+        return [*(needed or self._nodes).values()]
 
     # -- what there is -------------------------------------------------------------------------
 
