@@ -38,7 +38,7 @@ def counts():
     return [memory[name] for name in ("num_tensors", "num_storages", "num_bytes")]
 
 def described(artifacts):
-    weights = wt.io.decode_weights(artifacts.weight_data, artifacts.weight_specs)
+    weights = wt.io.decode_weights(artifacts.weight_data or b"", artifacts.weight_specs or [])
     return {
         "topology": artifacts.model_topology,
         "format": artifacts.format,
@@ -522,7 +522,7 @@ errors = []
 for action in (
     lambda: wt.io.remove_model_async("localstorage://a"),
     lambda: wt.io.copy_model_async("localstorage://a", "indexeddb://a"),
-    lambda: wt.io.move_model_async("indexeddb://a", "downloads://a"),
+    lambda: wt.io.move_model_async("downloads://a", "indexeddb://a"),
 ):
     try:
         await action()
@@ -823,6 +823,7 @@ def file(name, text):
     await outcome(wt.io.browser_files(files).load_async())
     for files in (
         [file("model.json", model_json)],
+        [file("model.json", model_json), file("a.bin", "")],
         [],
         [file("a.bin", "")],
         [file("a.json", "{}"), file("a.json", "{}")],
@@ -833,9 +834,10 @@ def file(name, text):
 
 
 def test_files_that_are_no_model(chromium_python: PythonPage) -> None:
-    missing, none, no_json, twice = chromium_python.run(
+    alone, missing, none, no_json, twice = chromium_python.run(
         LACKING, model_json=FILES["/m/model.json"].decode()
     )
+    assert alone == {**MODEL, "pieces": 0, "sums": {}}, "without weights, as in TensorFlow.js"
     assert missing == (
         "ModelFormatError: model.json names the file 'group1-shard1of3.bin', which is missing"
     )

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests_py.keras.saved_models import MODELS, SavedModel, randomized, same, same_weights
-from webtensor import keras as ours
+from webtensor import ModelFormatError, keras as ours
 from webtensor.keras.saving.keras2_configs import modernized
 from webtensor.keras.saving.older_objects import old_hard_sigmoid
 from webtensor.keras.saving.variable_store import saved_state
@@ -793,3 +793,15 @@ def test_a_models_address_in_indexed_db_is_for_pages() -> None:
     )
     with pytest.raises(ValueError, match=expected):
         model.save("indexeddb://m")
+
+
+def test_topology_without_weights():
+    """As in TensorFlow.js, the weights are initial ones."""
+    files = files_of(small())
+    fields = json.loads(files["model.json"])
+    del fields["weightsManifest"]
+    model = ours.saving.load_layers_model({"model.json": json.dumps(fields).encode()})
+    assert [weight.shape for weight in model.get_weights()] == [(2, 3), (3,)]
+    fields["modelTopology"]["config"]["layers"][1]["config"]["units"] = 10**9
+    with pytest.raises(ModelFormatError, match="larger than what the file holds"):
+        ours.saving.load_layers_model({"model.json": json.dumps(fields).encode()})

@@ -142,7 +142,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = convert.add_argument
     add("source", metavar="SOURCE", type=Path, help="the model, a file or a folder")
-    add("target", metavar="TARGET", type=Path, help="the folder, or the .keras or .h5 file to write")
+    add(
+        "target", metavar="TARGET", type=Path, help="the folder, or the .keras or .h5 file to write"
+    )
     add(
         "--input-format",
         metavar="FORMAT",

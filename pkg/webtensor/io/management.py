@@ -1,4 +1,4 @@
-"""Listing, copying, moving and removing the models that a browser keeps."""
+"""Copying models, and listing, moving and removing those that a browser stores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from webtensor.formats.model_artifacts import ModelArtifactsInfo
 from webtensor.io.handlers import without_awaiting
 from webtensor.io.indexed_db import IndexedDBStore
 from webtensor.io.local_storage import LocalStorageStore
-from webtensor.io.routers import get_load_handlers, get_save_handlers
+from webtensor.io.routers import load_artifacts_async, save_artifacts_async
 
 __all__ = [
     "copy_model",
@@ -74,28 +74,24 @@ async def list_models_async() -> dict[str, ModelArtifactsInfo]:
 
 
 async def copy_model_async(source_url: str, dest_url: str) -> ModelArtifactsInfo:
-    """Copy a model that the browser keeps to another address, replacing a model there.
+    """Copy a model to another address, replacing a model there.
+
+    Args:
+        source_url: an address that models are loaded from, such as ``https://…`` or
+            ``indexeddb://…``.
+        dest_url: an address that models are saved to, such as ``indexeddb://…``.
 
     Raises:
-        OSError: the browser has no room; what was there before is kept.
-        ValueError: an address does not begin with ``indexeddb://`` or ``localstorage://``, or there
-            is no model to copy.
+        OSError: the place has no room or cannot be reached; what was there before is kept.
+        ValueError: no models are at such an address, or there is no model to copy.
 
     Example:
         In a page::
 
             await wt.io.copy_model_async("localstorage://digits", "indexeddb://digits")
     """
-    return await _copied("copy_model_async", source_url, dest_url)
-
-
-async def _copied(function: str, source_url: str, dest_url: str) -> ModelArtifactsInfo:
-    for address in (source_url, dest_url):
-        _store_of(function, address)
-        if not IN_BROWSER:
-            raise ValueError(f"{function}: there is no {address!r} outside of pages")
-    artifacts = await get_load_handlers(source_url)[0].load_async()
-    return (await get_save_handlers(dest_url)[0].save_async(artifacts)).model_artifacts_info
+    artifacts = await load_artifacts_async(source_url)
+    return (await save_artifacts_async(artifacts, dest_url)).model_artifacts_info
 
 
 async def move_model_async(source_url: str, dest_url: str) -> ModelArtifactsInfo:
@@ -105,7 +101,8 @@ async def move_model_async(source_url: str, dest_url: str) -> ModelArtifactsInfo
 
     Raises:
         OSError: as of ``copy_model_async``.
-        ValueError: as of ``copy_model_async``.
+        ValueError: as of ``copy_model_async``, or the old address does not begin with
+            ``indexeddb://`` or ``localstorage://``.
 
     Example:
         In a page::
@@ -116,9 +113,9 @@ async def move_model_async(source_url: str, dest_url: str) -> ModelArtifactsInfo
 
 
 async def _moved(function: str, source_url: str, dest_url: str) -> ModelArtifactsInfo:
-    information = await _copied(function, source_url, dest_url)
+    store, name = _store_of(function, source_url)
+    information = await copy_model_async(source_url, dest_url)
     if source_url != dest_url:
-        store, name = _store_of(function, source_url)
         await store.remove(name)
     return information
 
@@ -173,7 +170,7 @@ def copy_model(source_url: str, dest_url: str) -> ModelArtifactsInfo:
 
             wt.io.copy_model("localstorage://digits", "indexeddb://digits")
     """
-    return _now(lambda: _copied("copy_model", source_url, dest_url), "copy_model")
+    return _now(lambda: copy_model_async(source_url, dest_url), "copy_model")
 
 
 def move_model(source_url: str, dest_url: str) -> ModelArtifactsInfo:

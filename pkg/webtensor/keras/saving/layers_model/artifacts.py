@@ -38,6 +38,8 @@ FORMAT = "layers-model"
 _RENAMED = {"DepthwiseConv2D": {"kernel": "depthwise_kernel"}}
 #: How far elements of weights may be from satisfying their constraint.
 _CONSTRAINT_TOLERANCE = 1e-4
+#: The largest number of elements of weights that a file without weights may describe.
+_INITIAL_ELEMENTS = 1 << 22
 #: The version that TensorFlow.js writes into such files.
 _KERAS_VERSION = "tfjs-layers 4.22.0"
 
@@ -167,7 +169,7 @@ def model_of(
     """Return the model that its parts make.
 
     Args:
-        artifacts: the parts, among them the topology and weights.
+        artifacts: the parts, among them the topology; weights that it lacks are initial ones.
         custom_objects: classes and functions by the names that the topology has for them.
         strict: whether weights that the model does not have, and missing ones, are an error.
         compile: whether the model is compiled as the file describes.
@@ -179,8 +181,9 @@ def model_of(
     label, topology = artifacts.label, artifacts.model_topology
     where = f"{label}: modelTopology"
     config = topology.get("model_config", topology) if isinstance(topology, Mapping) else topology
-    weights = weights_of(artifacts, budget)
-    elements = sum(weight.value.size for weight in weights)
+    has_weights = artifacts.weight_specs is not None
+    weights = weights_of(artifacts, budget) if has_weights else []
+    elements = sum(weight.value.size for weight in weights) if has_weights else _INITIAL_ELEMENTS
     with (
         reading(where),
         custom_object_scope(custom_objects or {}),
@@ -201,9 +204,9 @@ def model_of(
             raise ValueError("it does not say what shape the inputs have")
     names: dict[int, str] = {}
     tree = _archived_weights(weights)
-    if tree is None:
+    if tree is None and has_weights:
         names = _assign(model, weights, label, refuses_more=strict, refuses_missing=strict)
-    else:
+    elif tree is not None:
         load_state(model, tree, label)
     training = artifacts.training_config or topology.get("training_config")
     if compile and training:

@@ -188,7 +188,8 @@ def load_layers_model(
 ) -> Model:
     """Load a layers-model of TensorFlow.js, or one that its converter made.
 
-    The metadata in the file becomes the attribute ``model.user_defined_metadata``.
+    The metadata in the file becomes the attribute ``model.user_defined_metadata``. A model without
+    a ``weightsManifest`` has the values that its initializers give.
 
     Args:
         source: the path of ``model.json`` or of its folder, a list of paths, a mapping of the
@@ -265,6 +266,8 @@ async def load_layers_model_weights_async(model: Model, source: ModelSource) -> 
 
 def _load_weights(model: Model, artifacts: ModelArtifacts) -> None:
     budget = _checked_budget(artifacts)
+    if artifacts.weight_specs is None:
+        raise ModelFormatError(f"{artifacts.label} has no weightsManifest")
     with reading(artifacts.label):
         load_weights_of(artifacts, model, budget)
 
@@ -290,8 +293,6 @@ def _checked_budget(artifacts: ModelArtifacts) -> Budget:
         raise ModelFormatError(
             f"{label} is a {artifacts.format!r}, which is no layers-model: it has no layers"
         )
-    if artifacts.weight_specs is None:
-        raise ModelFormatError(f"{label} has no weightsManifest")
     return artifacts.budget or Budget(label, artifacts.weight_size)
 
 
