@@ -138,9 +138,9 @@ def _shards(
         return [(name, composite.view())]
     count = max(1, -(-composite.byte_length // shard_bytes))
     if count > MAX_MEMBERS:
-        least = -(-composite.byte_length // MAX_MEMBERS)
+        minimum = -(-composite.byte_length // MAX_MEMBERS)
         raise ValueError(
-            f"shard_bytes must be at least {least:,} here, but is {shard_bytes:,}: the weights "
+            f"shard_bytes must be at least {minimum:,} here, but is {shard_bytes:,}: the weights "
             f"would become {count:,} files, and a model may have {MAX_MEMBERS:,}"
         )
     return (

@@ -26,7 +26,7 @@ __all__ = [
 Result = TypeVar("Result")
 
 
-def _now(function: Callable[[], Coroutine[Any, Any, Result]], name: str) -> Result:
+def _synchronously(function: Callable[[], Coroutine[Any, Any, Result]], name: str) -> Result:
     return without_awaiting(function, name, f"{name}_async")
 
 
@@ -155,7 +155,7 @@ def list_models() -> dict[str, ModelArtifactsInfo]:
         >>> wt.io.list_models()
         {}
     """
-    return _now(list_models_async, "list_models") if IN_BROWSER else {}
+    return _synchronously(list_models_async, "list_models") if IN_BROWSER else {}
 
 
 def copy_model(source_url: str, dest_url: str) -> ModelArtifactsInfo:
@@ -170,7 +170,7 @@ def copy_model(source_url: str, dest_url: str) -> ModelArtifactsInfo:
 
             wt.io.copy_model("localstorage://digits", "indexeddb://digits")
     """
-    return _now(lambda: copy_model_async(source_url, dest_url), "copy_model")
+    return _synchronously(lambda: copy_model_async(source_url, dest_url), "copy_model")
 
 
 def move_model(source_url: str, dest_url: str) -> ModelArtifactsInfo:
@@ -185,7 +185,7 @@ def move_model(source_url: str, dest_url: str) -> ModelArtifactsInfo:
 
             wt.io.move_model("indexeddb://digits", "indexeddb://old/digits")
     """
-    return _now(lambda: _moved("move_model", source_url, dest_url), "move_model")
+    return _synchronously(lambda: _moved("move_model", source_url, dest_url), "move_model")
 
 
 def remove_model(url: str) -> ModelArtifactsInfo:
@@ -199,4 +199,4 @@ def remove_model(url: str) -> ModelArtifactsInfo:
 
             wt.io.remove_model("indexeddb://digits")
     """
-    return _now(lambda: _removed("remove_model", url), "remove_model")
+    return _synchronously(lambda: _removed("remove_model", url), "remove_model")

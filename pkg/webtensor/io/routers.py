@@ -89,13 +89,13 @@ def register_save_router(save_router: SaveRouter) -> None:
 
     Example:
         >>> import webtensor as wt
-        >>> kept = {}
+        >>> models = {}
         >>> def route(url):
         ...     if url.startswith("shelf://"):
-        ...         return wt.io.with_save_handler(lambda artifacts: kept.update({url: artifacts}))
+        ...         return wt.io.with_save_handler(lambda model: models.update({url: model}))
         >>> wt.io.register_save_router(route)
         >>> result = wt.io.get_save_handlers("shelf://a")[0].save(wt.io.ModelArtifacts())
-        >>> list(kept)
+        >>> list(models)
         ['shelf://a']
     """
     _save_routers.insert(0, save_router)

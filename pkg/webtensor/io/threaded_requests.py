@@ -42,7 +42,7 @@ class _PlainHandler(HTTPHandler):
 
     def http_open(self, request: Request) -> HTTPResponse:
         """Open an address."""
-        return self.do_open(_noting(HTTPConnection, self._connections), request)
+        return self.do_open(_recording(HTTPConnection, self._connections), request)
 
 
 class _SecureHandler(HTTPSHandler):
@@ -54,16 +54,16 @@ class _SecureHandler(HTTPSHandler):
 
     def https_open(self, request: Request) -> HTTPResponse:
         """Open an address."""
-        return self.do_open(_noting(HTTPSConnection, self._connections), request)
+        return self.do_open(_recording(HTTPSConnection, self._connections), request)
 
 
-def _noting(
+def _recording(
     connect: Callable[..., HTTPConnection], connections: set[HTTPConnection]
 ) -> Callable[..., HTTPConnection]:
     def connection(*args: Any, **kwargs: Any) -> HTTPConnection:
-        made = connect(*args, **kwargs)
-        connections.add(made)
-        return made
+        new_connection = connect(*args, **kwargs)
+        connections.add(new_connection)
+        return new_connection
 
     return connection
 

@@ -48,10 +48,10 @@ class _VisitorFilesHandler(IOHandler):
                 return reader.description()
             # The browser knows the names of files, but not always their folders.
             names = [shard.path.rpartition("/")[2] for shard in reader.shards]
-            chosen = [_only(files.get(name, ()), name, label) for name in names]
-            reader.reserve([file.size for file in chosen])
-            progress = Progress(self._on_progress, sum(file.size for file in chosen))
-            for shard, file in zip(reader.shards, chosen, strict=True):
+            selected_files = [_only(files.get(name, ()), name, label) for name in names]
+            reader.reserve([file.size for file in selected_files])
+            progress = Progress(self._on_progress, sum(file.size for file in selected_files))
+            for shard, file in zip(reader.shards, selected_files, strict=True):
                 await _settled(_functions().read(file, shard.address), shard.path)
                 shard.filled = file.size
                 progress.add(shard.filled)

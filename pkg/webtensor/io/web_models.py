@@ -47,7 +47,7 @@ __all__ = [
 Result = TypeVar("Result")
 
 #: The number of files that are downloaded at once.
-_MOST_AT_ONCE = 8
+_MAX_DOWNLOADS = 8
 #: The time that a server may take for its next bytes.
 _SECONDS = 60
 _WEIGHTS_NAME = "model.weights.bin"
@@ -116,7 +116,7 @@ class WebHandler(IOHandler):
         self._cache, self._integrity, self._timeout = cache, integrity, timeout
 
     def load(self) -> ModelArtifacts:
-        return self._now(self.load_async, "load_async")
+        return self._synchronously(self.load_async, "load_async")
 
     async def load_async(self) -> ModelArtifacts:
         return await self.load_described(lambda _: None)
@@ -158,7 +158,7 @@ class WebHandler(IOHandler):
             for url, shard in zip(addresses, reader.shards, strict=True)
         ]
         # Downloads go on while Python reads the description, so that some begin before.
-        jobs.insert(_MOST_AT_ONCE - 1, describe_model)
+        jobs.insert(_MAX_DOWNLOADS - 1, describe_model)
         try:
             await _together(jobs)
         except OSError:
@@ -183,7 +183,7 @@ class WebHandler(IOHandler):
         return f"{self._weight_path_prefix.removesuffix('/')}/{path}{question_mark}{query}"
 
     def save(self, artifacts: ModelArtifacts) -> SaveResult:
-        return self._now(lambda: self.save_async(artifacts), "save_async")
+        return self._synchronously(lambda: self.save_async(artifacts), "save_async")
 
     async def save_async(self, artifacts: ModelArtifacts) -> SaveResult:
         content_type, body = _form(artifacts)
@@ -209,7 +209,9 @@ class WebHandler(IOHandler):
 
         return await threaded_requests.send(self._url, options, body, self._timeout)
 
-    def _now(self, function: Callable[[], Coroutine[Any, Any, Result]], alternative: str) -> Result:
+    def _synchronously(
+        self, function: Callable[[], Coroutine[Any, Any, Result]], alternative: str
+    ) -> Result:
         if IN_BROWSER or self._fetch is not None or not _loop_is_running():
             return without_awaiting(function, self.label, alternative)
         return _in_another_thread(function)
@@ -229,7 +231,7 @@ def _requests(
         return Fetching(request_init, cache, timeout)
     from webtensor.io.threaded_requests import ThreadedRequests
 
-    return ThreadedRequests(request_init, timeout, _MOST_AT_ONCE)
+    return ThreadedRequests(request_init, timeout, _MAX_DOWNLOADS)
 
 
 @asynccontextmanager
@@ -279,7 +281,7 @@ async def _together(jobs: Sequence[Callable[[], Awaitable[object]]]) -> None:
         for job in waiting:
             await job()
 
-    workers = [asyncio.ensure_future(work()) for _ in jobs[:_MOST_AT_ONCE]]
+    workers = [asyncio.ensure_future(work()) for _ in jobs[:_MAX_DOWNLOADS]]
     try:
         await asyncio.gather(*workers)
     finally:

@@ -124,29 +124,29 @@ def weights_loader_factory(
         groups = weight_groups([*manifest], _LABEL)
         parsed = [parse_specs(group.specs, _LABEL, budget) for group in groups]
         names = {spec.name for specs in parsed for spec in specs}
-        wanted = names if weight_names is None else {*weight_names}
-        if wanted - names:
+        selected_names = names if weight_names is None else {*weight_names}
+        if selected_names - names:
             raise ValueError(
-                f"load_weights: there is no weight {min(wanted - names)!r}; there are "
+                f"load_weights: there is no weight {min(selected_names - names)!r}; there are "
                 f"{sorted(names)[:20]}"
             )
-        chosen = [
+        selected_groups = [
             (group, specs)
             for group, specs in zip(groups, parsed, strict=True)
-            if any(spec.name in wanted for spec in specs)
+            if any(spec.name in selected_names for spec in specs)
         ]
         prefix = f"{file_path_prefix.removesuffix('/')}/" if file_path_prefix else ""
         fetched = fetch_weights_function(
-            [f"{prefix}{path}" for group, _ in chosen for path in group.paths]
+            [f"{prefix}{path}" for group, _ in selected_groups for path in group.paths]
         )
         buffers = iter(await fetched if isawaitable(fetched) else fetched)
         weights: dict[str, Tensor] = {}
-        for group, specs in chosen:
+        for group, specs in selected_groups:
             data = CompositeArrayBuffer([next(buffers) for _ in group.paths])
             budget.add_file(data.byte_length)
             check_size(specs, data.byte_length, _LABEL)
             for weight in decoded(specs, data.view(), _LABEL, budget):
-                if weight.name in wanted:
+                if weight.name in selected_names:
                     weights[weight.name] = weight.value
         return weights
 
