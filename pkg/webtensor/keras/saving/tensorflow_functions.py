@@ -1,7 +1,6 @@
-"""Functions of TensorFlow in functional models of Keras 2, which it wrote as layers.
+"""Functions of TensorFlow, which Keras 2 wrote as layers ``TFOpLambda``.
 
-``x + 1`` is a layer ``TFOpLambda`` there, whose ``function`` is ``__operators__.add``. A call of it
-becomes calls of ``keras.ops``, so a model that was read has no such layers.
+Their calls become calls of ``keras.ops``, so a model that was read has no such layers.
 """
 
 from __future__ import annotations
@@ -85,10 +84,6 @@ class _Call(NamedTuple):
 @register_keras_serializable("webtensor")
 class TFOpLambda(Operation):
     """A function of TensorFlow, whose call makes the nodes of functions of ``keras.ops``.
-
-    Args:
-        function: its name in TensorFlow, such as ``math.reduce_mean``.
-        name: the name of the layer.
 
     Raises:
         ValueError: the function is unknown.

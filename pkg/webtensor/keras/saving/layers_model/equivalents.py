@@ -31,10 +31,7 @@ def lacking(class_name: str, config: Config, what: str) -> ValueError:
 def equivalent(class_name: str, config: Config, shape: Shape) -> tuple[str, Config]:
     """Return the class and the arguments of a layer that computes the same in TensorFlow.js.
 
-    Args:
-        class_name: the layer's class.
-        config: its arguments.
-        shape: the shape of its inputs, or () where it is unknown.
+    The shape is that of its inputs, or () where it is unknown.
 
     Raises:
         ValueError: there is no such layer.

@@ -191,13 +191,7 @@ def topology_of(model: Model) -> Config:
 
 
 def _layer(entry: Config, layer: object, shape: Shape = ()) -> Config:
-    """Return the configuration of a layer.
-
-    Args:
-        entry: its configuration in Keras 3.
-        layer: the layer itself.
-        shape: the shape of its inputs, or () where it is unknown.
-    """
+    """Return the configuration of a layer whose entry in Keras 3 and inputs' shape these are."""
     class_name, config = str(entry["class_name"]), entry["config"]
     if not _NAME.fullmatch(str(config.get("name", class_name))):
         raise ValueError(
