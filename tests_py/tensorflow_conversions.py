@@ -156,6 +156,16 @@ def sequential(build: Callable[[], list[Any]]) -> Callable[[Path], None]:
     return save
 
 
+def saved_by_tensorflow(build: Callable[[], list[Any]]) -> Callable[[Path], None]:
+    """A model of layers, saved as TensorFlow saves any object."""
+
+    def save(folder: Path) -> None:
+        keras.utils.set_random_seed(4)
+        tf.saved_model.save(keras.Sequential(build()), folder)
+
+    return save
+
+
 def function(
     signature: list[Any], call: Callable[..., Any], **variables: Any
 ) -> Callable[[Path], None]:
@@ -373,6 +383,10 @@ SMALL: dict[str, Model] = {
         {"x": floats(3, 4)},
     ),
     "convolutions": (sequential(network), {"x": floats(2, 9, 8, 3)}),
+    "convolutions saved by TensorFlow": (
+        saved_by_tensorflow(network),
+        {"": floats(2, 9, 8, 3)},
+    ),
     "MobileNet v2 block": (
         function(
             [spec("x", [None, 6, 6, 4])],

@@ -218,6 +218,23 @@ def test_models_without_variables():
         model.variable(variable_of(model, "v"))
 
 
+def test_variables_whose_copies_are_restored():
+    """Keras 3 captures variables of its own, and TensorFlow saves copies of them."""
+    graph = MODERN["graph_def"]
+    nodes = [
+        *graph["node"],
+        node("kernel", "VarHandleOp", shared_name={"s": b"kernel"}),
+        node("v/Initializer", "ReadVariableOp", "kernel"),
+        node("v/Assign", "AssignVariableOp", "v", "v/Initializer"),
+        node("v_1/Initializer", "Const"),
+        node("v_1/Assign", "AssignVariableOp", "v_1", "v_1/Initializer"),
+        node("unused/Initializer", "ReadVariableOp", "v"),
+        node("unused/Assign", "AssignVariableOp", "unused", "unused/Initializer"),
+    ]
+    model = opened({**MODERN, "graph_def": {**graph, "node": nodes}})
+    assert model.variables == {"v": "b/VALUE", "v_1": "a/VALUE", "kernel": "b/VALUE"}
+
+
 def test_variables_without_a_value():
     model = opened(MODERN)
     with pytest.raises(ModelFormatError, match="m: there is no value of the variable 'unused'"):

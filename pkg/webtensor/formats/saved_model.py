@@ -299,6 +299,7 @@ def variable_sources(
     """
     tracer = _Tracer(graph, budget)
     tracer.follow(restore)
+    tracer.follow_initial_values()
     return tracer.variables, tracer.tables
 
 
@@ -321,6 +322,21 @@ class _Tracer:
                 if name not in visited:
                     visited.add(name)
                     waiting.append(name)
+
+    def follow_initial_values(self) -> None:
+        """Record the values of variables that only copies of them restore, as Keras 3 saves them.
+
+        The copy's initial value is that of the variable, which is read once.
+        """
+        nodes = {node.name: node for node in self.graph.nodes}
+        for node in self.graph.nodes:
+            if node.op != "AssignVariableOp" or len(node.inputs) < 2:
+                continue
+            copy, value = map(_node_name, node.inputs[:2])
+            reader = nodes.get(value)
+            if copy in self.variables and reader is not None and reader.op == "ReadVariableOp":
+                for variable in map(_node_name, reader.inputs[:1]):
+                    self.variables.setdefault(variable, self.variables[copy])
 
     def assignment(self, node: NodeDef, scope: _Scope, depth: int) -> None:
         """Record what a node assigns; of a call, what its function's nodes assign."""
