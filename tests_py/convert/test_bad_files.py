@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import webtensor as wt
 from tests_py.convert.samples import SAMPLES
 from tests_py.mutations import mutated, mutated_json
 from webtensor import ModelFormatError
@@ -161,7 +162,7 @@ def test_broken_graphs(
 
 def constant(name: str, dtype: str, *values: int) -> dict[str, Any]:
     shape = {"dim": [{"size": len(values)}]}
-    field = {"int32": "int_val", "float32": "float_val"}[dtype]
+    field = {"int32": "int_val", "int64": "int64_val", "float32": "float_val"}[dtype]
     tensor = {"dtype": NUMBERS[dtype], "tensor_shape": shape, field: list(values)}
     return node(name, "Const", dtype={"type": NUMBERS[dtype]}, value={"tensor": tensor})
 
@@ -186,3 +187,16 @@ def test_large_constants_are_left_to_be_computed(
     converted(tmp_path, [node("y", "AddV2", "x", "big"), *nodes])
     files = [path.stat().st_size for path in (tmp_path / "web").iterdir()]
     assert sum(files) < 10_000
+
+
+def test_limits_of_64_bits_become_those_of_32(tmp_path: Path) -> None:
+    limits = constant("limits", "int64", 2**63 - 1, -(2**63), 5)
+    cast = node("cast", "Cast", "limits", DstT={"type": NUMBERS["float32"]})
+    converted(tmp_path, [node("y", "AddV2", "x", "cast"), limits, cast])
+    model = wt.load_graph_model(tmp_path / "web")
+    assert model.weights["cast"][0].tolist() == [2.0**31, -(2.0**31), 5]
+
+
+def test_other_integers_of_64_bits_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelFormatError, match="4294967296 does not fit dtype int32"):
+        converted(tmp_path, [node("y", "AddV2", "x", "big"), constant("big", "int64", 2**32)])

@@ -16,6 +16,7 @@ from webtensor.formats.graph_def import Graph, Signature, TensorInfo, TensorValu
 from webtensor.formats.saved_model import SavedModel
 from webtensor.graph.default_attributes import DEFAULTS
 from webtensor.graph.nodes import Node, nodes_of, reference_of
+from webtensor.io.stored_integers import with_int32_limits
 from webtensor.io.stored_tensors import tensor_of
 
 __all__ = ["source_of_graph", "source_of_saved_model"]
@@ -116,7 +117,8 @@ class _Constants:
         if not isinstance(value, TensorValue):
             raise ModelFormatError(f"{self._label}: node {node.name!r:.200} has no value")
         where = f"{self._label}: node {node.name!r:.200}"
-        return _tensor(value.complete(where, self._budget), node, self._label)
+        elements = with_int32_limits(value.complete(where, self._budget))
+        return _tensor(elements, node, self._label)
 
 
 def _tensor(elements: Elements, node: Node, label: str) -> Tensor:

@@ -6,9 +6,11 @@ from array import array
 
 from webtensor.formats.element_types import Elements
 
-__all__ = ["INT32_MAX", "INT32_MIN", "clamped", "unpacked"]
+__all__ = ["INT32_MAX", "INT32_MIN", "clamped", "unpacked", "with_int32_limits"]
 
 INT32_MIN, INT32_MAX = -(1 << 31), (1 << 31) - 1
+#: What stands for no limit in 64 bits, and in 32.
+_LIMITS = {(1 << 63) - 1: INT32_MAX, -(1 << 63): INT32_MIN}
 #: Integers of which several are in a byte: their bits, and the dtype with a byte for each.
 _PACKED = {"int2": (2, "int8"), "int4": (4, "int8"), "uint2": (2, "uint8"), "uint4": (4, "uint8")}
 
@@ -52,3 +54,20 @@ def clamped(elements: Elements) -> Elements:
     numbers = memoryview(elements.data).cast("B").cast("q" if elements.dtype == "int64" else "Q")
     closest = array("i", (min(max(number, INT32_MIN), INT32_MAX) for number in numbers))
     return Elements(elements.shape, "int32", closest.tobytes())
+
+
+def with_int32_limits(elements: Elements) -> Elements:
+    """Return integers with the limits of 32 bits in place of those of 64 bits.
+
+    Graphs write "no limit" as the largest integer; others that do not fit stay as they are.
+
+    Example:
+        >>> elements = Elements((1,), "int64", ((1 << 63) - 1).to_bytes(8, "little"))
+        >>> memoryview(with_int32_limits(elements).data).cast("q").tolist()
+        [2147483647]
+    """
+    if elements.dtype != "int64":
+        return elements
+    numbers = memoryview(elements.data).cast("B").cast("q")
+    limited = array("q", (_LIMITS.get(number, number) for number in numbers))
+    return elements._replace(data=limited.tobytes())
