@@ -27,8 +27,11 @@ from tensorflow.python.framework import op_def_registry
 import webtensor as wt
 from tests_py.convert.node import NodeProcess
 from webtensor.convert import convert_model
-from webtensor.formats.graph_def import read_graph
+from webtensor.formats.graph_def import NodeDef, read_graph
 from webtensor.graph.default_attributes import DEFAULTS
+from webtensor.graph.nodes import reference_of
+from webtensor.graph.operations import OPERATIONS
+from webtensor.graph.tables import table_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 v1 = tf.compat.v1
@@ -634,6 +637,18 @@ def test_default_attributes_are_those_of_tensorflow() -> None:
             name: pytest.approx(value) if isinstance(value, float) else value
             for name, value in read.attributes.items()
         } == defaults
+
+
+def test_names_of_outputs_are_those_of_tensorflow() -> None:
+    """In functions, tensors are named by the outputs of their nodes."""
+    for op in {*OPERATIONS, *table_rows({}), "Merge", "Switch"} - {"_Normalized"}:
+        definition = op_def_registry.get(op)
+        outputs = [] if definition is None else definition.output_arg
+        if len(outputs) < 2 or op == "RaggedGather":
+            continue
+        node = NodeDef("n", op, (), {}, "")
+        for index, output in enumerate(outputs):
+            assert reference_of(f"n:{output.name}:0", "g", {"n": node}).output == index, op
 
 
 # -- what `make test` converts -----------------------------------------------------------------

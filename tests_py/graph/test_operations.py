@@ -21,7 +21,7 @@ from tests_py.graph.graphs import (
 )
 from webtensor.graph.compilation import unknown_operations
 from webtensor.graph.nodes import Node
-from webtensor.graph.operations import OPERATIONS
+from webtensor.graph.operations import ONLY_HERE, OPERATIONS
 from webtensor.graph.tables import table_rows
 
 OP_LISTS = (
@@ -73,6 +73,28 @@ def test_operation(case: Case, no_leak: None):
                 assert_alike(results, expected, case.tolerance)
 
 
+def factors(op: str, x: Array, outputs: int, **attributes: Any) -> list[Array]:
+    """The factors of a matrix, whose signs are not defined."""
+    return computed(Case(op, "", (x,), attributes, outputs, None, 0))[0]
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_factors_of_matrices(full: bool):
+    x = np.random.default_rng(2).normal(size=(4, 3)).astype("float32")
+    values, left, right = factors("Svd", x, 3, full_matrices=full)
+    assert left.shape == (4, 4 if full else 3)
+    np.testing.assert_allclose(left[:, :3] * values @ right.T, x, atol=1e-5)
+    q, r = factors("Qr", x, 2, full_matrices=full)
+    assert q.shape == left.shape
+    np.testing.assert_allclose(q @ r, x, atol=1e-5)
+
+
+def test_eigenvectors():
+    x = np.random.default_rng(2).normal(size=(3, 3)).astype("float32")
+    values, vectors = factors("SelfAdjointEigV2", x + x.T, 2)
+    np.testing.assert_allclose(vectors * values @ vectors.T, x + x.T, atol=1e-5)
+
+
 def test_groups_of_channels_in_volumes():
     """TensorFlow.js lacks them."""
     x, filter = (
@@ -106,6 +128,10 @@ def test_later_runs_depend_on_what_is_fed(case: Case):
             continue  # an input such as a shape may be impossible in another order
         fed = {name: tensor_of(value) for name, value in other.feeds.items()}
         assert_alike(arrays_of(model.execute(fed, case.fetches)), expected, 1e-6)
+
+
+def test_every_operation_that_tensorflow_js_lacks_has_a_case():
+    assert {*ONLY_HERE} - {"_Normalized"} <= {case.op for case in CASES}
 
 
 def names_in_tensorflow_js() -> set[str]:

@@ -6,28 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-__all__ = ["ConversionReport", "Counts", "tensorflow_js_lacks"]
+from webtensor.graph.operations import ONLY_HERE
 
-#: The operations that graph models here have, and those of TensorFlow.js 4 do not, even where its
-#: list has the name.
-_ONLY_HERE = frozenset(
-    {
-        "BitwiseAnd",
-        "BitwiseOr",
-        "BitwiseXor",
-        "Conj",
-        "FakeQuantWithMinMaxArgs",
-        "LeftShift",
-        "RaggedGather",
-        "RaggedRange",
-        "RaggedTensorToTensor",
-        "RightShift",
-        "TruncateDiv",
-        "Xdivy",
-        "Xlogy",
-        "_Normalized",
-    }
-)
+__all__ = ["ConversionReport", "Counts", "tensorflow_js_lacks"]
 
 
 def tensorflow_js_lacks(operations: Iterable[str]) -> tuple[str, ...]:
@@ -37,7 +18,7 @@ def tensorflow_js_lacks(operations: Iterable[str]) -> tuple[str, ...]:
         >>> tensorflow_js_lacks({"MatMul", "Xlogy"})
         ('Xlogy',)
     """
-    return tuple(sorted(_ONLY_HERE & {*operations}))
+    return tuple(sorted(ONLY_HERE.keys() & {*operations}))
 
 
 class Counts(NamedTuple):

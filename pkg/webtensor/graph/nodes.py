@@ -55,11 +55,14 @@ _OUTPUTS = {
             "y batch_mean batch_variance reserve_space_1 reserve_space_2 reserve_space_3"
         ),
         "ListDiff": "out idx",
+        "LogMatrixDeterminant": "sign log_abs_determinant",
         "MaxPoolWithArgmax": "output argmax",
         "Merge": "output value_index",
         "NonMaxSuppressionV4": "selected_indices valid_outputs",
         "NonMaxSuppressionV5": "selected_indices selected_scores valid_outputs",
+        "Qr": "q r",
         "RaggedRange": "rt_nested_splits rt_dense_values",
+        "SelfAdjointEigV2": "e v",
         "SparseFillEmptyRows": (
             "output_indices output_values empty_row_indicator reverse_index_map"
         ),
@@ -67,7 +70,9 @@ _OUTPUTS = {
         "StringNGrams": "ngrams ngrams_splits",
         "StringSplit": "indices values shape",
         "StringSplitV2": "indices values shape",
+        "Svd": "s u v",
         "Switch": "output_false output_true",
+        "TensorArrayConcatV3": "value lengths",
         "TensorArrayV3": "handle flow",
         "TensorListConcat": "tensor lengths",
         "TensorListConcatV2": "tensor lengths",

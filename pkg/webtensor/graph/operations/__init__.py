@@ -11,7 +11,9 @@ from webtensor.graph.operations import (
     containers,
     elementwise,
     images,
+    matrices,
     products,
+    segments,
     selection,
     sparse_and_ragged,
     spectra,
@@ -19,7 +21,23 @@ from webtensor.graph.operations import (
 )
 from webtensor.graph.operations.rows import Bound, Row
 
-__all__ = ["OPERATIONS", "Bound", "Row"]
+__all__ = ["ONLY_HERE", "OPERATIONS", "Bound", "Row"]
+
+#: The rows of operations that TensorFlow.js does not have.
+ONLY_HERE: dict[str, Row] = {
+    op: row
+    for family in (
+        arrays,
+        elementwise,
+        matrices,
+        products,
+        segments,
+        selection,
+        sparse_and_ragged,
+        spectra,
+    )
+    for op, row in family.ONLY_HERE.items()
+}
 
 OPERATIONS: dict[str, Row] = {
     op: row
@@ -35,4 +53,4 @@ OPERATIONS: dict[str, Row] = {
         texts,
     )
     for op, row in family.ROWS.items()
-}
+} | ONLY_HERE

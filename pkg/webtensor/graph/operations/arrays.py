@@ -22,7 +22,7 @@ from webtensor.graph.operations.arguments import (
 )
 from webtensor.graph.operations.rows import Row, Tensors
 
-__all__ = ["ROWS"]
+__all__ = ["ONLY_HERE", "ROWS"]
 
 # -- functions of shapes -----------------------------------------------------------------------
 
@@ -121,6 +121,42 @@ def random_integers(
     if first is None or last is None:
         raise ValueError("RandomUniformInt: minval or maxval is missing")
     return ops.random_uniform_int(shape, first, last, seed)
+
+
+def space_to_depth(x: Tensor, block_size: int, data_format: str = "NHWC") -> Tensor:
+    """Make channels of blocks of pixels."""
+    if data_format == "NCHW":
+        images = space_to_depth(ops.permute_dims(x, (0, 2, 3, 1)), block_size)
+        return ops.permute_dims(images, (0, 3, 1, 2))
+    batch, height, width, channels = x.shape
+    if block_size < 1 or height % block_size or width % block_size:
+        raise ValueError(f"SpaceToDepth: an image of shape {x.shape} has no blocks of {block_size}")
+    rows, columns = height // block_size, width // block_size
+    blocks = ops.reshape(x, (batch, rows, block_size, columns, block_size, channels))
+    moved = ops.permute_dims(blocks, (0, 1, 3, 2, 4, 5))
+    return ops.reshape(moved, (batch, rows, columns, block_size * block_size * channels))
+
+
+def with_reversed_beginnings(x: Tensor, lengths: Tensor, seq_dim: int, batch_dim: int) -> Tensor:
+    """Reverse the first elements of each sequence of a batch."""
+    rank = len(x.shape)
+    if not (0 <= seq_dim < rank and 0 <= batch_dim < rank and seq_dim != batch_dim):
+        raise ValueError(f"ReverseSequence: no axes {seq_dim} and {batch_dim} of shape {x.shape}")
+    along_time, along_batch = [1] * rank, [1] * rank
+    along_time[seq_dim], along_batch[batch_dim] = x.shape[seq_dim], x.shape[batch_dim]
+    positions = ops.reshape(ops.arange(x.shape[seq_dim]), along_time)
+    ends = ops.reshape(ops.astype(lengths, "int32"), along_batch)
+    sources = ops.where(
+        ops.less(positions, ends), ops.subtract(ends, ops.add(positions, 1)), positions
+    )
+    return ops.take_along_axis(x, ops.broadcast_to(sources, x.shape), axis=seq_dim)
+
+
+def bits_as(x: Tensor, dtype: str) -> Tensor:
+    """Return the numbers of another dtype that have the same bits."""
+    if str(x.dtype) == dtype:
+        return x
+    raise ValueError(f"Bitcast: from {x.dtype} to {dtype} is not supported")
 
 
 _STRIDED_SLICE_MASKS = {
@@ -225,4 +261,19 @@ ROWS = {
     "ReverseV2": Row("flip", 0, axis=integers(1)),
     "SpaceToBatchND": Row("space_to_batch_nd", 0, block_shape=integers(1), paddings=pairs(2)),
     "Transpose": Row("transpose", 0, perm=integers(1)),
+}
+
+#: Those that TensorFlow.js does not have.
+ONLY_HERE = {
+    "Bitcast": Row(bits_as, 0, dtype=dtype("type")),
+    "ReverseSequence": Row(
+        with_reversed_beginnings,
+        0,
+        1,
+        seq_dim=attribute("seq_dim"),
+        batch_dim=attribute("batch_dim", 0),
+    ),
+    "SpaceToDepth": Row(
+        space_to_depth, 0, block_size=attribute("block_size"), data_format=layout("NHWC")
+    ),
 }

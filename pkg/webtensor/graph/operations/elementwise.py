@@ -10,7 +10,7 @@ from webtensor.graph.operations.arguments import attribute, dtype, layout, numbe
 from webtensor.graph.operations.rows import Row, Tensors
 from webtensor.shapes import Shape
 
-__all__ = ["ROWS"]
+__all__ = ["ONLY_HERE", "ROWS"]
 
 _UNARY = {
     "Abs": "abs",
@@ -22,7 +22,6 @@ _UNARY = {
     "Atanh": "atanh",
     "Ceil": "ceil",
     "ComplexAbs": "abs",
-    "Conj": "conj",
     "Cos": "cos",
     "Cosh": "cosh",
     "Elu": "elu",
@@ -31,7 +30,6 @@ _UNARY = {
     "Expm1": "expm1",
     "Floor": "floor",
     "Imag": "imag",
-    "Inv": "reciprocal",
     "IsFinite": "isfinite",
     "IsInf": "isinf",
     "IsNan": "isnan",
@@ -44,7 +42,6 @@ _UNARY = {
     "Reciprocal": "reciprocal",
     "Relu": "relu",
     "Relu6": "relu6",
-    "Rint": "round",
     "Round": "round",
     "Rsqrt": "rsqrt",
     "Selu": "selu",
@@ -54,7 +51,6 @@ _UNARY = {
     "Sinh": "sinh",
     "Softmax": "softmax",
     "Softplus": "softplus",
-    "Softsign": "keras.activations.softsign",
     "Sqrt": "sqrt",
     "Square": "square",
     "Tan": "tan",
@@ -65,9 +61,6 @@ _BINARY = {
     "Add": "add",
     "AddV2": "add",
     "Atan2": "atan2",
-    "BitwiseAnd": "bitwise_and",
-    "BitwiseOr": "bitwise_or",
-    "BitwiseXor": "bitwise_xor",
     "Complex": "complex",
     "DivNoNan": "divide_no_nan",
     "Equal": "equal",
@@ -75,7 +68,6 @@ _BINARY = {
     "FloorMod": "remainder",
     "Greater": "greater",
     "GreaterEqual": "greater_equal",
-    "LeftShift": "bitwise_left_shift",
     "Less": "less",
     "LessEqual": "less_equal",
     "LogicalAnd": "logical_and",
@@ -88,9 +80,23 @@ _BINARY = {
     "Pow": "pow",
     "Prelu": "prelu",
     "RealDiv": "divide",
-    "RightShift": "bitwise_right_shift",
     "SquaredDifference": "squared_difference",
     "Sub": "subtract",
+}
+
+_UNARY_ONLY_HERE = {
+    "Conj": "conj",
+    "Inv": "reciprocal",
+    "Rint": "round",
+    "Softsign": "keras.activations.softsign",
+}
+
+_BINARY_ONLY_HERE = {
+    "BitwiseAnd": "bitwise_and",
+    "BitwiseOr": "bitwise_or",
+    "BitwiseXor": "bitwise_xor",
+    "LeftShift": "bitwise_left_shift",
+    "RightShift": "bitwise_right_shift",
 }
 
 
@@ -155,14 +161,6 @@ ROWS = {
     "Cast": Row("astype", 0, dtype=dtype("DstT")),
     "ClipByValue": Row("clip", 0, min=number(1), max=number(2)),
     "Div": Row(quotient, 0, 1),
-    "FakeQuantWithMinMaxArgs": Row(
-        fake_quantized,
-        0,
-        low=attribute("min", -6.0),
-        high=attribute("max", 6.0),
-        bits=attribute("num_bits", 8),
-        narrow_range=attribute("narrow_range", False),
-    ),
     "FakeQuantWithMinMaxVars": Row(
         fake_quantized,
         0,
@@ -174,6 +172,20 @@ ROWS = {
     "LeakyRelu": Row("leaky_relu", 0, alpha=attribute("alpha", 0.2)),
     "Select": Row(select, 0, 1, 2),
     "SelectV2": Row("where", 0, 1, 2),
+}
+
+#: Those that TensorFlow.js does not have, even where its list has the name.
+ONLY_HERE = {
+    **{op: Row(name, 0) for op, name in _UNARY_ONLY_HERE.items()},
+    **{op: Row(name, 0, 1) for op, name in _BINARY_ONLY_HERE.items()},
+    "FakeQuantWithMinMaxArgs": Row(
+        fake_quantized,
+        0,
+        low=attribute("min", -6.0),
+        high=attribute("max", 6.0),
+        bits=attribute("num_bits", 8),
+        narrow_range=attribute("narrow_range", False),
+    ),
     "TruncateDiv": Row(quotient, 0, 1),
     "Xdivy": Row(xdivy, 0, 1),
     "Xlogy": Row(xlogy, 0, 1),

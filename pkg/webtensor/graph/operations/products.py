@@ -25,7 +25,7 @@ from webtensor.graph.operations.rows import Attribute, Row, Tensors
 from webtensor.ops.convolution import grouped_conv3d
 from webtensor.ops.normalization import normalized as normalized_channels
 
-__all__ = ["EPSILON", "ROWS"]
+__all__ = ["EPSILON", "ONLY_HERE", "ROWS"]
 
 # -- fused operations --------------------------------------------------------------------------
 
@@ -123,6 +123,13 @@ def transposed_convolution(
     images = ops.permute_dims(x, last)
     result = ops.conv2d_transpose(images, filter, shape, pad=pad, **options)
     return ops.permute_dims(result, (0, 3, 1, 2))
+
+
+def transposed_convolution_3d(
+    filter: Tensor, x: Tensor, output_shape: Sequence[int], **options: Any
+) -> Tensor:
+    """Convolve volumes backwards."""
+    return ops.conv3d_transpose(x, filter, output_shape, **options)
 
 
 def convolution_3d(x: Tensor, filter: Tensor, data_format: str, **options: Any) -> Tensor:
@@ -268,7 +275,6 @@ ROWS = {
     "MatrixBandPart": Row("linalg.band_part", 0, num_lower=integer(1), num_upper=integer(2)),
     "_FusedMatMul": Row(fused_product, 0, 1, Tensors(2), epilogue=_EPILOGUE, **_TRANSPOSED),
     # normalization
-    "_Normalized": Row(normalized_channels, 0, 1, 2, 3),
     "FusedBatchNorm": _BATCH_NORM,
     "FusedBatchNormV2": _BATCH_NORM,
     "FusedBatchNormV3": _BATCH_NORM,
@@ -280,4 +286,18 @@ ROWS = {
         alpha=attribute("alpha", 1.0),
         beta=attribute("beta", 0.5),
     ),
+}
+
+#: Those that TensorFlow.js does not have.
+ONLY_HERE = {
+    "Conv3DBackpropInputV2": Row(
+        transposed_convolution_3d,
+        1,
+        2,
+        output_shape=integers(0),
+        strides=strides(),
+        pad=padding(),
+        dilations=dilations(),
+    ),
+    "_Normalized": Row(normalized_channels, 0, 1, 2, 3),
 }

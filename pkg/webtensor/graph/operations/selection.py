@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.graph.operations.arguments import (
+    attribute,
     axes,
     axis,
     boolean,
@@ -16,7 +18,7 @@ from webtensor.graph.operations.arguments import (
 )
 from webtensor.graph.operations.rows import Row
 
-__all__ = ["ROWS"]
+__all__ = ["ONLY_HERE", "ROWS"]
 
 
 def _reduction(name: str) -> Row:
@@ -43,6 +45,13 @@ def selected(boxes: Tensor, scores: Tensor, **options: Any) -> tuple[Tensor, ...
     """Select boxes with Soft-NMS; the third result is their number."""
     indices, kept = ops.image.non_max_suppression_with_score(boxes, scores, **options)
     return indices, kept, ops.tensor(indices.size, dtype="int32")
+
+
+def buckets(x: Tensor, boundaries: Sequence[float]) -> Tensor:
+    """Return between which boundaries numbers lie."""
+    edges = ops.tensor(list(boundaries), shape=(len(boundaries),), dtype="float32")
+    flat = ops.reshape(ops.astype(x, "float32"), (-1,))
+    return ops.reshape(ops.upper_bound(edges, flat), x.shape)
 
 
 _SUPPRESSION: dict[str, Any] = {
@@ -91,3 +100,6 @@ ROWS = {
     # boxes
     **{op: row.reading(0, 1).dynamic() for op, row in _BOXES.items()},
 }
+
+#: Those that TensorFlow.js does not have.
+ONLY_HERE = {"Bucketize": Row(buckets, 0, boundaries=attribute("boundaries"))}

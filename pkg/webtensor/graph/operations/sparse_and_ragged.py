@@ -9,7 +9,7 @@ from webtensor.engine import Tensor
 from webtensor.graph.operations.arguments import attribute
 from webtensor.graph.operations.rows import Row, Tensors
 
-__all__ = ["ROWS"]
+__all__ = ["ONLY_HERE", "ROWS"]
 
 
 def gathered_rows(
@@ -21,6 +21,14 @@ def gathered_rows(
 
 
 ROWS = {
+    "SparseFillEmptyRows": Row("sparse.sparse_fill_empty_rows", 0, 1, 2, 3).dynamic().reading(0, 2),
+    "SparseReshape": Row("sparse.sparse_reshape", 0, 1, 2).dynamic().reading(0, 1, 2),
+    "SparseSegmentMean": Row("sparse.sparse_segment_mean", 0, 1, 2).dynamic().reading(2),
+    "SparseSegmentSum": Row("sparse.sparse_segment_sum", 0, 1, 2).dynamic().reading(2),
+}
+
+#: Those that TensorFlow.js does not have, though its list has the names.
+ONLY_HERE = {
     "RaggedGather": Row(gathered_rows, Tensors(0, -2), -2, -1, rank=attribute("OUTPUT_RAGGED_RANK"))
     .dynamic()
     .reading(-1),
@@ -35,8 +43,4 @@ ROWS = {
     )
     .dynamic()
     .reading(0),
-    "SparseFillEmptyRows": Row("sparse.sparse_fill_empty_rows", 0, 1, 2, 3).dynamic().reading(0, 2),
-    "SparseReshape": Row("sparse.sparse_reshape", 0, 1, 2).dynamic().reading(0, 1, 2),
-    "SparseSegmentMean": Row("sparse.sparse_segment_mean", 0, 1, 2).dynamic().reading(2),
-    "SparseSegmentSum": Row("sparse.sparse_segment_sum", 0, 1, 2).dynamic().reading(2),
 }
