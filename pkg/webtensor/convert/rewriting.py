@@ -86,16 +86,21 @@ def _soft_sign(rewriting: Rewriting) -> list[Reference]:
 
 
 def _split_texts(rewriting: Rewriting) -> list[Reference] | None:
-    """Replace StringSplitV2 by StringSplit, which splits at each of several characters."""
+    """Replace StringSplitV2 at white space by StringSplit; at others, "" is a part here alone."""
     separator = rewriting.value(1)
-    if separator is None or rewriting.node.attributes.get("maxsplit", -1) != -1:
+    limit = rewriting.node.attributes.get("maxsplit", -1)
+    if separator is None or limit != -1 or any(separator.bytes_sync()):
         return None
-    (text,) = separator.bytes_sync()
-    if len(text) > 1:
-        return None
-    delimiters = rewriting.constant("delimiters", text or _WHITE_SPACE, "string")
-    parts = rewriting.add("StringSplit", rewriting.inputs[0], delimiters, skip_empty=not text)
+    delimiters = rewriting.constant("delimiters", _WHITE_SPACE, "string")
+    parts = rewriting.add("StringSplit", rewriting.inputs[0], delimiters, skip_empty=True)
     return [Reference(parts.node, index) for index in range(3)]
+
+
+def _joined_texts(rewriting: Rewriting) -> list[Reference] | None:
+    """Replace a sum of strings."""
+    if rewriting.node.attributes.get("T") != "string":
+        return None
+    return [rewriting.add("StringJoin", *rewriting.inputs, N=2, separator="")]
 
 
 def _unsorted_segment_sum(rewriting: Rewriting) -> list[Reference]:
@@ -253,6 +258,7 @@ def _scattered(op: str, rewriting: Rewriting) -> list[Reference]:
 _AXES = (("last_axis", -1), ("first_axis", 0))
 
 REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
+    "Add": _joined_texts,
     "Bucketize": _buckets,
     "Erfc": _complementary_error,
     "Inv": partial(_renamed, "Reciprocal"),

@@ -78,6 +78,7 @@ _OUTPUTS = {
         "TensorListConcatV2": "tensor lengths",
         "TensorListPopBack": "output_handle tensor",
         "TopKV2": "values indices",
+        "UnicodeDecode": "row_splits char_values",
         "Unique": "y idx",
         "UniqueV2": "y idx",
     }.items()

@@ -185,11 +185,16 @@ def string_split(input: TensorLike, delimiter: str, skip_empty: bool = True) -> 
     if mark.shape:
         raise ValueError(f"{name}: delimiter must be a scalar, but its shape is {mark.shape}")
     (delimiters,) = texts_of(mark)
-    values, counts = _split(texts_of(operand), delimiters, skip_empty)
+    return parts_of_rows(*_split(texts_of(operand), delimiters, skip_empty))
+
+
+def parts_of_rows(values: Sequence[bytes], counts: Sequence[int]) -> Split:
+    """Return texts as a sparse matrix with ``counts`` of them in its rows."""
+    name = "string_split"
     return Split(
         reshape(from_host(name, _coordinates(counts), int32), (len(values), 2)),
         text_tensor(values, (len(values),)),
-        from_host(name, [operand.size, max(counts, default=0)], int32),
+        from_host(name, [len(counts), max(counts, default=0)], int32),
     )
 
 

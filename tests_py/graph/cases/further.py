@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tests_py.cases.inputs import floats, ints
+from tests_py.cases.inputs import arr, floats, ints, texts
 from tests_py.graph.cases.case import Case, case
 from tests_py.graph.graphs import Array, Dtype
 
@@ -197,6 +197,89 @@ MATRICES: list[Case] = [
 ]
 
 
+# -- texts -------------------------------------------------------------------------------------
+
+WORDS = texts(["Ab c", "", " ÄB,c ", "a,,b"])
+LETTER = texts(["a"]).reshape(())
+TABLE = texts(["a", "b", "c", "d"]).reshape(2, 2)
+TEXTS: list[Case] = [
+    case("AsString", [1, -20], expected=lambda _: texts(["1", "-20"])),
+    case("AsString", [1, -20], expected=lambda _: texts(["0001", "-020"]), label="filled", width=4,
+         fill="0"),
+    case("AsString", arr([0.25, -2]), expected=lambda _: texts(["0.250000", "-2.000000"]),
+         label="of floats"),
+    case("AsString", arr([0.25, -2]), expected=lambda _: texts(["0.2", "-2.0"]),
+         label="of one digit", precision=1),
+    case("AsString", arr([0.25, -2]), expected=lambda _: texts(["2.5e-01", "-2.0e+00"]),
+         label="with exponents", precision=1, scientific=True),
+    case("AsString", arr([0.25, -2]), expected=lambda _: texts(["0.25", "-2"]), label="short",
+         shortest=True),
+    case("AsString", np.array([True, False]), expected=lambda _: texts(["true", "false"]),
+         label="of truth values"),
+    case("ReduceJoin", TABLE, 0, expected=lambda *_: texts(["ac", "bd"])),
+    case("ReduceJoin", TABLE, [-1], expected=lambda *_: texts(["a-b", "c-d"]).reshape(2, 1),
+         label="that keeps the axis", keep_dims=True, separator="-"),
+    case("ReduceJoin", TABLE, [0, 1], expected=lambda *_: texts(["acbd"]).reshape(()),
+         label="along both axes"),
+    case("ReduceJoin", TABLE, [1, 0], expected=lambda *_: texts(["abcd"]).reshape(()),
+         label="along both axes backwards"),
+    case("RegexFullMatch", WORDS, texts(["a.*"]).reshape(()),
+         expected=lambda *_: np.array([False, False, False, True])),
+    case("RegexReplace", WORDS, texts(["[[:alpha:]]"]).reshape(()), texts(["_"]).reshape(()),
+         expected=lambda *_: texts(["__ _", "", " Ä_,_ ", "_,,_"])),
+    case("StaticRegexFullMatch", WORDS, expected=lambda _: np.array([True, False, False, False]),
+         pattern="(?i)a\\w .*"),
+    case("StringJoin", WORDS, LETTER, WORDS, separator="-",
+         expected=lambda x, *_: texts([f"{word.decode()}-a-{word.decode()}" for word in x])),
+    case("StringLength", WORDS, expected=lambda _: ints_of(4, 0, 7, 4)),
+    case("StringLength", WORDS, expected=lambda _: ints_of(4, 0, 6, 4), label="in characters",
+         unit="UTF8_CHAR"),
+    case("StringLower", WORDS, expected=lambda _: texts(["ab c", "", " Äb,c ", "a,,b"])),
+    case("StringLower", WORDS, expected=lambda _: texts(["ab c", "", " äb,c ", "a,,b"]),
+         label="of characters", encoding="utf-8"),
+    case("StringSplitV2", WORDS, LETTER, label="at a letter", outputs=3, maxsplit=-1,
+         expected=lambda *_: [
+             [[0, 0], [1, 0], [2, 0], [3, 0], [3, 1]],
+             texts(["Ab c", "", " ÄB,c ", "", ",,b"]),
+             [4, 2],
+         ]),
+    case("StringSplitV2", WORDS, texts([""]).reshape(()), label="at white space", outputs=3,
+         expected=lambda *_: [
+             [[0, 0], [0, 1], [2, 0], [3, 0]],
+             texts(["Ab", "c", "ÄB,c", "a,,b"]),
+             [4, 2],
+         ]),
+    case("StringSplitV2", WORDS, texts([","]).reshape(()), label="once", outputs=3, maxsplit=1,
+         expected=lambda *_: [
+             [[0, 0], [1, 0], [2, 0], [2, 1], [3, 0], [3, 1]],
+             texts(["Ab c", "", " ÄB", "c ", "a", ",b"]),
+             [4, 2],
+         ]),
+    case("StringStrip", WORDS, expected=lambda x: np.array([word.strip() for word in x], object)),
+    # What TensorFlow gives.
+    case("StringToHashBucketStrong", TABLE[0], expected=lambda _: ints_of(68, 78),
+         num_buckets=100, key=[3, 4]),
+    case("StringToNumber", texts(["1.5", "-2e3"]), expected=lambda _: arr([1.5, -2000.0])),
+    case("StringToNumber", texts(["15", "-2"]), expected=lambda _: ints_of(15, -2),
+         label="int32", out_type=Dtype("int32")),
+    case("StringUpper", WORDS, expected=lambda _: texts(["AB C", "", " ÄB,C ", "A,,B"])),
+    case("Substr", WORDS[[0, 3]], 1, 2, expected=lambda *_: texts(["b ", ",,"])),
+    case("Substr", WORDS[[0, 3]], [-3, -1], [2, 5], expected=lambda *_: texts(["b ", "b"]),
+         label="from the end"),
+    case("Substr", WORDS[2:3], 1, 2, expected=lambda *_: texts(["ÄB"]), label="of characters",
+         unit="UTF8_CHAR"),
+    case("UnicodeDecode", texts(["aä", "", "€"]), outputs=2,
+         expected=lambda _: [[0, 2, 2, 3], [97, 228, 8364]]),
+    case("UnicodeEncode", [97, 228, 8364], [0, 2, 2, 3],
+         expected=lambda *_: texts(["aä", "", "€"])),
+]  # fmt: skip
+
+
+def ints_of(*numbers: int) -> Array:
+    """Numbers of tensors' dtype."""
+    return np.array(numbers, "int32")
+
+
 # -- others ------------------------------------------------------------------------------------
 
 
@@ -222,6 +305,7 @@ WAVES = (SIGNALS + 1j * SIGNALS[::-1]).astype("complex64")
 CASES: list[Case] = [
     *SEGMENTS,
     *MATRICES,
+    *TEXTS,
     case("Bitcast", ints((3,)), expected=lambda x: x, type=Dtype("int32")),
     case(
         "Bucketize",

@@ -35,6 +35,7 @@ ONLY_HERE: dict[str, Row] = {
         selection,
         sparse_and_ragged,
         spectra,
+        texts,
     )
     for op, row in family.ONLY_HERE.items()
 }
