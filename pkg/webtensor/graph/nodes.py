@@ -49,6 +49,7 @@ Nodes = dict[str, Node]
 _OUTPUTS = {
     op: names.split()
     for op, names in {
+        "CombinedNonMaxSuppression": ("nmsed_boxes nmsed_scores nmsed_classes valid_detections"),
         "FusedBatchNorm": "y batch_mean batch_variance reserve_space_1 reserve_space_2",
         "FusedBatchNormV2": "y batch_mean batch_variance reserve_space_1 reserve_space_2",
         "FusedBatchNormV3": (
@@ -62,10 +63,12 @@ _OUTPUTS = {
         "NonMaxSuppressionV5": "selected_indices selected_scores valid_outputs",
         "Qr": "q r",
         "RaggedRange": "rt_nested_splits rt_dense_values",
+        "RaggedTensorToSparse": "sparse_indices sparse_values sparse_dense_shape",
         "SelfAdjointEigV2": "e v",
         "SparseFillEmptyRows": (
             "output_indices output_values empty_row_indicator reverse_index_map"
         ),
+        "SparseReorder": "output_indices output_values",
         "SparseReshape": "output_indices output_shape",
         "StringNGrams": "ngrams ngrams_splits",
         "StringSplit": "indices values shape",
@@ -81,6 +84,7 @@ _OUTPUTS = {
         "UnicodeDecode": "row_splits char_values",
         "Unique": "y idx",
         "UniqueV2": "y idx",
+        "UniqueWithCounts": "y idx count",
     }.items()
 }
 

@@ -1,4 +1,6 @@
-"""FarmHash Fingerprint64 (Geoff Pike, Google, 2014): a hash of bytes that never changes.
+"""Hashes of bytes that never change, as TensorFlow has them: one without a key, and one with.
+
+The first is FarmHash's Fingerprint64 (Geoff Pike, Google, 2014).
 
 TensorFlow's ``string_to_hash_bucket_fast`` is this number modulo the number of buckets. Names are
 those of the original, `farmhashna::Hash64`; numbers are unsigned, of 64 bits.
@@ -14,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from struct import Struct
 
-__all__ = ["fingerprints64"]
+__all__ = ["fingerprints64", "strong_hashes"]
 
 _MASK = 2**64 - 1
 _K0 = 0xC3A5C85C97CB3127
@@ -196,3 +198,44 @@ def _hash_over_64(s: bytes) -> int:
     z, x = x, z
     first = _hash_len_16(v[0], w[0], mul) + _shift_mix(y) * _K0 + z & _MASK
     return _hash_len_16(first, _hash_len_16(v[1], w[1], mul) + x & _MASK, mul)
+
+
+# -- keyed -------------------------------------------------------------------------------------
+
+#: The initial state of SipHash (Aumasson and Bernstein, 2012), before the key is mixed in.
+_INITIAL_STATE = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
+
+
+def strong_hashes(texts: Iterable[bytes], key: Sequence[int]) -> dict[bytes, int]:
+    """Return the SipHash-2-4 hashes of texts, which cannot be predicted without the key."""
+    return {text: _sip_hash(text, key) for text in set(texts)}
+
+
+def _sip_hash(text: bytes, key: Sequence[int]) -> int:
+    v0, v1, v2, v3 = (word ^ key[i % 2] & _MASK for i, word in enumerate(_INITIAL_STATE))
+    padded = text + bytes(7 - len(text) % 8) + bytes([len(text) & 0xFF])
+    for begin in range(0, len(padded), 8):
+        word = int.from_bytes(padded[begin : begin + 8], "little")
+        v0, v1, v2, v3 = _rounds(v0, v1, v2, v3 ^ word, 2)
+        v0 ^= word
+    v0, v1, v2, v3 = _rounds(v0, v1, v2 ^ 0xFF, v3, 4)
+    return v0 ^ v1 ^ v2 ^ v3
+
+
+def _rotated(x: int, bits: int) -> int:
+    return (x << bits | x >> 64 - bits) & _MASK
+
+
+def _rounds(v0: int, v1: int, v2: int, v3: int, count: int) -> tuple[int, int, int, int]:
+    for _ in range(count):
+        v0 = v0 + v1 & _MASK
+        v2 = v2 + v3 & _MASK
+        v1 = _rotated(v1, 13) ^ v0
+        v3 = _rotated(v3, 16) ^ v2
+        v0 = _rotated(v0, 32)
+        v2 = v2 + v1 & _MASK
+        v0 = v0 + v3 & _MASK
+        v1 = _rotated(v1, 17) ^ v2
+        v3 = _rotated(v3, 21) ^ v0
+        v2 = _rotated(v2, 32)
+    return v0, v1, v2, v3

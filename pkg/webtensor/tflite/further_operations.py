@@ -44,17 +44,9 @@ def selected(
     return ops.pad(indices, missing, 0), ops.pad(scores, missing, 0.0), count
 
 
-def gelu(x: Tensor, approximate: bool) -> Tensor:
-    """Return x · Φ(x)."""
-    if approximate:
-        inner = ops.multiply(ops.add(x, ops.multiply(ops.pow(x, 3.0), 0.044715)), 0.7978845608)
-        return ops.multiply(ops.multiply(x, 0.5), ops.add(ops.tanh(inner), 1.0))
-    return ops.multiply(ops.multiply(x, 0.5), ops.add(ops.erf(ops.multiply(x, 0.5**0.5)), 1.0))
-
-
 ROWS = {
     "DynamicUpdateSlice": Row(updated_slice, 0, 1, start=integers(2)),
-    "Gelu": Row(gelu, 0, approximate=attribute("approximate")),
+    "Gelu": Row("keras.activations.gelu", 0, approximate=attribute("approximate")),
     "NonMaxSuppressionPadded": Row(
         selected,
         0,

@@ -148,7 +148,8 @@ def _cast(call: Call) -> list[str]:
 
 def _bit_cast(call: Call) -> list[str]:
     """Read the bits of elements as another dtype."""
-    return [call.node("Bitcast", call.input(0), type=ElementType(call.output().dtype))]
+    dtypes = {"T": call.tensor(0).dtype, "type": call.output().dtype}
+    return [call.node("Bitcast", call.input(0), **dtypes)]
 
 
 def _resizing(op: str) -> Operator:

@@ -29,6 +29,7 @@ ONLY_HERE: dict[str, Row] = {
     for family in (
         arrays,
         elementwise,
+        images,
         matrices,
         products,
         segments,

@@ -23,6 +23,7 @@ __all__ = [
     "integers",
     "layout",
     "number",
+    "numbers",
     "padding",
     "pairs",
     "seed",
@@ -200,6 +201,11 @@ def boolean(name: str, default: bool = False) -> Attribute:
 def integers(index: int, default: Any = ...) -> Host:
     """Return the argument that is the list of integers in an input."""
     return Host(index, lambda value: [int(element) for element in _flat(value)], default)
+
+
+def numbers(index: int) -> Host:
+    """Return the argument that is the list of the elements of an input."""
+    return Host(index, _flat)
 
 
 def flags(index: int) -> Host:

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from webtensor import ops
+from webtensor.dtypes import as_dtype
 from webtensor.engine import Tensor
 from webtensor.formats.graph_def import Shape
 from webtensor.graph.operations.arguments import (
     attribute,
     axis,
     dtype,
+    dtype_name,
     flags,
     integer,
     integers,
@@ -19,8 +21,10 @@ from webtensor.graph.operations.arguments import (
     number,
     pairs,
     seed,
+    text,
 )
 from webtensor.graph.operations.rows import Row, Tensors
+from webtensor.io.stored_tensors import tensor_on
 
 __all__ = ["ONLY_HERE", "ROWS"]
 
@@ -152,11 +156,19 @@ def with_reversed_beginnings(x: Tensor, lengths: Tensor, seq_dim: int, batch_dim
     return ops.take_along_axis(x, ops.broadcast_to(sources, x.shape), axis=seq_dim)
 
 
-def bits_as(x: Tensor, dtype: str) -> Tensor:
+def bits_as(x: Tensor, source: str, dtype: str) -> Tensor:
     """Return the numbers of another dtype that have the same bits."""
-    if str(x.dtype) == dtype:
+    if source == dtype:
         return x
-    raise ValueError(f"Bitcast: from {x.dtype} to {dtype} is not supported")
+    if not {source, dtype} <= {"float32", "int32", "uint32"}:
+        raise ValueError(f"Bitcast: from {source} to {dtype} is not supported")
+    return tensor_on(x.bytes_sync(), x.shape, as_dtype(dtype_name(dtype)))
+
+
+def shuffled(x: Tensor, seed: int | None) -> Tensor:
+    """Return the slices along the first axis in a random order."""
+    order = ops.argsort(ops.random_uniform((x.shape[0],), seed=seed))
+    return ops.gather(x, order, 0)
 
 
 _STRIDED_SLICE_MASKS = {
@@ -265,7 +277,10 @@ ROWS = {
 
 #: Those that TensorFlow.js does not have.
 ONLY_HERE = {
-    "Bitcast": Row(bits_as, 0, dtype=dtype("type")),
+    "InvertPermutation": Row("argsort", 0),
+    "RandomShuffle": Row(shuffled, 0, seed=seed()).impure(),
+    "Roll": Row("roll", 0, shift=integers(1), axis=integers(2)),
+    "Bitcast": Row(bits_as, 0, source=text("T"), dtype=text("type")).reading(0),
     "ReverseSequence": Row(
         with_reversed_beginnings,
         0,

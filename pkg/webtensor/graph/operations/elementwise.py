@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Callable, Sequence
+from math import floor
+from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
-from webtensor.graph.operations.arguments import attribute, dtype, layout, number
+from webtensor.graph.operations.arguments import attribute, boolean, dtype, layout, number, numbers
 from webtensor.graph.operations.rows import Row, Tensors
 from webtensor.shapes import Shape
 
@@ -85,8 +88,11 @@ _BINARY = {
 }
 
 _UNARY_ONLY_HERE = {
+    "Angle": "angle",
     "Conj": "conj",
+    "Erfinv": "erf_inv",
     "Inv": "reciprocal",
+    "Invert": "bitwise_invert",
     "Rint": "round",
     "Softsign": "keras.activations.softsign",
 }
@@ -108,14 +114,19 @@ def quotient(x: Tensor, y: Tensor) -> Tensor:
     return ops.multiply(size, ops.multiply(ops.sign(x), ops.sign(y)))
 
 
-def xdivy(x: Tensor, y: Tensor) -> Tensor:
-    """Divide; where x is zero, so is the result."""
-    return ops.where(ops.equal(x, 0), ops.zeros_like(x), ops.divide(x, y))
+def unless_zero(compute: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
+    """Return what computes with two tensors, and gives zero where the first one is zero."""
+
+    def guarded(x: Tensor, y: Tensor) -> Tensor:
+        return ops.where(ops.equal(x, 0), ops.zeros_like(x), compute(x, y))
+
+    return guarded
 
 
-def xlogy(x: Tensor, y: Tensor) -> Tensor:
-    """Return x times the logarithm of y; where x is zero, so is the result."""
-    return ops.where(ops.equal(x, 0), ops.zeros_like(x), ops.multiply(x, ops.log(y)))
+def remainder(x: Tensor, y: Tensor) -> Tensor:
+    """Return what is left of x; it has the sign of x, as in C."""
+    quotients = quotient(x, y)
+    return ops.subtract(x, ops.multiply(ops.trunc(quotients), y))
 
 
 def add_bias(value: Tensor, bias: Tensor, data_format: str) -> Tensor:
@@ -136,22 +147,36 @@ def _as_column(shape: Shape, other: Shape) -> Sequence[int]:
     return (*shape, *(1 for _ in other[1:]))
 
 
-def fake_quantized(x: Tensor, low: float, high: float, bits: int, narrow_range: bool) -> Tensor:
+def fake_quantized(
+    x: Tensor, low: Sequence[float], high: Sequence[float], bits: int, narrow_range: bool
+) -> Tensor:
     """Round to the numbers that so many bits can tell apart between two bounds.
+
+    Each channel may have bounds of its own.
 
     Zero stays zero: the bounds are moved until it is one of these numbers (Jacob et al., 2018,
     "Quantization and Training of Neural Networks").
     """
-    if not 2 <= bits <= 16 or not low < high:
+    if not 2 <= bits <= 16 or any(first >= last for first, last in zip(low, high, strict=True)):
         raise ValueError(f"num_bits must be 2 to 16, and min below max, not {bits}, {low}, {high}")
-    least, greatest = int(narrow_range), (1 << bits) - 1
-    scale = (high - low) / (greatest - least)
-    zero = min(max(round(least - low / scale), least), greatest)
-    steps = ops.round(
-        ops.divide(ops.clip(x, (least - zero) * scale, (greatest - zero) * scale), scale)
+    steps = (1 << bits) - 1 - narrow_range
+    # Halves are rounded up, as float32 has them: those of bounds of equal size.
+    scales = array("f", ((last - first) / steps for first, last in zip(low, high, strict=True)))
+    ratios = array("f", (-first / scale for first, scale in zip(low, scales, strict=True)))
+    zeros = [min(max(floor(ratio + 0.5), 0), steps) for ratio in ratios]
+    minimum, scale = (
+        ops.tensor(values, (len(values),) if len(values) > 1 else (), "float32")
+        for values in ([-zero * scale for zero, scale in zip(zeros, scales, strict=True)], scales)
     )
-    return ops.multiply(steps, scale)
+    offset = ops.divide(ops.subtract(x, minimum), scale)
+    rounded = ops.floor(ops.add(ops.clip(offset, 0.0, float(steps)), 0.5))
+    return ops.add(ops.multiply(rounded, scale), minimum)
 
+
+_STEPS: dict[str, Any] = {
+    "bits": attribute("num_bits", 8),
+    "narrow_range": boolean("narrow_range"),
+}
 
 ROWS = {
     **{op: Row(name, 0) for op, name in _UNARY.items()},
@@ -164,10 +189,9 @@ ROWS = {
     "FakeQuantWithMinMaxVars": Row(
         fake_quantized,
         0,
-        low=number(1),
-        high=number(2),
-        bits=attribute("num_bits", 8),
-        narrow_range=attribute("narrow_range", False),
+        low=numbers(1),
+        high=numbers(2),
+        **_STEPS,
     ),
     "LeakyRelu": Row("leaky_relu", 0, alpha=attribute("alpha", 0.2)),
     "Select": Row(select, 0, 1, 2),
@@ -181,12 +205,17 @@ ONLY_HERE = {
     "FakeQuantWithMinMaxArgs": Row(
         fake_quantized,
         0,
-        low=attribute("min", -6.0),
-        high=attribute("max", 6.0),
-        bits=attribute("num_bits", 8),
-        narrow_range=attribute("narrow_range", False),
+        low=attribute("min", [-6.0], lambda value: [value]),
+        high=attribute("max", [6.0], lambda value: [value]),
+        **_STEPS,
     ),
+    "FakeQuantWithMinMaxVarsPerChannel": Row(
+        fake_quantized, 0, low=numbers(1), high=numbers(2), **_STEPS
+    ),
+    "MulNoNan": Row(unless_zero(ops.multiply), 1, 0),
     "TruncateDiv": Row(quotient, 0, 1),
-    "Xdivy": Row(xdivy, 0, 1),
-    "Xlogy": Row(xlogy, 0, 1),
+    "TruncateMod": Row(remainder, 0, 1),
+    "Xdivy": Row(unless_zero(ops.divide), 0, 1),
+    "Xlog1py": Row(unless_zero(lambda x, y: ops.multiply(x, ops.log1p(y))), 0, 1),
+    "Xlogy": Row(unless_zero(lambda x, y: ops.multiply(x, ops.log(y))), 0, 1),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
-from webtensor.graph.operations.arguments import boolean, integer, integers, number, text
+from webtensor.graph.operations.arguments import boolean, integer, integers, number
 from webtensor.graph.operations.rows import Row
 
 __all__ = ["ONLY_HERE"]
@@ -15,39 +15,20 @@ __all__ = ["ONLY_HERE"]
 # -- diagonals ---------------------------------------------------------------------------------
 
 
-def _shift(offset: Tensor, rows: int, columns: int, longest: int, align: str) -> Tensor:
-    """Return how far diagonals of these offsets are moved to the right where they are packed."""
-    above, below = (side == "LEFT" for side in align.split("_"))
-    length = ops.minimum(
-        ops.add(ops.minimum(offset, 0), rows), ops.subtract(columns, ops.maximum(offset, 0))
-    )
-    is_left = ops.logical_or(
-        ops.logical_and(above, ops.greater_equal(offset, 0)),
-        ops.logical_and(below, ops.less_equal(offset, 0)),
-    )
-    return ops.where(is_left, 0, ops.subtract(longest, length))
+def _offset(k: Sequence[int]) -> int:
+    """Return the offset of a diagonal."""
+    if k[0] != k[-1]:
+        raise ValueError(f"a band of the diagonals from {k[0]} to {k[-1]} is not supported")
+    return k[0]
 
 
-def with_diagonals(
-    x: Tensor, diagonal: Tensor, k: Sequence[int] = (0,), align: str = "LEFT_LEFT"
-) -> Tensor:
-    """Return matrices whose diagonals of the offsets from ``k[0]`` to ``k[-1]`` are others."""
-    rows, columns = x.shape[-2:]
-    longest = diagonal.shape[-1]
-    row, column = ops.reshape(ops.arange(rows), (-1, 1)), ops.arange(columns)
-    offset = ops.subtract(column, row)
-    packed = ops.multiply(ops.subtract(k[-1], offset), longest)
-    packed = ops.add(packed, _shift(offset, rows, columns, longest, align))
-    packed = ops.add(packed, ops.minimum(row, column))
-    is_inside = ops.logical_and(ops.greater_equal(offset, k[0]), ops.less_equal(offset, k[-1]))
-    flat = diagonal if len(k) < 2 or k[0] == k[1] else _merged(diagonal)
-    elements = ops.gather(flat, ops.where(is_inside, packed, 0), len(flat.shape) - 1)
-    return ops.where(is_inside, elements, x)
-
-
-def _merged(x: Tensor) -> Tensor:
-    """Return a tensor whose last two axes are one."""
-    return ops.reshape(x, (*x.shape[:-2], x.shape[-2] * x.shape[-1]))
+def with_diagonal(x: Tensor, diagonal: Tensor, k: Sequence[int] = (0,)) -> Tensor:
+    """Return matrices with another diagonal."""
+    offset = _offset(k)
+    row, column = ops.reshape(ops.arange(x.shape[-2]), (-1, 1)), ops.arange(x.shape[-1])
+    index = ops.minimum(ops.minimum(row, column), diagonal.shape[-1] - 1)
+    elements = ops.gather(diagonal, index, len(diagonal.shape) - 1)
+    return ops.where(ops.equal(ops.subtract(column, row), offset), elements, x)
 
 
 def matrices_of(
@@ -56,36 +37,20 @@ def matrices_of(
     rows: int = -1,
     columns: int = -1,
     padding: float = 0,
-    align: str = "LEFT_LEFT",
 ) -> Tensor:
-    """Return matrices with these diagonals; -1 is the least number of rows or columns."""
-    longest = diagonal.shape[-1]
-    least_rows, least_columns = longest - min(k[-1], 0), longest + max(k[0], 0)
+    """Return matrices with a diagonal; -1 is the least number of rows or columns."""
+    offset, length = _offset(k), diagonal.shape[-1]
+    shape = [length - min(offset, 0), length + max(offset, 0)]
     if rows == columns == -1:
-        least_rows = least_columns = max(least_rows, least_columns)
-    shape = (rows if rows >= 0 else least_rows, columns if columns >= 0 else least_columns)
-    batch = diagonal.shape[: -1 if len(k) < 2 or k[0] == k[1] else -2]
-    background = ops.full((*batch, *shape), padding, diagonal.dtype)
-    return with_diagonals(background, diagonal, k, align)
+        shape = [max(shape)] * 2
+    shape = [max(size) for size in zip(shape, (rows, columns), strict=True)]
+    background = ops.full((*diagonal.shape[:-1], *shape), padding, diagonal.dtype)
+    return with_diagonal(background, diagonal, k)
 
 
-def diagonals_of(
-    x: Tensor, k: Sequence[int] = (0,), padding: float = 0, align: str = "LEFT_LEFT"
-) -> Tensor:
-    """Return the diagonals of matrices, packed one below the other where there are several."""
-    rows, columns = x.shape[-2:]
-    longest = min(rows + min(k[-1], 0), columns - max(k[0], 0))
-    offset = ops.reshape(ops.arange(k[-1], k[0] - 1, -1), (-1, 1))
-    index = ops.subtract(ops.arange(longest), _shift(offset, rows, columns, longest, align))
-    row = ops.subtract(index, ops.minimum(offset, 0))
-    column = ops.add(index, ops.maximum(offset, 0))
-    is_inside = ops.logical_and(
-        ops.greater_equal(index, 0), ops.logical_and(ops.less(row, rows), ops.less(column, columns))
-    )
-    flat = ops.where(is_inside, ops.add(ops.multiply(row, columns), column), 0)
-    elements = ops.gather(_merged(x), flat, len(x.shape) - 2)
-    result = ops.where(is_inside, elements, ops.full((), padding, x.dtype))
-    return ops.squeeze(result, -2) if k[0] == k[-1] else result
+def diagonal_of(x: Tensor, k: Sequence[int] = (0,)) -> Tensor:
+    """Return a diagonal of matrices."""
+    return ops.linalg.diagonal(x, offset=_offset(k))
 
 
 # -- solutions ---------------------------------------------------------------------------------
@@ -130,16 +95,10 @@ def factors(x: Tensor, full_matrices: bool) -> tuple[Tensor, ...]:
     return tuple(ops.linalg.qr(x, mode="complete" if full_matrices else "reduced"))
 
 
-_ALIGN = text("align", "RIGHT_LEFT")
-
-
 def _versions(op: str, function: Callable[..., Tensor], *inputs: int, **options: Any) -> Any:
     """Return the rows of an operation whose first version knows the main diagonal alone."""
-    return {
-        op: Row(function, *inputs),
-        f"{op}V2": Row(function, *inputs, **options),
-        f"{op}V3": Row(function, *inputs, **options, align=_ALIGN),
-    }
+    row = Row(function, *inputs, **options)
+    return {op: Row(function, *inputs), f"{op}V2": row, f"{op}V3": row}
 
 
 ONLY_HERE: dict[str, Row] = {
@@ -152,10 +111,9 @@ ONLY_HERE: dict[str, Row] = {
         columns=integer(3),
         padding=number(4),
     ),
-    **_versions("MatrixDiagPart", diagonals_of, 0, k=integers(1), padding=number(2)),
-    **_versions("MatrixSetDiag", with_diagonals, 0, 1, k=integers(2)),
+    **_versions("MatrixDiagPart", diagonal_of, 0, k=integers(1)),
+    **_versions("MatrixSetDiag", with_diagonal, 0, 1, k=integers(2)),
     "Cholesky": Row("linalg.cholesky", 0),
-    "Cross": Row("linalg.cross", 0, 1),
     "LogMatrixDeterminant": Row("linalg.slogdet", 0),
     "MatrixDeterminant": Row("linalg.det", 0),
     "MatrixInverse": Row(inverse, 0, adjoint=boolean("adjoint")),

@@ -299,5 +299,6 @@ ONLY_HERE = {
         pad=padding(),
         dilations=dilations(),
     ),
+    "BatchMatMulV3": _BATCH_PRODUCT,
     "_Normalized": Row(normalized_channels, 0, 1, 2, 3),
 }

@@ -54,6 +54,50 @@ def buckets(x: Tensor, boundaries: Sequence[float]) -> Tensor:
     return ops.reshape(ops.upper_bound(edges, flat), x.shape)
 
 
+def selected_of_classes(
+    boxes: Tensor,
+    scores: Tensor,
+    class_limit: int,
+    limit: int,
+    iou_threshold: float,
+    score_threshold: float,
+    pad_per_class: bool,
+    clip_boxes: bool,
+) -> tuple[Tensor, ...]:
+    """Select boxes of each class, and the best of these; return boxes, scores, classes, counts.
+
+    The boxes have shape (batch, boxes, classes or 1, 4), the scores (batch, boxes, classes).
+    """
+    batch, _, classes = scores.shape
+    size = min(limit, class_limit * classes) if pad_per_class else limit
+    rows: list[list[list[float]]] = []
+    for image in range(batch):
+        selection: list[tuple[float, int, list[float]]] = []
+        for index in range(classes):
+            some = boxes[image, :, min(index, boxes.shape[2] - 1)]
+            column = scores[image, :, index]
+            kept = ops.image.non_max_suppression(
+                some, column, class_limit, iou_threshold, score_threshold
+            ).tolist()
+            corners, numbers = some.tolist(), column.tolist()
+            selection += [(-numbers[number], index, corners[number]) for number in kept]
+        best = sorted(selection, key=lambda row: row[:2])[:size]
+        rows.append([[-score, float(index), *corners] for score, index, corners in best])
+    counts = [len(row) for row in rows]
+    padded = [row + [[0.0] * 6] * (size - len(row)) for row in rows]
+    table = ops.tensor(padded, (batch, size, 6), "float32")
+    corners_of = table[..., 2:]
+    if clip_boxes:
+        corners_of = ops.clip(corners_of, 0.0, 1.0)
+    return corners_of, table[..., 0], table[..., 1], ops.tensor(counts, (batch,), "int32")
+
+
+def unique_with_counts(x: Tensor) -> tuple[Tensor, ...]:
+    """Return the different elements, which of them each is, and how often they occur."""
+    values, indices = ops.unique(x)
+    return values, indices, ops.dense_bincount(indices, None, values.size)
+
+
 _SUPPRESSION: dict[str, Any] = {
     "max_output_size": integer(2),
     "iou_threshold": number(3),
@@ -102,4 +146,21 @@ ROWS = {
 }
 
 #: Those that TensorFlow.js does not have.
-ONLY_HERE = {"Bucketize": Row(buckets, 0, boundaries=attribute("boundaries"))}
+ONLY_HERE = {
+    "Bucketize": Row(buckets, 0, boundaries=attribute("boundaries")),
+    "CombinedNonMaxSuppression": Row(
+        selected_of_classes,
+        0,
+        1,
+        class_limit=integer(2),
+        limit=integer(3),
+        iou_threshold=number(4),
+        score_threshold=number(5),
+        pad_per_class=boolean("pad_per_class"),
+        clip_boxes=boolean("clip_boxes", True),
+    )
+    .dynamic()
+    .reading(0, 1),
+    "InTopKV2": Row("in_top_k", 0, 1, k=integer(2)),
+    "UniqueWithCounts": Row(unique_with_counts, 0).dynamic().reading(0),
+}

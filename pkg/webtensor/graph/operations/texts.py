@@ -12,7 +12,7 @@ from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.graph.operations.arguments import attribute, boolean, dtype_name, integers, text
 from webtensor.graph.operations.rows import Row, Tensors
-from webtensor.ops.sip_hash import strong_hashes
+from webtensor.ops.fingerprint import strong_hashes
 from webtensor.ops.string import parts_of_rows
 from webtensor.ops.string_elements import text_tensor, texts_of
 
@@ -136,19 +136,11 @@ def strong_buckets(x: Tensor, count: int, key: Sequence[int]) -> Tensor:
     return ops.tensor([hashes[value] % count for value in texts], x.shape, "int32")
 
 
-def replaced(input: Tensor, pattern: Tensor, rewrite: Tensor, replace_global: bool) -> Tensor:
-    """Replace what matches a regular expression."""
-    return ops.string.static_regex_replace(
-        input, pattern_of(_only(pattern)), _only(rewrite).decode("utf-8"), replace_global
-    )
-
-
-def is_match(input: Tensor, pattern: str | Tensor) -> Tensor:
+def is_match(input: Tensor, pattern: str) -> Tensor:
     """Return whether a regular expression matches whole strings."""
-    expression = re.compile(pattern if isinstance(pattern, str) else pattern_of(_only(pattern)))
+    match = re.compile(pattern).fullmatch
     texts = (value.decode("utf-8", "surrogateescape") for value in texts_of(input))
-    matches = [expression.fullmatch(value) is not None for value in texts]
-    return ops.tensor(matches, input.shape, "bool")
+    return ops.tensor([match(value) is not None for value in texts], input.shape, "bool")
 
 
 # -- joined strings ----------------------------------------------------------------------------
@@ -200,7 +192,6 @@ def strings_of_codes(points: Tensor, splits: Tensor) -> Tensor:
     return text_tensor(texts, (len(texts),))
 
 
-_REPLACEMENT = {"replace_global": boolean("replace_global", True)}
 _PATTERN = attribute("pattern", convert=pattern_of)
 _UNIT = text("unit", "BYTE")
 
@@ -210,7 +201,7 @@ ROWS = {
         0,
         pattern=_PATTERN,
         rewrite=text("rewrite"),
-        **_REPLACEMENT,
+        replace_global=boolean("replace_global", True),
     ),
     "StringNGrams": Row(
         "string.string_n_grams",
@@ -247,8 +238,6 @@ ONLY_HERE = {
         keep_dims=boolean("keep_dims"),
         separator=text("separator", ""),
     ),
-    "RegexFullMatch": Row(is_match, 0, 1),
-    "RegexReplace": Row(replaced, 0, 1, 2, **_REPLACEMENT),
     "StaticRegexFullMatch": Row(is_match, 0, pattern=_PATTERN),
     "StringJoin": Row(joined, Tensors(), separator=text("separator", "")),
     "StringLength": Row(lengths, 0, unit=_UNIT),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from webtensor.ops.fingerprint import fingerprints64
-from webtensor.ops.sip_hash import strong_hashes
+from webtensor.ops.fingerprint import fingerprints64, strong_hashes
 
 __all__ = ["Salt", "checked_salt", "crossed_hash", "fast_hashes", "strong_hashes"]
 
