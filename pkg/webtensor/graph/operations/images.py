@@ -19,14 +19,6 @@ from webtensor.graph.operations.rows import Attribute, Row, resolved
 
 __all__ = ["ONLY_HERE", "ROWS"]
 
-#: The kernels of ``scale_and_translate`` by TensorFlow's names.
-_KERNELS = {
-    "keyscubic": "cubic",
-    "lanczos3": "lanczos3",
-    "lanczos5": "lanczos5",
-    "triangle": "linear",
-}
-
 
 def scaled(
     images: Tensor,
@@ -68,6 +60,10 @@ def with_contrast(images: Tensor, factor: float) -> Tensor:
     """Scale how far pixels are from the mean of their channel."""
     mean = ops.mean(images, (-3, -2), True)
     return ops.add(ops.multiply(ops.subtract(images, mean), factor), mean)
+
+
+def _kernel(name: str) -> str:
+    return "cubic" if name == "keyscubic" else name
 
 
 def _spatial(name: str) -> Attribute:
@@ -127,7 +123,7 @@ ONLY_HERE = {
         size=integers(1),
         scale=numbers(2),
         translation=numbers(3),
-        kernel=attribute("kernel_type", "lanczos3", _KERNELS.__getitem__),
+        kernel=attribute("kernel_type", "lanczos3", _kernel),
         antialias=boolean("antialias", True),
     ),
 }
