@@ -177,9 +177,27 @@ CASES = {
 }  # fmt: skip
 
 
+def test_products_share_the_filter_that_becomes_of_theirs(tmp_path: Path) -> None:
+    nodes = [
+        PRODUCT,
+        node("m", "Mul", "p", "channels"),
+        node("twice", "AddV2", "x", "x"),
+        node("q", "Conv2D", "twice", "filter", **CONVOLUTION),
+        node("n", "Mul", "q", "channels"),
+        node("y", "AddV2", "m", "n"),
+    ]
+    assert_fused(nodes, ["AddV2", "AddV2", "Conv2D", "Conv2D"], tmp_path)
+    (spec,) = io.load_artifacts(str(tmp_path / "after")).weight_specs or []
+    assert spec["name"] == "filter"
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_fused(name: str, tmp_path: Path) -> None:
-    nodes, expected = CASES[name]
+    assert_fused(*CASES[name], tmp_path)
+
+
+def assert_fused(nodes: list[dict[str, Any]], expected: list[str], tmp_path: Path) -> None:
+    """Convert nodes, and compare results, and the operations that are left."""
     used = {text for item in nodes for text in item["input"]}
     dtype = {"dtype": {"type": "DT_FLOAT"}}
     inputs = [{"name": text, "op": "Placeholder", "attr": dtype} for text in ("x", "flat")]

@@ -8,6 +8,7 @@ TensorFlow.js has the fused operations.
 from __future__ import annotations
 
 from collections import Counter
+from hashlib import sha256
 from typing import Any
 
 from webtensor import ops
@@ -269,13 +270,26 @@ def _activation(fusion: Fusion, node: Node) -> Node | None:
     return activation(fusion, node)
 
 
+def _contents(value: Tensor) -> tuple[Any, ...]:
+    return value.shape, value.dtype, sha256(value.bytes_sync()).digest()
+
+
 def _rename(graph: FrozenGraph, scope: Scope, filters: dict[str, str], uses: Counter[str]) -> None:
-    """Give nodes that fusing made names that files may have; filters keep those that they had."""
+    """Give nodes that fusing made names that files may have; filters keep those that they had.
+
+    Equal constants get one name: products that share a filter share what became of it.
+    """
     names: dict[str, str] = {}
+    names_of_contents: dict[Any, str] = {}
     for node in scope.nodes.values():
         for index, reference in enumerate(node.inputs):
             old = reference.node
             if ":" not in old or old in names:
+                continue
+            value = graph.constants.get(old)
+            contents = None if value is None else _contents(value)
+            if contents in names_of_contents:
+                names[old] = names_of_contents[contents]
                 continue
             filter = filters.get(node.name)
             if index == 1 and filter is not None and not uses[filter]:
@@ -283,6 +297,8 @@ def _rename(graph: FrozenGraph, scope: Scope, filters: dict[str, str], uses: Cou
                 uses[filter] += 1
             else:
                 names[old] = graph.name(old)
+            if contents is not None:
+                names_of_contents[contents] = names[old]
     scope.nodes = {
         names.get(name, name): node._replace(
             name=names.get(name, name),
