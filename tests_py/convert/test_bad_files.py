@@ -200,3 +200,12 @@ def test_limits_of_64_bits_become_those_of_32(tmp_path: Path) -> None:
 def test_other_integers_of_64_bits_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelFormatError, match="4294967296 does not fit dtype int32"):
         converted(tmp_path, [node("y", "AddV2", "x", "big"), constant("big", "int64", 2**32)])
+
+
+def test_bfloat16_is_written_as_float32(tmp_path: Path) -> None:
+    """TensorFlow.js knows no other name of it."""
+    kinds = {name: {"type": NUMBERS[name]} for name in ("bfloat16", "float32")}
+    narrow = node("narrow", "Cast", "x", SrcT=kinds["float32"], DstT=kinds["bfloat16"])
+    wide = node("y", "Cast", "narrow", SrcT=kinds["bfloat16"], DstT=kinds["float32"])
+    converted(tmp_path, [narrow, wide])
+    assert "BFLOAT16" not in (tmp_path / "web" / "model.json").read_text()

@@ -131,7 +131,11 @@ def _attributes(frozen: FrozenGraph, node: Node) -> Mapping[str, AttributeValue]
     if value is not None:
         dtype = ElementType(str(value.dtype))
         return {"dtype": dtype, "value": TensorValue(value.shape, dtype, b"")}
-    attributes = dict(node.attributes)
+    attributes = {
+        # TensorFlow.js knows no bfloat16; tensors are float32.
+        name: ElementType("float32") if attribute == "bfloat16" else attribute
+        for name, attribute in node.attributes.items()
+    }
     if node.op in _OPERAND_COUNTS:
         attributes["num_args"] = len(node.inputs) - _OPERAND_COUNTS[node.op]
         attributes.setdefault("T", ElementType("float32"))
