@@ -97,12 +97,6 @@ def test_bands_of_diagonals_are_refused():
         computed(case, range(1, 2))
 
 
-def test_eigenvectors():
-    x = np.random.default_rng(2).normal(size=(3, 3)).astype("float32")
-    values, vectors = factors("SelfAdjointEigV2", x + x.T, 2)
-    np.testing.assert_allclose(vectors * values @ vectors.T, x + x.T, atol=1e-5)
-
-
 def test_groups_of_channels_in_volumes():
     """TensorFlow.js lacks them."""
     x, filter = (
@@ -139,8 +133,7 @@ def test_later_runs_depend_on_what_is_fed(case: Case):
 
 
 def test_every_operation_that_tensorflow_js_lacks_has_a_case():
-    others = {"RandomShuffle", "_Normalized"}
-    assert {*ONLY_HERE} - others <= {case.op for case in CASES}
+    assert {*ONLY_HERE} - {"_Normalized"} <= {case.op for case in CASES}
 
 
 def names_in_tensorflow_js() -> set[str]:

@@ -5,17 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import webtensor as wt
-from tests_py.graph.graphs import (
-    Array,
-    Dtype,
-    arrays_of,
-    constant,
-    model_of,
-    node,
-    placeholder,
-    topology,
-)
+from tests_py.graph.graphs import Array, Dtype, arrays_of, constant, model_of, node, topology
 
 SIZE = 4000
 FLOAT = Dtype("float32")
@@ -70,15 +60,6 @@ def test_without_a_seed_each_run_draws_others(name: str):
 def test_the_second_seed_counts():
     first, second = drawn("RandomUniform", seed=0, seed2=3)
     assert (first == second).all()
-
-
-def test_slices_are_shuffled():
-    model = model_of(topology([placeholder("x"), node("y", "RandomShuffle", "x", seed=1)]))
-    x = np.arange(200, dtype="float32").reshape(100, 2)
-    for _ in range(3):
-        (result,) = arrays_of(model.execute({"x": wt.tensor(x)}))
-        assert (result != x).any()
-        np.testing.assert_array_equal(result[result[:, 0].argsort()], x)
 
 
 def test_integers_need_bounds():

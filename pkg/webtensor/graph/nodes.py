@@ -64,7 +64,6 @@ _OUTPUTS = {
         "Qr": "q r",
         "RaggedRange": "rt_nested_splits rt_dense_values",
         "RaggedTensorToSparse": "sparse_indices sparse_values sparse_dense_shape",
-        "SelfAdjointEigV2": "e v",
         "SparseFillEmptyRows": (
             "output_indices output_values empty_row_indicator reverse_index_map"
         ),
@@ -84,7 +83,6 @@ _OUTPUTS = {
         "UnicodeDecode": "row_splits char_values",
         "Unique": "y idx",
         "UniqueV2": "y idx",
-        "UniqueWithCounts": "y idx count",
     }.items()
 }
 

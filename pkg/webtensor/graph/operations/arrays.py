@@ -165,12 +165,6 @@ def bits_as(x: Tensor, source: str, dtype: str) -> Tensor:
     return tensor_on(x.bytes_sync(), x.shape, as_dtype(dtype_name(dtype)))
 
 
-def shuffled(x: Tensor, seed: int | None) -> Tensor:
-    """Return the slices along the first axis in a random order."""
-    order = ops.argsort(ops.random_uniform((x.shape[0],), seed=seed))
-    return ops.gather(x, order, 0)
-
-
 _STRIDED_SLICE_MASKS = {
     name: attribute(name, 0)
     for name in ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
@@ -277,8 +271,6 @@ ROWS = {
 
 #: Those that TensorFlow.js does not have.
 ONLY_HERE = {
-    "InvertPermutation": Row("argsort", 0),
-    "RandomShuffle": Row(shuffled, 0, seed=seed()).impure(),
     "Roll": Row("roll", 0, shift=integers(1), axis=integers(2)),
     "Bitcast": Row(bits_as, 0, source=text("T"), dtype=text("type")).reading(0),
     "ReverseSequence": Row(

@@ -85,11 +85,6 @@ def singular_values(x: Tensor, compute_uv: bool, full_matrices: bool) -> tuple[T
     return values, left, adjoint_if(right, True)
 
 
-def eigenvalues(x: Tensor, compute_v: bool) -> tuple[Tensor, ...]:
-    """Return the eigenvalues of symmetric matrices, and the eigenvectors."""
-    return tuple(ops.linalg.eigh(x)) if compute_v else (ops.linalg.eigvalsh(x), ops.zeros((0,)))
-
-
 def factors(x: Tensor, full_matrices: bool) -> tuple[Tensor, ...]:
     """Return the factors Q and R."""
     return tuple(ops.linalg.qr(x, mode="complete" if full_matrices else "reduced"))
@@ -122,7 +117,6 @@ ONLY_HERE: dict[str, Row] = {
         solution_of_triangle, 0, 1, lower=boolean("lower", True), adjoint=boolean("adjoint")
     ),
     "Qr": Row(factors, 0, full_matrices=boolean("full_matrices")),
-    "SelfAdjointEigV2": Row(eigenvalues, 0, compute_v=boolean("compute_v", True)),
     "Svd": Row(
         singular_values,
         0,

@@ -92,12 +92,6 @@ def selected_of_classes(
     return corners_of, table[..., 0], table[..., 1], ops.tensor(counts, (batch,), "int32")
 
 
-def unique_with_counts(x: Tensor) -> tuple[Tensor, ...]:
-    """Return the different elements, which of them each is, and how often they occur."""
-    values, indices = ops.unique(x)
-    return values, indices, ops.dense_bincount(indices, None, values.size)
-
-
 _SUPPRESSION: dict[str, Any] = {
     "max_output_size": integer(2),
     "iou_threshold": number(3),
@@ -162,5 +156,4 @@ ONLY_HERE = {
     .dynamic()
     .reading(0, 1),
     "InTopKV2": Row("in_top_k", 0, 1, k=integer(2)),
-    "UniqueWithCounts": Row(unique_with_counts, 0).dynamic().reading(0),
 }

@@ -22,15 +22,11 @@ __all__ = ["ONLY_HERE", "ROWS"]
 _CLASSES = {
     "alnum": "a-zA-Z0-9",
     "alpha": "a-zA-Z",
-    "blank": r" \t",
-    "cntrl": r"\x00-\x1f\x7f",
     "digit": "0-9",
     "lower": "a-z",
     "punct": r"!-/:-@\[-`{-~",
     "space": r"\s",
     "upper": "A-Z",
-    "word": r"\w",
-    "xdigit": "0-9a-fA-F",
 }
 
 
@@ -120,7 +116,7 @@ def described(
         form = "d" if kind == "int32" else "e" if scientific else "g" if shortest else "f"
         digits = f".{precision}" if precision >= 0 and form != "d" else ""
         values = [f"%{size}{digits}{form}" % number for number in numbers]
-    return text_tensor((value.encode() for value in values), x.shape)
+    return text_tensor(map(str.encode, values), x.shape)
 
 
 def numbers(x: Tensor, dtype: str) -> Tensor:
