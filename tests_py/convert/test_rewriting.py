@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import webtensor as wt
+from tests_py.convert.node import NodeProcess
 from webtensor import io
 from webtensor.convert import convert_model
 
@@ -74,3 +75,28 @@ def test_rewritten_operations(name: str, tmp_path: Path) -> None:
     result = model.predict([wt.tensor(value) for value in values])
     assert isinstance(result, wt.Tensor)
     np.testing.assert_allclose(result.numpy(), compute(*values), rtol=1e-6)
+
+
+@pytest.mark.parametrize("op, compute", [("Cumsum", np.cumsum), ("Cumprod", np.cumprod)])
+def test_scans_along_axes_from_the_last(
+    op: str, compute: Callable[..., Array], tmp_path: Path
+) -> None:
+    """TensorFlow.js gives a tensor of no elements for a negative axis."""
+    encoded = io.encode_weights({"axis": wt.tensor(-2, dtype="int32")})
+    nodes = [
+        {"name": "x", "op": "Placeholder", "attr": {"dtype": {"type": "DT_FLOAT"}}},
+        {"name": "axis", "op": "Const", "attr": {"dtype": {"type": "DT_INT32"}}},
+        {"name": "y", "op": op, "input": ["x", "axis"], "attr": {"T": {"type": "DT_FLOAT"}}},
+    ]
+    artifacts = io.ModelArtifacts(
+        {"node": nodes}, "graph-model", weight_specs=encoded.specs, weight_data=encoded.data
+    )
+    io.save_artifacts(artifacts, str(tmp_path / "before"))
+    convert_model(tmp_path / "before", tmp_path / "after")
+    expected = compute(ROWS, 0)
+    result = wt.load_graph_model(tmp_path / "after").predict(wt.tensor(ROWS))
+    assert isinstance(result, wt.Tensor)
+    np.testing.assert_allclose(result.numpy(), expected)
+    with NodeProcess() as process:
+        (theirs,) = process.run(tmp_path / "after", {"x": ROWS})
+    np.testing.assert_allclose(theirs, expected)

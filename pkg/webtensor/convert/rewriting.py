@@ -13,6 +13,7 @@ from typing import Any
 from webtensor.convert.graphs import FrozenGraph, Scope
 from webtensor.engine import Tensor
 from webtensor.formats.graph_def import AttributeValue, ElementType
+from webtensor.graph.default_attributes import DEFAULTS, with_defaults
 from webtensor.graph.nodes import Node, Reference
 from webtensor.ops import reshape, tensor
 
@@ -227,6 +228,19 @@ def _roll(rewriting: Rewriting) -> list[Reference] | None:
     return [x]
 
 
+def _scan(rewriting: Rewriting) -> list[Reference] | None:
+    """Count the axis of a scan from the first: TensorFlow.js cannot count it from the last."""
+    axis = rewriting.value(1)
+    if axis is None or min(_integers(axis), default=0) >= 0:
+        return None
+    x, last = rewriting.inputs
+    attributes, whole = rewriting.node.attributes, ElementType("int32")
+    rank = rewriting.add("Rank", x, T=attributes.get("T"))
+    first = rewriting.add("AddV2", last, rank, T=whole)
+    defaulted = with_defaults(rewriting.node, DEFAULTS)
+    return [rewriting.add(defaulted.op, x, first, **defaulted.attributes)]
+
+
 def _integers(vector: Tensor) -> list[int]:
     """Return the elements of a tensor of int32."""
     return [int(element) for element in reshape(vector, (-1,)).tolist()]
@@ -260,6 +274,8 @@ _AXES = (("last_axis", -1), ("first_axis", 0))
 REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
     "Add": _joined_texts,
     "Bucketize": _buckets,
+    "Cumprod": _scan,
+    "Cumsum": _scan,
     "Erfc": _complementary_error,
     "Inv": partial(_renamed, "Reciprocal"),
     "LookupTableFind": _lookup,
