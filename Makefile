@@ -63,7 +63,7 @@ test-engines: venv .engines/.stamp ## run the documented scripts for Ray Data an
 
 test-tensorflow: venv .tensorflow/.stamp node_modules/.stamp ## read, convert and run files that TensorFlow, safetensors and TensorFlow Lite write
 	.tensorflow/bin/python -m pytest tests_py/tensorflow_files.py tests_py/tensorflow_conversions.py \
-		tests_py/tflite_models.py
+		tests_py/tensorflow_functions.py tests_py/tflite_models.py
 
 fuzz: kernels ## read a thousand mutated files of each format
 	WEBTENSOR_FUZZ=1 $(PYTEST) --numprocesses auto tests_py/keras/test_saving_fuzz.py \

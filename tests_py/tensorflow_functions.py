@@ -1,0 +1,144 @@
+"""Functions that models of TensorFlow have beside layers, converted: they compute the same here.
+
+`make test-tensorflow` runs these tests in an environment of their own, as `tensorflow_files.py`.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests_py.tensorflow_conversions import Array, close, floats, function, in_order, ours, theirs
+from webtensor.convert import convert_model
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+Call = Callable[[Any], Any]
+MATRICES = floats(3, 4, 4)
+DEFINITE = MATRICES @ MATRICES.transpose(0, 2, 1) + 3 * np.eye(4, dtype="float32")
+ARRAYS: dict[str, Call] = {
+    "conv3d_transpose": lambda x: tf.nn.conv3d_transpose(
+        x[..., None, None], tf.ones([2, 2, 1, 2, 1]), [3, 8, 8, 1, 2], [1, 2, 2, 1, 1]
+    ),
+    "diag": lambda x: tf.linalg.diag(x[:, 0], k=1),
+    "diag_part": tf.linalg.diag_part,
+    "eye": lambda x: x + tf.eye(tf.shape(x)[1]),
+    "fake_quant": lambda x: tf.quantization.fake_quant_with_min_max_args(x, -1, 1),
+    "fake_quant of channels": lambda x: tf.quantization.fake_quant_with_min_max_vars_per_channel(
+        x, [-1.0, -2, -0.5, -1], [1.0, 2, 0.7, 1]
+    ),
+    "inverse": tf.linalg.inv,
+    "limits of int64": lambda x: tf.minimum(tf.cast(x, tf.int64), tf.int64.max),
+    "pseudo-inverse": tf.linalg.pinv,
+    "reverse_sequence": lambda x: tf.reverse_sequence(x, [2, 4, 0], 1, 0),
+    "roll by a tensor": lambda x: tf.roll(x, tf.shape(x)[0], 1),
+    "segment_sum": lambda x: tf.math.segment_sum(x, [0, 0, 2]),
+    "set_diag": lambda x: tf.linalg.set_diag(x, x[:, 0]),
+    "svd": lambda x: tf.linalg.svd(x, compute_uv=False),
+    "unsorted_segment_max": lambda x: tf.math.unsorted_segment_max(x, [1, 0, 1], 4),
+}
+POSITIVE: dict[str, Call] = {
+    "cholesky": tf.linalg.cholesky,
+    "determinant": tf.linalg.det,
+    "least squares": lambda x: tf.linalg.lstsq(x, x[..., :2]),
+    "logdet": tf.linalg.logdet,
+    "slogdet": lambda x: tf.stack(tf.linalg.slogdet(x)),
+    "solve": lambda x: tf.linalg.solve(x, x[..., :2]),
+}
+IMAGES: dict[str, Call] = {
+    "adjust_contrast": lambda x: tf.image.adjust_contrast(x, 1.5),
+    "extract_patches": lambda x: tf.image.extract_patches(
+        x, [1, 3, 3, 1], [1, 2, 2, 1], [1, 1, 1, 1], "VALID"
+    ),
+    "hsv": lambda x: tf.image.hsv_to_rgb(tf.image.rgb_to_hsv(x)),
+    "resize bicubic": lambda x: tf.image.resize(x, [5, 12], "bicubic"),
+    "resize lanczos3": lambda x: tf.image.resize(x, [5, 12], "lanczos3"),
+    "resize without aliases": lambda x: tf.image.resize(x, [4, 3], antialias=True),
+    "rfft2d": lambda x: tf.abs(tf.signal.rfft2d(x[..., 0])),
+}
+LINES = np.array(
+    [b"Hello World, foo", b"", b"a,b,,c", b"  lead trail  ", "ünïcode ÄÖ".encode()], object
+)
+TEXTS: dict[str, Call] = {
+    "as_string": lambda x: tf.strings.as_string(tf.strings.length(x) / 3, precision=2),
+    "bytes_split": lambda x: tf.strings.bytes_split(x).to_tensor(),
+    "hash": lambda x: tf.strings.to_hash_bucket_strong(x, 100, [3, 4]),
+    "join": lambda x: tf.strings.join([x, x], "-"),
+    "length": lambda x: tf.strings.length(x, "UTF8_CHAR"),
+    "lower": tf.strings.lower,
+    "lower characters": lambda x: tf.strings.lower(x, "utf-8"),
+    "plus": lambda x: x + "!" + x,
+    "reduce_join": lambda x: tf.strings.reduce_join(x, 0, True, separator="|"),
+    "regex_full_match": lambda x: tf.strings.regex_full_match(x, r".*\w o.*|\w+ .*"),
+    "regex_replace": lambda x: tf.strings.regex_replace(x, r"[[:punct:]\s]|\W$", "_"),
+    "split": lambda x: tf.strings.split(x, ",").to_tensor("-"),
+    "split once": lambda x: tf.strings.split(x, ",", maxsplit=1).to_tensor("-"),
+    "split at white space": lambda x: tf.strings.split(x).to_tensor("-"),
+    "strip": tf.strings.strip,
+    "substr": lambda x: tf.strings.substr(x, 0, 3, unit="UTF8_CHAR"),
+    "to_number": lambda x: tf.strings.to_number(tf.strings.as_string(tf.strings.length(x))),
+    "to_sparse": lambda x: tf.strings.split(x).to_sparse().indices,
+    "unicode_split": lambda x: tf.strings.unicode_split(x, "UTF-8").to_tensor(),
+}
+INPUTS: dict[str, tuple[dict[str, Call], Array, Any]] = {
+    "array": (ARRAYS, MATRICES, tf.float32),
+    "image": (IMAGES, np.random.default_rng(0).uniform(size=(2, 9, 7, 3)), tf.float32),
+    "matrix": (POSITIVE, DEFINITE, tf.float32),
+    "text": (TEXTS, LINES, tf.string),
+}
+FUNCTIONS = {
+    f"{family}: {name}": (call, array, dtype)
+    for family, (calls, array, dtype) in INPUTS.items()
+    for name, call in calls.items()
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions(name: str, tmp_path: Path) -> None:
+    call, array, dtype = FUNCTIONS[name]
+    inputs = {"x": array if array.dtype == object else array.astype("float32")}
+    signature = [tf.TensorSpec([None] * array.ndim, dtype, "x")]
+    if dtype == tf.float32 and array.ndim == 3:
+        signature = [tf.TensorSpec([None, 4, 4], dtype, "x")]
+    function(signature, lambda _, x: {"y": call(x)})(tmp_path / "saved")
+    assert_same(tmp_path, inputs)
+
+
+def assert_same(folder: Path, inputs: dict[str, Array]) -> None:
+    """Convert a SavedModel, and compare what it computes."""
+    expected = in_order(theirs(folder / "saved", inputs))
+    convert_model(folder / "saved", folder / "web")
+    for actual, wanted in zip(ours(folder / "web", inputs), expected, strict=True):
+        close(actual, wanted)
+
+
+WORDS = ["the", "cat", "sat", "on", "mat"]
+SENTENCES = np.array([[b"The cat sat!"], [b"on; the, mat dog"], [b""]], object)
+VECTORIZATIONS: dict[str, dict[str, Any]] = {
+    "characters": {"vocabulary": list("abcdefst"), "split": "character"},
+    "counts": {"output_mode": "count"},
+    "indices": {"output_sequence_length": 6},
+    "multi-hot": {"output_mode": "multi_hot"},
+    "n-grams": {"vocabulary": [*WORDS, "the cat"], "ngrams": 2},
+    "tf-idf": {"output_mode": "tf_idf", "idf_weights": [0.1, 0.2, 0.3, 0.4, 0.5]},
+}
+
+
+@pytest.mark.parametrize("name", VECTORIZATIONS)
+def test_text_vectorization(name: str, tmp_path: Path) -> None:
+    layer = keras.layers.TextVectorization(**{"vocabulary": WORDS, **VECTORIZATIONS[name]})
+    model = keras.Sequential([keras.Input((1,), dtype="string", name="x"), layer])
+    model.export(tmp_path / "saved", verbose=False)
+    assert_same(tmp_path, {"x": SENTENCES})
+
+
+@pytest.mark.parametrize("salt", [None, 133])
+def test_hashing(salt: int | None, tmp_path: Path) -> None:
+    layer = keras.layers.Hashing(7, salt=salt)
+    model = keras.Sequential([keras.Input((1,), dtype="string", name="x"), layer])
+    model.export(tmp_path / "saved", verbose=False)
+    assert_same(tmp_path, {"x": SENTENCES})
