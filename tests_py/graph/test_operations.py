@@ -84,9 +84,6 @@ def test_factors_of_matrices(full: bool):
     values, left, right = factors("Svd", x, 3, full_matrices=full)
     assert left.shape == (4, 4 if full else 3)
     np.testing.assert_allclose(left[:, :3] * values @ right.T, x, atol=1e-5)
-    q, r = factors("Qr", x, 2, full_matrices=full)
-    assert q.shape == left.shape
-    np.testing.assert_allclose(q @ r, x, atol=1e-5)
 
 
 def test_bands_of_diagonals_are_refused():

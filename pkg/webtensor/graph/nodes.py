@@ -61,7 +61,6 @@ _OUTPUTS = {
         "Merge": "output value_index",
         "NonMaxSuppressionV4": "selected_indices valid_outputs",
         "NonMaxSuppressionV5": "selected_indices selected_scores valid_outputs",
-        "Qr": "q r",
         "RaggedRange": "rt_nested_splits rt_dense_values",
         "RaggedTensorToSparse": "sparse_indices sparse_values sparse_dense_shape",
         "SparseFillEmptyRows": (

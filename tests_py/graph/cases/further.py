@@ -119,7 +119,6 @@ MATRICES: list[Case] = [
         )
         for part in (np.tril, np.triu)
     ),
-    case("Qr", DEFINITE, outputs=2),
     case(
         "Svd",
         DEFINITE,

@@ -62,7 +62,7 @@ def adjoint_if(x: Tensor, adjoint: bool) -> Tensor:
 
 
 def inverse(x: Tensor, adjoint: bool) -> Tensor:
-    """Return the inverses of matrices, or of their adjoints."""
+    """Return inverses of matrices."""
     return ops.linalg.inv(adjoint_if(x, adjoint))
 
 
@@ -78,16 +78,11 @@ def solution_of_triangle(a: Tensor, b: Tensor, lower: bool, adjoint: bool) -> Te
 
 
 def singular_values(x: Tensor, compute_uv: bool, full_matrices: bool) -> tuple[Tensor, ...]:
-    """Return singular values, and the left and right singular vectors as columns."""
+    """Return singular values and vectors."""
     if not compute_uv:
         return ops.linalg.svdvals(x), ops.zeros((0,)), ops.zeros((0,))
     left, values, right = ops.linalg.svd(x, full_matrices=full_matrices)
     return values, left, adjoint_if(right, True)
-
-
-def factors(x: Tensor, full_matrices: bool) -> tuple[Tensor, ...]:
-    """Return the factors Q and R."""
-    return tuple(ops.linalg.qr(x, mode="complete" if full_matrices else "reduced"))
 
 
 def _versions(op: str, function: Callable[..., Tensor], *inputs: int, **options: Any) -> Any:
@@ -116,7 +111,6 @@ ONLY_HERE: dict[str, Row] = {
     "MatrixTriangularSolve": Row(
         solution_of_triangle, 0, 1, lower=boolean("lower", True), adjoint=boolean("adjoint")
     ),
-    "Qr": Row(factors, 0, full_matrices=boolean("full_matrices")),
     "Svd": Row(
         singular_values,
         0,
