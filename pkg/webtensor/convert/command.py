@@ -96,13 +96,13 @@ def _convert(options: argparse.Namespace, progress: ProgressLine) -> object:
     )
 
 
-def _patterns(given: Sequence[str]) -> dict[str, list[str] | bool]:
+def _patterns(options: Sequence[str]) -> dict[str, list[str] | bool]:
     """Return the patterns of weights by the dtype in which these are stored, or True for others."""
     patterns: dict[str, list[str] | bool] = {}
-    for text in given:
+    for text in options:
         dtype, separator, pattern = text.partition("=")
-        others = patterns.get(dtype, [])
-        patterns[dtype] = [*others, pattern] if separator and isinstance(others, list) else True
+        earlier = patterns.get(dtype, [])
+        patterns[dtype] = [*earlier, pattern] if separator and isinstance(earlier, list) else True
     return patterns
 
 

@@ -45,16 +45,16 @@ class InlineFunctions:
 
     def __init__(self, functions: Mapping[str, FunctionDef]) -> None:
         self._functions = functions
-        self._known: dict[str, bool] = {}
+        self._decisions: dict[str, bool] = {}
 
     def __contains__(self, name: str) -> bool:
-        if name not in self._known:
-            self._known[name] = False  # as long as nothing else is known: it may call itself
+        if name not in self._decisions:
+            self._decisions[name] = False  # as long as nothing else is known: it may call itself
             function = self._functions.get(name)
-            self._known[name] = function is not None and self._has_such(function.nodes)
-        return self._known[name]
+            self._decisions[name] = function is not None and self._uses_any(function.nodes)
+        return self._decisions[name]
 
-    def _has_such(self, nodes: Iterable[NodeDef]) -> bool:
+    def _uses_any(self, nodes: Iterable[NodeDef]) -> bool:
         return any(
             node.op in _NOT_IN_FUNCTIONS or any(called in self for called in _called(node))
             for node in nodes
@@ -124,23 +124,23 @@ def lowered_loop(
         }
         enter = writer.add("Enter", [inputs[index]], frame)
         merges[index] = writer.add("Merge", [enter, enter], {**types[index], "N": 2})
-    (goes_on,) = condition([merges.get(index, given) for index, given in enumerate(inputs)])
+    (goes_on,) = condition([merges.get(index, operand) for index, operand in enumerate(inputs)])
     loop_condition = writer.add("LoopCond", [goes_on])
     switches = {
         index: writer.add("Switch", [merges[index], loop_condition], types[index])
         for index in changing
     }
     arguments = [
-        Reference(switches[index].node, 1) if index in switches else given
-        for index, given in enumerate(inputs)
+        Reference(switches[index].node, 1) if index in switches else operand
+        for index, operand in enumerate(inputs)
     ]
     results = body(arguments)
     for index in changing:
         following = writer.add("NextIteration", [results[index]], types[index])
         writer.replace_input(merges[index], following)
     return [
-        writer.add("Exit", [switches[index]], types[index]) if index in switches else given
-        for index, given in enumerate(inputs)
+        writer.add("Exit", [switches[index]], types[index]) if index in switches else operand
+        for index, operand in enumerate(inputs)
     ]
 
 
@@ -166,14 +166,14 @@ def lowered_branch(
     """
     writer = _Writer(scope, name, new_name)
     switches = [
-        given if fixed else writer.add("Switch", [given, condition])
-        for given, fixed in zip(inputs, is_fixed, strict=True)
+        operand if fixed else writer.add("Switch", [operand, condition])
+        for operand, fixed in zip(inputs, is_fixed, strict=True)
     ]
     taken: list[list[Reference]] = []
     for output, branch in zip((1, 0), branches, strict=True):
         arguments = [
-            given if fixed else Reference(given.node, output)
-            for given, fixed in zip(switches, is_fixed, strict=True)
+            operand if fixed else Reference(operand.node, output)
+            for operand, fixed in zip(switches, is_fixed, strict=True)
         ]
         before = len(scope.nodes)
         results = branch(arguments)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, TypeAlias
 
 from webtensor.convert.control_flow import Inline, lowered_branch, lowered_loop
@@ -187,14 +188,16 @@ class Copying:
         ]
         for attribute, function in zip(names, functions, strict=True):
             attributes[attribute] = FunctionName(function.name, {})
-        is_kept = [freezing.fixed_node(given, self.scope) is None for given in inputs[skipped:]]
-        if node.op in _LOOPS and not all(is_kept):
+        is_argument = [
+            freezing.fixed_node(operand, self.scope) is None for operand in inputs[skipped:]
+        ]
+        if node.op in _LOOPS and not all(is_argument):
             self._check_fixed(node, inputs, functions[-1].scope.results)
-            functions[-1].drop_results(is_kept)
-            numbers = iter(range(len(is_kept)))
+            functions[-1].drop_results(is_argument)
+            numbers = iter(range(len(is_argument)))
             self.outputs[node.name] = [
-                Reference(name, next(numbers)) if kept else given
-                for given, kept in zip(inputs, is_kept, strict=True)
+                Reference(name, next(numbers)) if remains else operand
+                for operand, remains in zip(inputs, is_argument, strict=True)
             ]
         dtypes: list[list[AttributeValue]] = [
             [ElementType(argument.dtype) for argument in arguments]
@@ -203,8 +206,7 @@ class Copying:
         attributes |= dict(zip(lists, dtypes, strict=False))
         if "output_shapes" in attributes:
             attributes["output_shapes"] = []
-        kept_inputs = [given for given, kept in zip(inputs[skipped:], is_kept, strict=True) if kept]
-        return [*inputs[:skipped], *kept_inputs]
+        return [*inputs[:skipped], *compress(inputs[skipped:], is_argument)]
 
     def _called(self, node: Node) -> list[FunctionName]:
         """Return the functions that a loop or a branch calls."""
@@ -223,8 +225,8 @@ class Copying:
     ) -> None:
         """Refuse a loop whose iterations exchange variables or tables."""
         if len(results) == len(inputs) and any(
-            given != result and self.freezing.fixed_node(given, self.scope) is not None
-            for given, result in zip(inputs, results, strict=True)
+            operand != result and self.freezing.fixed_node(operand, self.scope) is not None
+            for operand, result in zip(inputs, results, strict=True)
         ):
             raise ModelFormatError(
                 f"{self.freezing.where}: the loop {node.name!r:.200} exchanges variables"
@@ -239,7 +241,7 @@ class Copying:
             partial(freezing.inline, function, scope, called.attributes)
             for function, called in zip(functions, self._called(node), strict=True)
         ]
-        is_fixed = [freezing.fixed_node(given, scope) is not None for given in inputs[skipped:]]
+        is_fixed = [freezing.fixed_node(operand, scope) is not None for operand in inputs[skipped:]]
         name = freezing.frozen.name(node.name)
         new_name = freezing.frozen.name
         freezing.source.budget.spend_items(_LOWERED_NODES * len(inputs), freezing.where)
@@ -356,7 +358,7 @@ class Copying:
             for function in called
             if isinstance(function, FunctionName)
         ]
-        is_fixed = [freezing.fixed_node(given, scope) is not None for given in inputs[1:]]
+        is_fixed = [freezing.fixed_node(operand, scope) is not None for operand in inputs[1:]]
 
         return self._chosen(node, inputs[0], is_fixed, branches, 0, inputs[1:])
 

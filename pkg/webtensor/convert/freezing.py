@@ -107,14 +107,14 @@ class Freezing:
                 if node is None or reference.output:
                     raise ModelFormatError(f"{self.where}: there is no input {tensor_name!r:.200}")
                 name = self.frozen.name(part)
-                kept = info if len(info.names) == 1 else TensorInfo((), "", None)
+                tensor_info = info if len(info.names) == 1 else TensorInfo((), "", None)
                 dtype = ElementType(node.attributes.get("dtype", info.dtype))
                 declared = node.attributes.get("shape")
-                shape = declared if isinstance(declared, tuple) else kept.shape
+                shape = declared if isinstance(declared, tuple) else tensor_info.shape
                 attributes: dict[str, AttributeValue] = {"dtype": dtype, "shape": shape}
                 main.nodes[name] = Node(name, "Placeholder", (), (), attributes)
                 fed[reference.node] = Reference(name)
-                infos[name] = TensorInfo((f"{name}:0",), dtype, shape, kept.resource_id)
+                infos[name] = TensorInfo((f"{name}:0",), dtype, shape, tensor_info.resource_id)
         return fed, infos
 
     # -- nodes ---------------------------------------------------------------------------------
@@ -239,9 +239,11 @@ class Freezing:
             for argument, node in zip(arguments, fixed, strict=True)
         ]
         body.results = self.inline(function, body, name.attributes, references)
-        kept = [argument for argument, node in zip(arguments, fixed, strict=True) if node is None]
+        varying = [
+            argument for argument, node in zip(arguments, fixed, strict=True) if node is None
+        ]
         own_name = self.frozen.name(name.name)
-        frozen = FrozenFunction(own_name, tuple(kept), function.outputs, body)
+        frozen = FrozenFunction(own_name, tuple(varying), function.outputs, body)
         self._specialized[key] = self.frozen.functions[own_name] = frozen
         return frozen
 

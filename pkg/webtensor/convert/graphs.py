@@ -94,11 +94,11 @@ class FrozenFunction:
     outputs: tuple[Argument, ...]
     scope: Scope
 
-    def drop_results(self, is_kept: Sequence[bool]) -> None:
+    def drop_results(self, is_result: Sequence[bool]) -> None:
         """Leave out the results of a loop's body that are always the same."""
-        if len(self.outputs) == len(is_kept):
-            self.outputs = tuple(compress(self.outputs, is_kept))
-            self.scope.results = [*compress(self.scope.results, is_kept)]
+        if len(self.outputs) == len(is_result):
+            self.outputs = tuple(compress(self.outputs, is_result))
+            self.scope.results = [*compress(self.scope.results, is_result)]
 
 
 @dataclass

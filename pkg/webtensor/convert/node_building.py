@@ -94,8 +94,8 @@ class NodeBuilder:
 
     def placeholder(self, name: str, shape: Shape, dtype: str) -> Value:
         """Add an input."""
-        known = tuple(size if isinstance(size, int) else None for size in shape)
-        attributes: dict[str, AttributeValue] = {"dtype": ElementType(dtype), "shape": known}
+        static_shape = tuple(size if isinstance(size, int) else None for size in shape)
+        attributes: dict[str, AttributeValue] = {"dtype": ElementType(dtype), "shape": static_shape}
         self.nodes.append(NodeDef(name, "Placeholder", (), attributes, ""))
         return self.noted(Value(name, shape, dtype))
 

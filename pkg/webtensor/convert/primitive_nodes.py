@@ -113,9 +113,11 @@ def _spread(nodes: NodeBuilder, x: Value, step: Sequence[int], value: Value) -> 
         longer = nodes.reshaped(padded, joined)
         end: list[Size] = [0] * rank
         end[axis] = 1 - by
-        kept = (*x.shape[:axis], x.shape[axis] * by - (by - 1), *x.shape[axis + 1 :])
+        spread_shape = (*x.shape[:axis], x.shape[axis] * by - (by - 1), *x.shape[axis + 1 :])
         others = (1 << rank) - 1
-        x = nodes.sliced(longer, [0] * rank, end, [1] * rank, kept, others, others - (1 << axis))
+        x = nodes.sliced(
+            longer, [0] * rank, end, [1] * rank, spread_shape, others, others - (1 << axis)
+        )
     return x
 
 
@@ -187,7 +189,7 @@ def _reduced(op: str, nodes: NodeBuilder, call: Call) -> Value:
     return nodes.reshaped(y, call.shape)
 
 
-def _place_of_extremum(op: str, nodes: NodeBuilder, call: Call) -> Value:
+def _index_of_extremum(op: str, nodes: NodeBuilder, call: Call) -> Value:
     x, first, last = _grouped(nodes, call.inputs[0], *call.attributes[1:])
     if last != first + 1:
         x, first = nodes.reshaped(x, call.attributes[1:]), 1
@@ -218,10 +220,10 @@ def _moments(nodes: NodeBuilder, call: Call) -> Value:
     outer, length, inner = call.attributes
     x = nodes.reshaped(call.inputs[0], (outer, length, inner))
     axis, shape = nodes.integers([1]), (outer, inner)
-    kept = nodes.add("Mean", [x, axis], (outer, 1, inner), keep_dims=True, Tidx=_INT32)
-    squares = alike(nodes, "SquaredDifference", x, kept)
+    row_means = nodes.add("Mean", [x, axis], (outer, 1, inner), keep_dims=True, Tidx=_INT32)
+    squares = alike(nodes, "SquaredDifference", x, row_means)
     variance = nodes.add("Mean", [squares, axis], shape, keep_dims=False, Tidx=_INT32)
-    mean = nodes.reshaped(kept, shape)
+    mean = nodes.reshaped(row_means, shape)
     return nodes.add("Pack", [mean, variance], call.shape, N=2, axis=0)
 
 
@@ -233,11 +235,11 @@ def _top(nodes: NodeBuilder, x: Value, count: Size) -> Value:
     return nodes.noted(Value(f"{values.name}:1", shape, "int32"))
 
 
-def _places_of_top(nodes: NodeBuilder, call: Call) -> Value:
+def _indices_of_top(nodes: NodeBuilder, call: Call) -> Value:
     return _top(nodes, call.inputs[0], call.shape[-1])
 
 
-def _places_in_order(nodes: NodeBuilder, call: Call) -> Value:
+def _sorting_indices(nodes: NodeBuilder, call: Call) -> Value:
     (x,), descending = call.inputs, call.attributes[0]
     return _top(nodes, x if descending else nodes.add("Neg", [x], x.shape), x.shape[-1])
 
@@ -437,9 +439,9 @@ RULES: dict[str, Rule] = {
     # along axes
     "all": partial(_reduced, "All"),
     "any": partial(_reduced, "Any"),
-    "argmax": partial(_place_of_extremum, "ArgMax"),
-    "argmin": partial(_place_of_extremum, "ArgMin"),
-    "argsort": _places_in_order,
+    "argmax": partial(_index_of_extremum, "ArgMax"),
+    "argmin": partial(_index_of_extremum, "ArgMin"),
+    "argsort": _sorting_indices,
     "cumprod": partial(_scanned, "Cumprod"),
     "cumsum": partial(_scanned, "Cumsum"),
     "log_softmax": partial(_of_rows, "LogSoftmax"),
@@ -451,7 +453,7 @@ RULES: dict[str, Rule] = {
     "search_sorted": _searched,
     "softmax": partial(_of_rows, "Softmax"),
     "sum": partial(_reduced, "Sum"),
-    "topk": _places_of_top,
+    "topk": _indices_of_top,
     "window_sum": _window_sums,
     # complex numbers
     "as_pairs": _same,

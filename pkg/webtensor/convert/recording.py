@@ -218,17 +218,17 @@ class Recorder:
     def _keep(self, tensor: Tensor, number: int) -> None:
         self._numbers[id(tensor)] = (ref(tensor), number)
         storage = tensor.storage
-        known = self._numbers.get(id(storage))
-        if known is None or known[0]() is not storage:
+        entry = self._numbers.get(id(storage))
+        if entry is None or entry[0]() is not storage:
             self._numbers[id(storage)] = (ref(storage), number)
 
     def _number(self, tensor: Tensor) -> int:
         """Return the number of a tensor; one that nothing recorded computed is a constant."""
         for target in (tensor, tensor.storage):
-            known = self._numbers.get(id(target))
-            if known is None or known[0]() is not target:
+            entry = self._numbers.get(id(target))
+            if entry is None or entry[0]() is not target:
                 continue
-            number = known[1]
+            number = entry[1]
             source = self._tensors[number]
             if source.shape == tensor.shape:
                 return number

@@ -224,14 +224,14 @@ def _source(model: TracedModel, merging: Merging, results: Sequence[Value]) -> G
     """Return the graph as a source, with the names of the model's inputs and outputs."""
     nodes = merging.nodes
     inputs = {
-        value.name: TensorInfo((f"{value.name}:0",), value.dtype, _known(described.shape))
+        value.name: TensorInfo((f"{value.name}:0",), value.dtype, _static_shape(described.shape))
         for value, described in zip(merging.inputs, model.inputs, strict=True)
     }
     outputs = {
         name: TensorInfo(
             (result.name if ":" in result.name else f"{result.name}:0",),
             result.dtype,
-            _known(result.shape),
+            _static_shape(result.shape),
         )
         for name, result in zip(model.outputs, results, strict=True)
     }
@@ -251,7 +251,7 @@ def _source(model: TracedModel, merging: Merging, results: Sequence[Value]) -> G
     )
 
 
-def _known(shape: Sequence[Any]) -> tuple[int | None, ...]:
+def _static_shape(shape: Sequence[Any]) -> tuple[int | None, ...]:
     return tuple(size if isinstance(size, int) else None for size in shape)
 
 

@@ -62,8 +62,8 @@ def unknown_operations(
     nodes: Iterable[Node | NodeDef], functions: Iterable[str], rows: Mapping[str, Row]
 ) -> list[str]:
     """Return the names of operations that nothing computes."""
-    known = {*rows, *_STRUCTURE, *functions}
-    return sorted({node.op for node in nodes} - known)
+    computed = {*rows, *_STRUCTURE, *functions}
+    return sorted({node.op for node in nodes} - computed)
 
 
 class _Steps:
@@ -423,9 +423,9 @@ class _Call(NamedTuple):
     row: Row | None = None
 
 
-def _released(steps: list[Step], kept: set[int]) -> tuple[tuple[int, ...], ...]:
+def _released(steps: list[Step], fetch_slots: set[int]) -> tuple[tuple[int, ...], ...]:
     """Return for each step the slots that no later one needs."""
-    needed = set(kept)
+    needed = set(fetch_slots)
     released = []
     for step in reversed(steps):
         last = {*step.inputs, *step.outputs} - needed

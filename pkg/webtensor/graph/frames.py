@@ -160,15 +160,15 @@ def _loop(path: _Path, nodes: Nodes, paths: dict[str, _Path], where: str) -> tup
         for reference in node.inputs
         if reference.node not in inside
     }
-    given = {**invariants, **captured}
+    operands = {**invariants, **captured}
     node = Node(
         "/".join(path) + "/loop",
         LOOP,
-        (*first, *given.values()),
+        (*first, *operands.values()),
         (),
         {
             "loop": Loop(  # type: ignore[dict-item]
-                body, (*carried, *given), (*following, *results), len(merges)
+                body, (*carried, *operands), (*following, *results), len(merges)
             )
         },
     )

@@ -392,5 +392,5 @@ class GraphModel:
 
 def _specified(node: Node) -> ModelTensor:
     shape = node.attributes.get("shape")
-    known = shape if isinstance(shape, tuple) else None
-    return ModelTensor(node.name, known, str(node.attributes.get("dtype", "")))
+    declared_shape = shape if isinstance(shape, tuple) else None
+    return ModelTensor(node.name, declared_shape, str(node.attributes.get("dtype", "")))

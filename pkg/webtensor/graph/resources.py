@@ -62,8 +62,8 @@ class TensorArray:
     def write(self, index: int, value: Tensor) -> None:
         """Set an element; dynamic arrays grow."""
         if self.is_dynamic and index >= len(self.elements):
-            missing = check_length("TensorArrayWriteV3", index + 1) - len(self.elements)
-            self.elements += [None] * missing
+            count = check_length("TensorArrayWriteV3", index + 1) - len(self.elements)
+            self.elements += [None] * count
         if not 0 <= index < len(self.elements):
             raise IndexError(
                 f"TensorArrayWriteV3: there is no element {index} among {len(self.elements)}"
@@ -118,10 +118,10 @@ class TensorList:
         return _element("TensorListGetItem", self.elements, index)
 
     def _zeros_shape(self, index: int, shape: Shape) -> tuple[int, ...]:
-        others = (element.shape for element in self.elements if element is not None)
-        for known in (shape, self.shape, next(others, None)):
-            if known is not None and None not in known:
-                return tuple(size for size in known if size is not None)
+        element_shapes = (element.shape for element in self.elements if element is not None)
+        for candidate in (shape, self.shape, next(element_shapes, None)):
+            if candidate is not None and None not in candidate:
+                return tuple(size for size in candidate if size is not None)
         raise ValueError(
             f"TensorListGetItem: element {index} was never set, nor is its shape known"
         )
@@ -138,13 +138,15 @@ class TensorList:
 
     def resized(self, length: int) -> TensorList:
         """Return the list with elements that were never set at its end, or without some there."""
-        missing = check_length("TensorListResize", length) - len(self.elements)
-        return self._with((*self.elements, *(None for _ in range(missing)))[:length])
+        count = check_length("TensorListResize", length) - len(self.elements)
+        return self._with((*self.elements, *(None for _ in range(count)))[:length])
 
     def gather(self, indices: Iterable[int], shape: Shape) -> Tensor:
         """Return elements as one tensor with a new first axis."""
-        known = self.shape if shape is None else shape
-        return _stacked([self.get(index, known) for index in indices], known, self.dtype)
+        element_shape = self.shape if shape is None else shape
+        return _stacked(
+            [self.get(index, element_shape) for index in indices], element_shape, self.dtype
+        )
 
     def stack(self, shape: Shape) -> Tensor:
         """Return all elements as one tensor with a new first axis."""
@@ -201,8 +203,8 @@ class HashTable:
         _check_dtype("default", default, self.value_dtype)
         if default.size != 1:
             raise ValueError(f"a hash table's default has shape {default.shape}, but must be one")
-        (other,) = _elements(default)
-        values = [self.values.get(key, other) for key in _elements(keys)]
+        (default_value,) = _elements(default)
+        values = [self.values.get(key, default_value) for key in _elements(keys)]
         return ops.tensor(values, shape=keys.shape, dtype=self.value_dtype)
 
 

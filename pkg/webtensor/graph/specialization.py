@@ -52,9 +52,11 @@ class _Recording:
         for slot, argument in zip(block.feeds, arguments, strict=True):
             self._values[slot] = argument
         #: Slots whose values follow from the weights and the shapes of the arguments.
-        self._known = {slot for slot, value in enumerate(block.initial) if value is not None}
+        self._constant_slots = {
+            slot for slot, value in enumerate(block.initial) if value is not None
+        }
         #: Slots whose values have shapes that follow from those.
-        self._static = self._known | {*block.feeds}
+        self._static = self._constant_slots | {*block.feeds}
         self._steps: list[Step] = []
         self._shapes = {slot: self._shape(slot) for slot in self._static}
         self.results: list[Any] = []
@@ -75,13 +77,13 @@ class _Recording:
                 yield from compute(step, values, where)
             self._note(step, is_constant and self._is_worth_keeping(step))
             for slot in releases:
-                if slot not in self._known:
+                if slot not in self._constant_slots:
                     values[slot] = None
         self.results = [values[slot] for slot in self._block.fetches]
 
     def _note(self, step: Step, is_known: bool) -> None:
         if is_known:
-            self._known.update(step.outputs)
+            self._constant_slots.update(step.outputs)
         else:
             self._steps.append(step)
         if is_known or self._has_static_shape(step):
@@ -92,14 +94,16 @@ class _Recording:
         row = step.row
         if row is None or not row.is_pure:
             return False
-        return (self._static if row.is_of_shapes else self._known).issuperset(step.operands)
+        return (self._static if row.is_of_shapes else self._constant_slots).issuperset(
+            step.operands
+        )
 
     def _has_static_shape(self, step: Step) -> bool:
         return (
             step.row is not None
             and step.row.has_static_shape
             and self._static.issuperset(step.operands)
-            and self._known.issuperset(step.reads)
+            and self._constant_slots.issuperset(step.reads)
         )
 
     def _is_worth_keeping(self, step: Step) -> bool:
@@ -115,19 +119,19 @@ class _Recording:
     def program(self) -> Program:
         """Return the nodes that are left, whose other inputs are constants."""
         references = self._block.references
-        known = {
+        constant_values = {
             references[slot]: self._values[slot]
-            for slot in self._known
+            for slot in self._constant_slots
             if isinstance(self._values[slot], Tensor)
         }
         constants: dict[str, Tensor] = {}
 
         def operand(reference: Reference) -> Reference:
             """Return what a tensor is called now: each that is constant has a node of its own."""
-            if reference not in known:
+            if reference not in constant_values:
                 return reference
             name = str(reference)
-            constants[name] = known[reference]
+            constants[name] = constant_values[reference]
             return Reference(name)
 
         steps = {
@@ -138,7 +142,7 @@ class _Recording:
         shapes = {
             references[slot]: shape
             for slot, shape in self._shapes.items()
-            if shape is not None and references[slot] not in known
+            if shape is not None and references[slot] not in constant_values
         }
         return Program(
             {**{name: Node(name, "Const", (), (), {}) for name in constants}, **steps},

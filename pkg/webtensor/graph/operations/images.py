@@ -35,9 +35,9 @@ def scaled(
     return result
 
 
-def cubics(size: int, wanted: int) -> Tensor:
+def cubics(size: int, output_size: int) -> Tensor:
     """Return the weights of Keys' cubic, with a = -1/2, of which TensorFlow has 1,024 samples."""
-    points = (ops.arange(wanted, dtype="float32") + 0.5) * (size / wanted) - 0.5
+    points = (ops.arange(output_size, dtype="float32") + 0.5) * (size / output_size) - 0.5
     lower = ops.floor(points)
     centers = lower + ops.round((points - lower) * 1024.0) / 1024.0
     x = ops.abs(ops.reshape(centers, (-1, 1)) - ops.arange(size, dtype="float32"))
@@ -50,8 +50,8 @@ def resized_bicubic(images: Tensor, size: Sequence[int], half_pixel_centers: boo
     """Resize images by Keys' cubic; TensorFlow 1 has another one."""
     if not half_pixel_centers:
         raise ValueError("ResizeBicubic: half_pixel_centers must be true")
-    for axis, wanted in enumerate(size, 1):
-        product = ops.tensordot(cubics(images.shape[axis], wanted), images, axes=([1], [axis]))
+    for axis, output_size in enumerate(size, 1):
+        product = ops.tensordot(cubics(images.shape[axis], output_size), images, axes=([1], [axis]))
         images = ops.moveaxis(product, 0, axis)
     return images
 

@@ -43,8 +43,8 @@ def unique_along(x: Tensor, axis: list[int]) -> tuple[Tensor, ...]:
 
 def selected(boxes: Tensor, scores: Tensor, **options: Any) -> tuple[Tensor, ...]:
     """Select boxes with Soft-NMS; the third result is their number."""
-    indices, kept = ops.image.non_max_suppression_with_score(boxes, scores, **options)
-    return indices, kept, ops.tensor(indices.size, dtype="int32")
+    indices, selected_scores = ops.image.non_max_suppression_with_score(boxes, scores, **options)
+    return indices, selected_scores, ops.tensor(indices.size, dtype="int32")
 
 
 def buckets(x: Tensor, boundaries: Sequence[float]) -> Tensor:
@@ -64,7 +64,7 @@ def selected_of_classes(
     pad_per_class: bool,
     clip_boxes: bool,
 ) -> tuple[Tensor, ...]:
-    """Select boxes of each class, and the best of these; return boxes, scores, classes, counts.
+    """Select boxes of each class, then the best; return boxes, scores, classes, counts.
 
     The boxes have shape (batch, boxes, classes or 1, 4), the scores (batch, boxes, classes).
     """
@@ -74,13 +74,15 @@ def selected_of_classes(
     for image in range(batch):
         selection: list[tuple[float, int, list[float]]] = []
         for index in range(classes):
-            some = boxes[image, :, min(index, boxes.shape[2] - 1)]
-            column = scores[image, :, index]
-            kept = ops.image.non_max_suppression(
-                some, column, class_limit, iou_threshold, score_threshold
+            class_boxes = boxes[image, :, min(index, boxes.shape[2] - 1)]
+            class_scores = scores[image, :, index]
+            selection_indices = ops.image.non_max_suppression(
+                class_boxes, class_scores, class_limit, iou_threshold, score_threshold
             ).tolist()
-            corners, numbers = some.tolist(), column.tolist()
-            selection += [(-numbers[number], index, corners[number]) for number in kept]
+            corners, numbers = class_boxes.tolist(), class_scores.tolist()
+            selection += [
+                (-numbers[number], index, corners[number]) for number in selection_indices
+            ]
         best = sorted(selection, key=lambda row: row[:2])[:size]
         rows.append([[-score, float(index), *corners] for score, index, corners in best])
     counts = [len(row) for row in rows]

@@ -40,7 +40,7 @@ def pattern_of(value: str | bytes) -> str:
     pattern = value.decode("utf-8") if isinstance(value, bytes) else value
     flags = re.match(r"\(\?([ims]+)\)", pattern)
     rest = pattern[flags.end() :] if flags else pattern
-    rest = re.sub(r"\[:(\w+):\]", lambda found: _CLASSES.get(found[1], found[0]), rest)
+    rest = re.sub(r"\[:(\w+):\]", lambda match: _CLASSES.get(match[1], match[0]), rest)
     return f"(?a{flags[1] if flags else ''}){rest}"
 
 
