@@ -52,6 +52,11 @@ def pooled_regions(mode: str) -> Case:
 
 
 CASES = {
+    **{
+        f"the {op} of no {dtype}": onnx_case(op, {"x": np.zeros((2, 0), dtype)}, {"axes": [1]})
+        for op in ("ReduceMax", "ReduceMin")
+        for dtype in ("float32", "int32")
+    },
     "slices backward from before the first element": backward_slice(-9, -9),
     "slices backward to the largest 32-bit integer": backward_slice(-1, INT32_MAX),
     "slices backward to the largest 64-bit integer": backward_slice(-1, INT64_MAX),

@@ -9,8 +9,8 @@ from typing import Any
 from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.graph.operations import Row
+from webtensor.onnx.operations.elementwise import is_float
 from webtensor.onnx.operations.operators import Operator, integers, number
-from webtensor.shapes import Shape
 
 __all__ = ["ROWS"]
 
@@ -34,22 +34,23 @@ def _sum_square(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
     return ops.sum(ops.square(x), axis, keepdims)
 
 
-def _reduced_shape(x: Tensor, axis: Any, keepdims: bool) -> Shape:
-    return ops.sum(x, axis, keepdims).shape
-
-
 def _max(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
-    if not x.size and str(x.dtype) == "float32":
-        return ops.full(_reduced_shape(x, axis, keepdims), -inf)
+    if not x.size and str(x.dtype) != "bool":
+        return _filled(x, axis, keepdims, -inf if is_float(x) else -(2**31))
     reduce = ops.any if str(x.dtype) == "bool" else ops.max
     return reduce(x, axis, keepdims)
 
 
 def _min(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
-    if not x.size and str(x.dtype) == "float32":
-        return ops.full(_reduced_shape(x, axis, keepdims), inf)
+    if not x.size and str(x.dtype) != "bool":
+        return _filled(x, axis, keepdims, inf if is_float(x) else 2**31 - 1)
     reduce = ops.all if str(x.dtype) == "bool" else ops.min
     return reduce(x, axis, keepdims)
+
+
+def _filled(x: Tensor, axis: Any, keepdims: bool, value: float) -> Tensor:
+    """Return a value for each reduction of no elements."""
+    return ops.full(ops.sum(x, axis, keepdims).shape, value, dtype=str(x.dtype))
 
 
 def _mean(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
