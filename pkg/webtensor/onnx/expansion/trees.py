@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 from webtensor.onnx.expansion.bodies import Body, Outputs, Write
@@ -43,22 +45,26 @@ class _Weight(NamedTuple):
     value: float
 
 
-def _depth(nodes: Sequence[_Node], roots: Sequence[int]) -> int:
-    """Return how many tests the longest path has.
+def _depth(nodes: Sequence[_Node]) -> int:
+    """Return how many tests the longest path has, where paths may meet again.
 
     Raises:
-        ValueError: nodes are no trees.
+        ValueError: a path comes back to a node.
     """
-    seen, level, depth = set(roots), list(roots), 0
-    while True:
-        inner = [node for node in map(nodes.__getitem__, level) if node.mode != _LEAF]
-        children = [child for node in inner for child in (node.if_true, node.if_false)]
-        if not children:
-            return depth
-        if len(set(children)) < len(children) or not seen.isdisjoint(children):
-            raise ValueError("a node of a tree is reached twice")
-        seen.update(children)
-        level, depth = children, depth + 1
+    children = [() if node.mode == _LEAF else (node.if_true, node.if_false) for node in nodes]
+    parents = Counter(chain.from_iterable(children))
+    ready = [position for position in range(len(nodes)) if position not in parents]
+    depths = [0] * len(nodes)
+    # A node is ready when all its parents were: as many nodes as there are become it.
+    for position in ready:
+        for child in children[position]:
+            depths[child] = max(depths[child], depths[position] + 1)
+            parents[child] -= 1
+            if not parents[child]:
+                ready.append(child)
+    if len(ready) < len(nodes):
+        raise ValueError("a path through a tree comes back to a node")
+    return max(depths, default=0)
 
 
 def _total(
@@ -111,7 +117,7 @@ def _leaves(body: Body, nodes: Sequence[_Node], roots: Sequence[int]) -> str:
         missing,
         members,
         domain=DOMAIN,
-        depth=_depth(nodes, roots),
+        depth=_depth(nodes),
         modes=modes,
     )
 
