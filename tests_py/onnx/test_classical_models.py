@@ -269,6 +269,16 @@ CASES = {
         )
         for how in ("MIN", "MAX")
     },
+    "TreeEnsembleRegressor of leaves with two weights": node(
+        "TreeEnsembleRegressor",
+        SHORT,
+        **tree(),
+        target_treeids=[0, 0, 0, 0, 0, 1, 1, 1],
+        target_nodeids=[2, 3, 3, 4, 4, 1, 1, 2],
+        target_ids=[0] * 8,
+        target_weights=[0.5, 1.0, 2.0, 3.0, 3.0, 4.0, 5.0, 6.0],
+        n_targets=1,
+    ),
     "TreeEnsembleRegressor whose paths meet": node(
         "TreeEnsembleRegressor",
         SHORT,

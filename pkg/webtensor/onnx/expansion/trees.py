@@ -179,6 +179,9 @@ def _regressor(body: Body) -> Outputs:
     nodes, roots, positions = _read_nodes(body)
     weights = _read_weights(body, "target", positions)
     how, count = body.take("aggregate_function", "SUM"), body.take("n_targets", 1)
+    if count == 1:
+        # As in ONNX Runtime, the first weight of a leaf counts: skl2onnx repeats some.
+        weights = list({weight.leaf: weight for weight in reversed(weights)}.values())
     total = _total(body, nodes, roots, weights, count, how)
     base = body.take_numbers("base_values")
     return transformed(body, _shifted(body, total, base), body.take("post_transform", "NONE"))
