@@ -120,6 +120,10 @@ CASES = {
     "FastGelu": Case("FastGelu", {"x": floats(3, 4), "b": floats(4)}),
     "FastGelu without bias": Case("FastGelu", {"x": floats(3, 4)}),
     "BiasGelu": Case("BiasGelu", {"x": floats(3, 4), "b": floats(4)}),
+    **{
+        f"CDist {metric}": Case("CDist", {"x": floats(3, 4), "y": floats(5, 4)}, {"metric": metric})
+        for metric in ("euclidean", "sqeuclidean")
+    },
     "QuickGelu": Case("QuickGelu", {"x": floats(3, 4)}),
     "QuickGelu with alpha": Case("QuickGelu", {"x": floats(3, 4)}, {"alpha": 0.5}),
     "SkipLayerNormalization": Case(
@@ -699,6 +703,7 @@ def computed_here(case: Case) -> NDArray[Any]:
     [
         (Case("Attention", attention(), {"num_heads": 3, "do_rotary": 1}), "do_rotary"),
         (Case("BiasGelu", {"x": floats(3)}, {"more": 1}), "'more'"),
+        (Case("CDist", {"x": floats(3, 4), "y": floats(5, 4)}, {"metric": "city"}), "city"),
         (Case("MatMulBnb4", {"a": floats(3, 64)}, {"K": 64}), "'b'"),
         (Case("MatMulNBits", packed(6, 64, 32, 4, zeros=False), {"K": 64, "N": 6}), "block_size"),
         (

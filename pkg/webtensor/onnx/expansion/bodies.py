@@ -87,6 +87,14 @@ class Body:
     def number(self, value: float) -> str:
         return self("Constant", value_float=float(value))
 
+    def squared_distances(self, rows: str, others: str) -> str:
+        """Add the squared distances of the rows of a matrix to those of another one."""
+        last = self.integers(-1)
+        of_rows = self("ReduceSumSquare", rows, last, keepdims=1)
+        of_others = self("ReduceSumSquare", others, last, keepdims=0)
+        doubled = self("Gemm", rows, others, alpha=-2.0, transB=1)
+        return self("Relu", self("Add", self("Add", of_rows, of_others), doubled))
+
     def take_numbers(self, name: str) -> list[Any]:
         """Return an attribute that is a list or, perhaps under a longer name, a tensor."""
         for ending in ("", "_as_tensor", "_tensor"):

@@ -106,6 +106,9 @@ def _kernel(body: Body, vectors: Sequence[float], count: int) -> str:
     name, parameters = body.take("kernel_type", "LINEAR"), body.take("kernel_params", [])
     gamma, shift, degree = parameters or (0.0, 0.0, 0.0)
     x, matrix = body.float_input(), body.floats(vectors, count, -1)
+    if name == "RBF":
+        distance = body.squared_distances(x, matrix)
+        return body("Exp", body("Mul", distance, body.number(-gamma)))
     product = body("Gemm", x, matrix, transB=1)
     if name == "LINEAR":
         return product
@@ -114,14 +117,7 @@ def _kernel(body: Body, vectors: Sequence[float], count: int) -> str:
         if name == "SIGMOID":
             return body("Tanh", scaled)
         return body("Pow", scaled, body.number(degree))
-    if name != "RBF":
-        raise ValueError(f"kernel_type is {name!r:.200}")
-    last = body.integers(-1)
-    of_rows = body("ReduceSumSquare", x, last, keepdims=1)
-    of_vectors = body("ReduceSumSquare", matrix, last, keepdims=0)
-    doubled = body("Mul", product, body.number(-2.0))
-    distance = body("Add", body("Add", of_rows, of_vectors), doubled)
-    return body("Exp", body("Mul", distance, body.number(-gamma)))
+    raise ValueError(f"kernel_type is {name!r:.200}")
 
 
 def _support_vector_regressor(body: Body) -> Outputs:

@@ -171,6 +171,14 @@ def _dynamic_memory_network(body: Body) -> Outputs:
     )
 
 
+def _distances(body: Body) -> Outputs:
+    metric = body.take("metric")
+    if metric not in ("euclidean", "sqeuclidean"):
+        raise ValueError(f"metric is {metric!r:.200}")
+    squared = body.squared_distances(*body.inputs(2))
+    return squared if metric == "sqeuclidean" else body("Sqrt", squared)
+
+
 # -- attention ---------------------------------------------------------------------------------
 
 
@@ -282,6 +290,7 @@ FUNCTIONS: dict[str, Write] = {
     },
     "Attention": _attention,
     "BiasGelu": _gelu("none"),
+    "CDist": _distances,
     "DynamicQuantizeLSTM": _dynamic_memory_network,
     "DynamicQuantizeMatMul": _dynamic_product,
     "EmbedLayerNormalization": _embeddings,
