@@ -30,6 +30,7 @@ from webtensor.onnx.operations import (
     sequences,
     shapes,
     signals,
+    texts,
     trees,
 )
 
@@ -57,6 +58,7 @@ OPERATIONS: dict[str, Row] = {
         sequences,
         shapes,
         signals,
+        texts,
         trees,
     )
     for op, row in family.ROWS.items()

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import pi, sqrt
 from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.formats.element_types import Elements
+from webtensor.graph.nodes import Node
 from webtensor.graph.operations import Row
 from webtensor.graph.operations.elementwise import quotient
+from webtensor.graph.operations.rows import Bound
 from webtensor.io.stored_tensors import elements_of, tensor_of
 from webtensor.onnx.operations.element_types import BIT_WIDTHS, dtype_of, type_name
 from webtensor.onnx.operations.operators import Operator
+from webtensor.onnx.operations.texts import cast_texts
 
 __all__ = ["ROWS", "cast", "gelu", "is_float", "swish"]
 
@@ -147,10 +150,10 @@ def clipped(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
 
 def is_infinite(x: Tensor, *, detect_negative: int = 1, detect_positive: int = 1) -> Tensor:
     """Whether elements are infinite."""
-    wanted = ops.isinf(x)
+    matches = ops.isinf(x)
     if not detect_negative:
-        wanted = ops.logical_and(wanted, ops.greater(x, 0))
-    return wanted if detect_positive else ops.logical_and(wanted, ops.less(x, 0))
+        matches = ops.logical_and(matches, ops.greater(x, 0))
+    return matches if detect_positive else ops.logical_and(matches, ops.less(x, 0))
 
 
 # -- dtypes ------------------------------------------------------------------------------------
@@ -160,6 +163,8 @@ def cast(x: Tensor, *, to: int | str) -> Tensor:
     """Change the dtype; integers of few bits lose the others, as in C."""
     name = type_name(to)
     dtype = dtype_of(name)
+    if "string" in (dtype, str(x.dtype)):
+        return cast_texts(x, dtype)
     if dtype == "bool":
         return x if str(x.dtype) == "bool" else ops.not_equal(x, 0)
     result = ops.astype(x, dtype)
@@ -170,6 +175,15 @@ def cast(x: Tensor, *, to: int | str) -> Tensor:
     if name.startswith("uint"):
         return result
     return ops.where(ops.greater_equal(result, 1 << bits - 1), result - (1 << bits), result)
+
+
+class _Cast(Operator):
+    """The row of casts, which read what becomes text."""
+
+    def _bind(self, node: Node, constants: Mapping[int, Tensor]) -> Bound:
+        bound, kind = super()._bind(node, constants), node.attributes["to"]
+        is_text = isinstance(kind, (int, str)) and dtype_of(kind) == "string"
+        return bound._replace(reads=bound.inputs[:1]) if is_text else bound
 
 
 def cast_like(x: Tensor, target: Tensor, *, output_dtype: str | None = None) -> Tensor:
@@ -265,7 +279,7 @@ ROWS: dict[str, Row] = {
     **{f"{op}-7": Operator(function) for op, function in _ALIGNED.items()},
     "BitCast-1": Operator(bit_cast, x=lambda value: value),
     "BitShift-1": Operator(shifted),
-    "Cast-1": Operator(cast).ignoring("round_mode", "saturate"),
+    "Cast-1": _Cast(cast).ignoring("round_mode", "saturate"),
     "CastLike-1": Operator(cast_like).ignoring("round_mode", "saturate"),
     "Celu-1": Operator(celu),
     "Clip-1": Operator(clipped),

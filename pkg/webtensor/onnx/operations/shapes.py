@@ -12,10 +12,11 @@ from webtensor.graph.operations.arrays import size_of
 from webtensor.onnx.operations.element_types import dtype_of
 from webtensor.onnx.operations.operators import Operator, integers, number
 
-__all__ = ["ROWS", "checked_shape"]
+__all__ = ["ROWS", "checked_shape", "host_shape"]
 
-#: The most elements of a tensor that is made of a shape.
+#: The most elements of a tensor that is made of a shape, and of one that Python computes.
 _MAX_ELEMENTS = 1 << 28
+_MAX_HOST_ELEMENTS = 1 << 22
 
 
 def checked_shape(shape: Sequence[int]) -> tuple[int, ...]:
@@ -27,6 +28,19 @@ def checked_shape(shape: Sequence[int]) -> tuple[int, ...]:
     if min(shape, default=0) < 0 or prod(shape) > _MAX_ELEMENTS:
         raise ValueError(f"a tensor cannot have the shape {tuple(shape)}")
     return tuple(shape)
+
+
+def host_shape(*shape: int) -> tuple[int, ...]:
+    """Return the shape of a tensor that Python computes.
+
+    Raises:
+        ValueError: it has too many elements.
+    """
+    if prod(checked_shape(shape)) > _MAX_HOST_ELEMENTS:
+        raise ValueError(
+            f"a tensor of shape {shape} would have more than {_MAX_HOST_ELEMENTS} elements"
+        )
+    return shape
 
 
 # -- shapes ------------------------------------------------------------------------------------

@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 from array import array
-from math import cos, log10, pi, prod
+from math import cos, log10, pi
 from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.graph.operations import Row
 from webtensor.onnx.operations.element_types import dtype_of
-from webtensor.onnx.operations.operators import Operator, integers, number
-from webtensor.onnx.operations.shapes import checked_shape
+from webtensor.onnx.operations.operators import Operator, number
+from webtensor.onnx.operations.shapes import host_shape
 
 __all__ = ["ROWS"]
-
-#: The most elements of a tensor that Python computes.
-_MAX_ELEMENTS = 1 << 22
-
-
-def _host_shape(*shape: int) -> tuple[int, ...]:
-    """Return the shape of a tensor that Python computes.
-
-    Raises:
-        ValueError: it has too many elements.
-    """
-    if prod(checked_shape(shape)) > _MAX_ELEMENTS:
-        raise ValueError(f"a tensor of shape {shape} would have more than {_MAX_ELEMENTS} elements")
-    return shape
 
 
 def _window(
     size: float, coefficients: tuple[float, ...], output_datatype: int, periodic: int
 ) -> Tensor:
     """Return a sum of cosines; it repeats after its size if it is periodic."""
-    (count,) = _host_shape(int(size))
+    (count,) = host_shape(int(size))
     period = count if periodic else max(count - 1, 1)
     values = array(
         "f",
@@ -153,7 +139,7 @@ def mel_weights(
 ) -> Tensor:
     """Return the matrix that turns a spectrum into one on the mel scale."""
     bins, length = int(num_mel_bins), int(dft_length)
-    spectrum, _ = _host_shape(length // 2 + 1, bins)
+    spectrum, _ = host_shape(length // 2 + 1, bins)
     low, high = (2595 * log10(1 + hertz / 700) for hertz in (lower_edge_hertz, upper_edge_hertz))
     step = (high - low) / (bins + 2)
     edges = [
@@ -172,54 +158,6 @@ def mel_weights(
     return ops.tensor(rows, dtype=dtype_of(output_datatype))
 
 
-# -- texts of words, which are integers -------------------------------------------------------
-
-
-def gram_frequencies(
-    x: Tensor,
-    *,
-    max_gram_length: int,
-    max_skip_count: int,
-    min_gram_length: int,
-    mode: str,
-    ngram_counts: list[int],
-    ngram_indexes: list[int],
-    pool_int64s: list[int],
-    weights: list[float] | None = None,
-) -> Tensor:
-    """Count how often sequences of words occur, whose words may lie apart."""
-    grams = _grams(pool_int64s, ngram_counts)
-    columns = dict(zip(grams, ngram_indexes, strict=False))
-    factors = dict(zip(grams, weights or [1.0] * len(grams), strict=False))
-    texts = [integers(row) for row in (ops.unstack(x) if len(x.shape) == 2 else [x])]
-    count_shape = _host_shape(len(texts), max(ngram_indexes, default=-1) + 1)
-    rows = [[0.0] * count_shape[1] for _ in texts]
-    for row, words in zip(rows, texts, strict=True):
-        counts: dict[tuple[int, ...], int] = {}
-        for length in range(max(min_gram_length, 1), min(max_gram_length, len(ngram_counts)) + 1):
-            most = min(max_skip_count + 1, len(words)) if length > 1 else 1
-            for step in range(1, most + 1):
-                for start in range(len(words) - step * (length - 1)):
-                    gram = tuple(words[start : start + step * (length - 1) + 1 : step])
-                    counts[gram] = counts.get(gram, 0) + 1
-        for gram in columns.keys() & counts.keys():
-            count = 1 if mode == "IDF" else counts[gram]
-            row[columns[gram]] += count * (1.0 if mode == "TF" else factors[gram])
-    return ops.tensor(rows if len(x.shape) == 2 else rows[0], dtype="float32")
-
-
-def _grams(pool: list[int], starts: list[int]) -> list[tuple[int, ...]]:
-    """Return the sequences in a pool, whose parts of sequences of one length begin at starts."""
-    bounds = [0, *starts, len(pool)]
-    if bounds != sorted(bounds):
-        raise ValueError(f"ngram_counts are {starts} of {len(pool)} elements")
-    grams = []
-    ends = bounds[2:]
-    for length, (start, end) in enumerate(zip(starts, ends, strict=True), 1):
-        grams += [tuple(pool[at : at + length]) for at in range(start, end, length)]
-    return grams
-
-
 _MEL = (
     "num_mel_bins",
     "dft_length",
@@ -235,6 +173,5 @@ ROWS: dict[str, Row] = {
     "HammingWindow-1": Operator(hamming, size=number),
     "HannWindow-1": Operator(hann, size=number),
     "MelWeightMatrix-1": Operator(mel_weights, **dict.fromkeys(_MEL, number)),
-    "TfIdfVectorizer-1": Operator(gram_frequencies, x=lambda value: value),
     "STFT-1": Operator(short_time_fourier, frame_step=number, frame_length=number),
 }
