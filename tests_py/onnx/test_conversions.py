@@ -384,3 +384,18 @@ if "WEBTENSOR_ALL_ONNX" in os.environ:
         x = wt.reshape(wt.arange(size, dtype="float32") / size, model.inputs[0].shape)
         np.testing.assert_allclose(model.predict(x).numpy(), expected.numpy(), atol=1e-5)
         model.dispose()
+
+
+def test_sequences_of_a_batch_of_any_size_are_reversed(tmp_path: Path) -> None:
+    """As tf2onnx writes what goes backward in Keras's Bidirectional."""
+    make = onnx.helper.make_node
+    nodes = [
+        make("Shape", ["x"], ["size"], start=0, end=1),
+        make("Expand", ["two", "size"], ["lengths"]),
+        make("ReverseSequence", ["x", "lengths"], ["y"], batch_axis=0, time_axis=1),
+    ]
+    session, model = converted_with(nodes, 4, {"two": np.array([2])}, tmp_path)
+    for batch in (1, 3):
+        x = np.random.default_rng(2).standard_normal((batch, 3, 2, 2)).astype("float32")
+        np.testing.assert_array_equal(model.predict(x).numpy(), session.run(None, {"x": x})[0])
+    model.dispose()

@@ -154,15 +154,12 @@ def space_to_depth(x: Tensor, *, blocksize: int, mode: str = "DCR") -> Tensor:
 
 
 def reversed_sequences(
-    x: Tensor, sequence_lens: list[int], *, batch_axis: int = 1, time_axis: int = 0
+    x: Tensor, sequence_lens: Tensor, *, batch_axis: int = 1, time_axis: int = 0
 ) -> Tensor:
     """Reverse the first elements along time, as many for each element of the batch as given."""
-    steps = x.shape[time_axis]
-    rows = [
-        [length - 1 - step if step < length else step for step in range(steps)]
-        for length in sequence_lens
-    ]
-    indices = ops.tensor(rows, shape=(len(rows), steps), dtype="int32")
+    step = ops.arange(x.shape[time_axis], dtype="int32")
+    length = ops.expand_dims(sequence_lens, 1)
+    indices = ops.where(ops.less(step, length), length - 1 - step, step)
     moved = ops.moveaxis(x, (batch_axis, time_axis), (0, 1))
     return ops.moveaxis(ops.gather(moved, indices, 1, 1), (0, 1), (batch_axis, time_axis))
 
@@ -221,7 +218,7 @@ ROWS: dict[str, Row] = {
     "Col2Im-1": Operator(columns_to_image, image_shape=integers, block_shape=integers),
     "DepthToSpace-1": Operator(depth_to_space),
     "Pad-1": Operator(padded, pads=integers, value=number, axes=integers),
-    "ReverseSequence-1": Operator(reversed_sequences, sequence_lens=integers),
+    "ReverseSequence-1": Operator(reversed_sequences),
     "Slice-1": Operator(sliced, starts=integers, ends=integers, axes=integers, steps=integers),
     "SpaceToDepth-1": Operator(space_to_depth),
     "Trilu-1": Operator(triangle, k=number),
