@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests_py.onnx.single_nodes import Arrays, Case, compare
+import webtensor as wt
+from tests_py.onnx.single_nodes import Arrays, Case, compare, feeds_of, model_of
 
 INT32_MAX, INT64_MAX = np.iinfo(np.int32).max, np.iinfo(np.int64).max
 
@@ -52,6 +53,10 @@ def pooled_regions(mode: str) -> Case:
 
 
 CASES = {
+    "sequences reversed up to lengths that a node computes": onnx_case(
+        "ReverseSequence",
+        {"x": np.arange(24, dtype=np.float32).reshape(4, 3, 2), "n": array([4, 1, 2], np.int64)},
+    ),
     **{
         f"the {op} of no {dtype}": onnx_case(op, {"x": np.zeros((2, 0), dtype)}, {"axes": [1]})
         for op in ("ReduceMax", "ReduceMin")
@@ -73,3 +78,25 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_operators_compute_what_onnx_runtime_does(backend: str, name: str) -> None:
     compare(CASES[name])
+
+
+@pytest.mark.parametrize("direction", ["forward", "bidirectional"])
+@pytest.mark.parametrize("op, gates", [("RNN", 1), ("GRU", 3), ("LSTM", 4)])
+def test_networks_of_no_steps_return_their_initial_states(
+    op: str, gates: int, direction: str
+) -> None:
+    """ONNX Runtime crashes."""
+    count = 1 + (direction == "bidirectional")
+    state = np.arange(count * 8, dtype=np.float32).reshape(count, 2, 4)
+    inputs: Arrays = {
+        "x": np.zeros((0, 2, 3), np.float32),
+        "w": np.ones((count, gates * 4, 3), np.float32),
+        "r": np.ones((count, gates * 4, 4), np.float32),
+        "b": None,
+        "lengths": None,
+        "state": state,
+    }
+    case = onnx_case(op, inputs, {"hidden_size": 4, "direction": direction}, outputs="yy")
+    outputs, final = wt.load_onnx(model_of(case)).predict([*feeds_of(case).values()])
+    assert outputs.shape == (0, count, 2, 4)
+    np.testing.assert_array_equal(final.numpy(), state)

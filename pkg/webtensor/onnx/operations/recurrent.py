@@ -161,7 +161,7 @@ def _along_time(
             output = ops.where(is_inside, output, ops.zeros_like(output))
         states = results
         outputs[time] = output
-    return ops.stack(outputs), states
+    return ops.stack(outputs) if outputs else ops.zeros((0, *states[0].shape)), states
 
 
 def _limited(x: Tensor, clip: float | None) -> Tensor:
