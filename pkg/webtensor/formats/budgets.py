@@ -189,11 +189,11 @@ def parse_json(data: bytes | str, where: str, budget: Budget | None = None) -> A
 
 def _is_too_deep(brackets: bytes) -> bool:
     """Return whether square brackets are nested too deeply."""
-    left = brackets
+    unpaired = brackets
     for _ in range(_USUAL_DEPTH):
         # Each time the innermost pairs go; counting brackets one by one takes ten times as long.
-        left = left.replace(b"[]", b"")
-        if not left:
+        unpaired = unpaired.replace(b"[]", b"")
+        if not unpaired:
             return False
     return max(accumulate(map(_DEPTH_CHANGES.__getitem__, brackets)), default=0) > MAX_DEPTH
 

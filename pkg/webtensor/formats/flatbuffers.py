@@ -166,8 +166,8 @@ class _Decoder:
     def __init__(self, data: memoryview, schema: Schema, where: str, budget: Budget) -> None:
         self.data, self.schema, self.where, self.budget = data, schema, where, budget
 
-    def broken(self, position: int, what: str) -> ModelFormatError:
-        return ModelFormatError(f"{self.where}: byte {position}: {what}")
+    def broken(self, position: int, reason: str) -> ModelFormatError:
+        return ModelFormatError(f"{self.where}: byte {position}: {reason}")
 
     def number(self, kind: str, position: int) -> Any:
         layout = _STRUCTS[kind]

@@ -34,8 +34,8 @@ _INDIRECT = {6: _INT, 7: _UINT, 8: _FLOAT}
 _TYPED = {11: _INT, 12: _UINT, 13: _FLOAT, 14: _KEY, 15: _STRING, _VECTOR_BOOL: _BOOL}
 #: Lists of two, three or four numbers, whose size is not stored.
 _TUPLES = {
-    16 + 3 * more + kind: (item, 2 + more)
-    for more in range(3)
+    16 + 3 * extra + kind: (item, 2 + extra)
+    for extra in range(3)
     for kind, item in enumerate((_INT, _UINT, _FLOAT))
 }
 

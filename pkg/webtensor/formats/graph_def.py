@@ -309,16 +309,16 @@ def graph_of_message(message: Message, where: str, budget: Budget) -> Graph:
         )
 
 
-def check_unique(names: Iterable[str], what: str) -> None:
+def check_unique(names: Iterable[str], label: str) -> None:
     """Refuse names of which one occurs twice.
 
     Raises:
-        ModelFormatError: the message begins with ``what``.
+        ModelFormatError: the message begins with ``label``.
     """
     names = list(names)
     if len({*names}) < len(names):
         [(name, _)] = Counter(names).most_common(1)
-        raise ModelFormatError(f"{what}: two have the name {name!r:.200}")
+        raise ModelFormatError(f"{label}: two have the name {name!r:.200}")
 
 
 class _Reader:

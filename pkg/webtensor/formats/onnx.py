@@ -347,8 +347,8 @@ class _Reader:
         self.where, self.budget = where, budget
         self.external_files: dict[str, None] = {}
 
-    def broken(self, what: str) -> ModelFormatError:
-        return ModelFormatError(f"{self.where}: {what}")
+    def broken(self, reason: str) -> ModelFormatError:
+        return ModelFormatError(f"{self.where}: {reason}")
 
     def model(self, message: Message) -> Model:
         graph = self.graph(message["graph"], "")

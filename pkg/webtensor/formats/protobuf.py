@@ -316,8 +316,8 @@ class _Decoder:
         self.budget.spend_items(self.items, self.where)
         self.items = 0
 
-    def broken(self, position: int, what: str) -> ModelFormatError:
-        return ModelFormatError(f"{self.where}: byte {position}: {what}")
+    def broken(self, position: int, reason: str) -> ModelFormatError:
+        return ModelFormatError(f"{self.where}: byte {position}: {reason}")
 
     def message(self, message: Message, position: int, end: int, depth: int) -> None:
         """Read fields until the end of a message; ``depth`` more levels may be in it."""

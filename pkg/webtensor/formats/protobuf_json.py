@@ -81,8 +81,8 @@ class _MisfitError(Exception):
         return f"{''.join(reversed(self.path))} {self.problem}"
 
 
-def _misfit(value: object, wanted: str) -> _MisfitError:
-    return _MisfitError(f"must be {wanted}, but is {value!r:.200}")
+def _misfit(value: object, expected: str) -> _MisfitError:
+    return _MisfitError(f"must be {expected}, but is {value!r:.200}")
 
 
 class _Reader:

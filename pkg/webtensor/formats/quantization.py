@@ -91,27 +91,27 @@ def quantized(data: Buffer, dtype: str, target: str) -> tuple[memoryview, Quanti
     """
     if dtype not in QUANTIZED_DTYPES.get(target, ()):
         raise ValueError(f"{dtype} cannot be stored as {target!r}")
-    least, greatest = _extremes(data, dtype)
-    if not least - least == 0 == greatest - greatest:
+    minimum, maximum = _extremes(data, dtype)
+    if not minimum - minimum == 0 == maximum - maximum:
         raise ValueError("its numbers must be finite")
     if target == "float16":
-        if max(-least, greatest) > _MAX_FLOAT16:
-            largest = max(least, greatest, key=abs)
+        if max(-minimum, maximum) > _MAX_FLOAT16:
+            largest = max(minimum, maximum, key=abs)
             raise ValueError(f"{largest} is larger than what float16 holds, {_MAX_FLOAT16}")
         return _halves(data), Quantization("float16")
-    quantization = _quantization(least, greatest, target)
+    quantization = _quantization(minimum, maximum, target)
     return _steps(data, dtype, quantization), quantization
 
 
-def _quantization(least: float, greatest: float, target: str) -> Quantization:
+def _quantization(minimum: float, maximum: float, target: str) -> Quantization:
     """Return the scale and the minimum for numbers of a range."""
-    if least == greatest:
-        return Quantization(target, 1.0, least)
+    if minimum == maximum:
+        return Quantization(target, 1.0, minimum)
     last = (1 << 8 * ITEM_SIZES[target]) - 1
-    scale = (greatest - least) / last
-    if least <= 0 <= greatest:
-        return Quantization(target, scale, -round(-least / scale) * scale)
-    return Quantization(target, scale, least)
+    scale = (maximum - minimum) / last
+    if minimum <= 0 <= maximum:
+        return Quantization(target, scale, -round(-minimum / scale) * scale)
+    return Quantization(target, scale, minimum)
 
 
 def _extremes(data: Buffer, dtype: str) -> tuple[float, float]:
@@ -123,8 +123,8 @@ def _extremes(data: Buffer, dtype: str) -> tuple[float, float]:
 
         address, _owner = address_of(memoryview(data))
         count = memoryview(data).nbytes // ITEM_SIZES[dtype]
-        least, greatest = _functions().extremes(address, count, dtype)
-        return float(least), float(greatest)
+        minimum, maximum = _functions().extremes(address, count, dtype)
+        return float(minimum), float(maximum)
     numbers = _numpy_array(data, dtype)
     return float(numbers.min()), float(numbers.max())
 

@@ -91,11 +91,11 @@ def read_safetensors(data: Buffer, where: str, budget: Budget | None = None) -> 
     metadata = header.pop(_METADATA, None) or {}
     if not _is_texts(metadata):
         raise ModelFormatError(f"{where}: {_METADATA} must be texts, but is {metadata!r:.200}")
-    rest = view[begin:]
+    payload = view[begin:]
     tensors, spans = {}, []
     for name, description in header.items():
         label = f"{where}: tensor {name!r:.200}"
-        tensors[name], span = _tensor(description, rest, label, budget)
+        tensors[name], span = _tensor(description, payload, label, budget)
         spans.append((span, label))
     end = 0
     for (start, stop), label in sorted(spans):
@@ -104,8 +104,8 @@ def read_safetensors(data: Buffer, where: str, budget: Budget | None = None) -> 
                 f"{label} begins at byte {start}, but the last one ends at {end}"
             )
         end = stop
-    if end != len(rest):
-        raise ModelFormatError(f"{where}: {len(rest) - end} bytes belong to no tensor")
+    if end != len(payload):
+        raise ModelFormatError(f"{where}: {len(payload) - end} bytes belong to no tensor")
     return Safetensors(tensors, metadata)
 
 
@@ -133,7 +133,7 @@ def _is_texts(value: object) -> bool:
 
 
 def _tensor(
-    description: object, rest: memoryview, label: str, budget: Budget
+    description: object, payload: memoryview, label: str, budget: Budget
 ) -> tuple[Elements, tuple[int, int]]:
     """Return a tensor, and where its bytes begin and end."""
     budget.spend_items(3, label)
@@ -146,9 +146,9 @@ def _tensor(
         raise ModelFormatError(f"{label} has the dtype {name!r:.200}")
     if not _is_sizes(shape):
         raise ModelFormatError(f"{label} has the shape {shape!r:.200}")
-    if not _is_sizes(span) or len(span) != 2 or not span[0] <= span[1] <= len(rest):
+    if not _is_sizes(span) or len(span) != 2 or not span[0] <= span[1] <= len(payload):
         raise ModelFormatError(
-            f"{label} has the offsets {span!r:.200}, but there are {len(rest)} bytes"
+            f"{label} has the offsets {span!r:.200}, but there are {len(payload)} bytes"
         )
     begin, end = span
     bits = budget.size_of(shape, label) * dtype.bits
@@ -157,7 +157,7 @@ def _tensor(
             f"{label} of dtype {name} and shape {shape} needs {bits} bits, but has {end - begin} "
             "bytes"
         )
-    return Elements(tuple(shape), dtype.name, rest[begin:end]), (begin, end)
+    return Elements(tuple(shape), dtype.name, payload[begin:end]), (begin, end)
 
 
 def _is_sizes(value: object) -> TypeGuard[list[int]]:

@@ -233,13 +233,13 @@ def _meta_graph(message: Message, tags: Collection[str] | None, where: str) -> M
     graphs: list[Message] = list(message["meta_graphs"])
     if tags is None and len(graphs) == 1:
         return graphs[0]
-    wanted = {"serve"} if tags is None else {*tags}
+    expected = {"serve"} if tags is None else {*tags}
     for graph in graphs:
-        if {*graph["meta_info_def"]["tags"]} == wanted:
+        if {*graph["meta_info_def"]["tags"]} == expected:
             return graph
-    given = ", ".join(repr(list(graph["meta_info_def"]["tags"])) for graph in graphs)
+    available = ", ".join(repr(list(graph["meta_info_def"]["tags"])) for graph in graphs)
     raise ModelFormatError(
-        f"{where}: no graph has the tags {sorted(wanted)}; there are {given or 'none'}"
+        f"{where}: no graph has the tags {sorted(expected)}; there are {available or 'none'}"
     )
 
 

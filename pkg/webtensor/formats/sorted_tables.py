@@ -43,8 +43,8 @@ class _Reader:
     def __init__(self, data: memoryview, where: str, budget: Budget) -> None:
         self.data, self.where, self.budget = data, where, budget
 
-    def broken(self, what: str) -> ModelFormatError:
-        return ModelFormatError(f"{self.where} is a broken table: {what}")
+    def broken(self, reason: str) -> ModelFormatError:
+        return ModelFormatError(f"{self.where} is a broken table: {reason}")
 
     def items(self) -> Iterator[tuple[bytes, memoryview]]:
         footer = self.data[-_FOOTER_BYTES:]

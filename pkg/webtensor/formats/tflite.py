@@ -230,8 +230,8 @@ class _Reader:
         self.record, self.data, self.where, self.budget = record, data, where, budget
         self.buffers = [self.buffer(buffer) for buffer in record["buffers"]]
 
-    def broken(self, what: str) -> ModelFormatError:
-        return ModelFormatError(f"{self.where}: {what}")
+    def broken(self, reason: str) -> ModelFormatError:
+        return ModelFormatError(f"{self.where}: {reason}")
 
     def model(self) -> Model:
         if self.record["version"] != _VERSION:
@@ -252,10 +252,10 @@ class _Reader:
             },
         )
 
-    def index(self, index: int, count: int, what: str) -> int:
+    def index(self, index: int, count: int, label: str) -> int:
         """Return an index, if it is that of one of ``count`` things."""
         if not 0 <= index < count:
-            raise self.broken(f"{what} is {index}, but there are {count}")
+            raise self.broken(f"{label} is {index}, but there are {count}")
         return index
 
     def buffer(self, record: Record) -> memoryview:
@@ -270,8 +270,8 @@ class _Reader:
             raise self.broken(f"{size} bytes at {offset} are needed, but it has {len(self.data)}")
         return self.data[offset : offset + size]
 
-    def buffer_at(self, index: int, what: str) -> memoryview:
-        return self.buffers[self.index(index, len(self.buffers), f"{what}: its buffer")]
+    def buffer_at(self, index: int, label: str) -> memoryview:
+        return self.buffers[self.index(index, len(self.buffers), f"{label}: its buffer")]
 
     def signature(self, record: Record, subgraphs: tuple[Subgraph, ...]) -> Signature:
         where = f"signature {record['signature_key']!r:.200}"
@@ -307,11 +307,11 @@ class _Reader:
         )
 
     def tensor_indices(
-        self, indices: Sequence[int], count: int, what: str, *, optional: bool = False
+        self, indices: Sequence[int], count: int, label: str, *, optional: bool = False
     ) -> tuple[int, ...]:
         self.budget.spend_items(len(indices), self.where)
         return tuple(
-            index if optional and index == -1 else self.index(index, count, what)
+            index if optional and index == -1 else self.index(index, count, label)
             for index in indices
         )
 

@@ -144,20 +144,20 @@ def check_size(specs: Iterable[WeightSpec], count: int, where: str) -> None:
     Raises:
         ModelFormatError: there are too few or too many.
     """
-    left = count
+    remaining = count
     has_text = False
     for spec in specs:
         size = spec.stored_bytes
         if size is None:
             has_text = True
             size = spec.size * _LENGTH_BYTES
-        if size > left:
+        if size > remaining:
             raise ModelFormatError(
-                f"{where}: weight {spec.name!r} needs {size} bytes, but {left} are left"
+                f"{where}: weight {spec.name!r} needs {size} bytes, but {remaining} are left"
             )
-        left -= size
-    if left and not has_text:
-        raise ModelFormatError(f"{where}: {left} bytes belong to no weight")
+        remaining -= size
+    if remaining and not has_text:
+        raise ModelFormatError(f"{where}: {remaining} bytes belong to no weight")
 
 
 def stored_weights(
@@ -186,14 +186,14 @@ def stored_weights(
             yield StoredWeight(spec, texts)
             continue
         if size > composite.byte_length - offset:
-            left = composite.byte_length - offset
-            raise ModelFormatError(f"{label} needs {size} bytes, but {left} are left")
+            remaining = composite.byte_length - offset
+            raise ModelFormatError(f"{label} needs {size} bytes, but {remaining} are left")
         budget.spend(spec.size * ITEM_SIZES[spec.dtype], label)
         yield StoredWeight(spec, composite.view(offset, offset + size))
         offset += size
     if offset < composite.byte_length:
-        left = composite.byte_length - offset
-        raise ModelFormatError(f"{where}: {left} bytes belong to no weight")
+        remaining = composite.byte_length - offset
+        raise ModelFormatError(f"{where}: {remaining} bytes belong to no weight")
 
 
 def _texts(
