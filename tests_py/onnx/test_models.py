@@ -756,7 +756,7 @@ def test_giant_constants(op: str, inputs: list[str], attributes: Any) -> None:
 
 
 def test_constants_beyond_the_limit_are_computed_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webtensor.onnx.folding._MOST_ELEMENTS", 100)
+    monkeypatch.setattr("webtensor.onnx.folding._MAX_ELEMENTS", 100)
     nodes = [
         helper.make_node("ConstantOfShape", ["shape"], ["zeros"]),
         helper.make_node("Cos", ["zeros"], ["ones"]),

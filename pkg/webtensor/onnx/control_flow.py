@@ -45,9 +45,9 @@ class _Subgraphs(Row):
         if sorted(bodies) != sorted(self._names):
             raise ValueError(f"it needs the graphs {', '.join(self._names)}")
         captures = {name: len(body.feeds) - body.inputs for name, body in bodies.items()}
-        own = len(node.inputs) - sum(captures.values())
+        input_count = len(node.inputs) - sum(captures.values())
         ranges: dict[str, slice] = {}
-        start = own
+        start = input_count
         for name, number in captures.items():
             ranges[name] = slice(start, start + number)
             start += number
@@ -72,7 +72,7 @@ class _Subgraphs(Row):
                 return lambda *arguments: run(blocks[name], (*arguments, *captured))
 
             runners = [runner(name) for name in self._names]
-            return self._make(*runners, values[:own], plain)
+            return self._make(*runners, values[:input_count], plain)
 
         return Bound(call, present, (), runs_blocks=True)
 

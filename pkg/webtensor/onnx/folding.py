@@ -19,7 +19,7 @@ from webtensor.graph.ordering import ordered
 __all__ = ["folded", "with_folded_normalization", "without_dropout"]
 
 #: How many elements all constants that are computed may have; 1 GiB.
-_MOST_ELEMENTS = 1 << 28
+_MAX_ELEMENTS = 1 << 28
 _CONVOLUTION, _NORMALIZATION = "Conv (channels last)", "BatchNormalization (channels last)"
 _EPSILON = 1e-5
 
@@ -53,7 +53,7 @@ def folded(
         if not all(isinstance(output, Tensor) for output in outputs):
             continue
         elements += sum(output.size for output in outputs)
-        if elements > _MOST_ELEMENTS:
+        if elements > _MAX_ELEMENTS:
             break
         for index, output in enumerate(outputs):
             values[Reference(node.name, index)] = output

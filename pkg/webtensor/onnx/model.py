@@ -148,8 +148,8 @@ class OnnxModel:
         fetches = tuple(self._reference(name) for name in names)
         graph = self._chosen(feeds.keys(), fetches)
         results = yield from graph.executor.run(feeds, fetches)
-        is_one = isinstance(outputs, str) or (outputs is None and len(results) == 1)
-        return results[0] if is_one else results
+        is_single = isinstance(outputs, str) or (outputs is None and len(results) == 1)
+        return results[0] if is_single else results
 
     def _chosen(self, feeds: Collection[Reference], fetches: tuple[Reference, ...]) -> _Graph:
         """Return the nodes to compute with: those of the file, if others are given or wanted."""

@@ -57,9 +57,9 @@ class Library:
         self._names: set[str] = set()
         self._counts: dict[str, int] = {}
 
-    def name(self, wanted: str) -> str:
-        """Return a name that no node has, like the one that is wanted."""
-        base = wanted.removesuffix(":0").replace(":", "_").lstrip("^") or "tensor"
+    def name(self, preferred: str) -> str:
+        """Return a name that no node has, like the preferred one."""
+        base = preferred.removesuffix(":0").replace(":", "_").lstrip("^") or "tensor"
         name = base
         while name in self._names:
             self._counts[base] = self._counts.get(base, 1) + 1
@@ -186,9 +186,9 @@ class Call:
     def __init__(self, graph: GraphBuilder, operator: format_.Operator, where: str) -> None:
         self.graph, self.operator, self.where = graph, operator, where
 
-    def broken(self, what: str) -> ModelFormatError:
+    def broken(self, reason: str) -> ModelFormatError:
         """Return an error that names the operator."""
-        return ModelFormatError(f"{self.graph.label}: {self.where}: {what}")
+        return ModelFormatError(f"{self.graph.label}: {self.where}: {reason}")
 
     # -- inputs and options --------------------------------------------------------------------
 

@@ -279,10 +279,10 @@ def _keeps_grid(call: Call, operator: Operator, output: format_.Tensor) -> bool:
         return False
     tensors = [call.graph.subgraph.tensors[index] for index in call.operator.inputs if index >= 0]
     quantized = [tensor for tensor in tensors if tensor.quantization is not None]
-    return bool(quantized) and all(_have_one_grid(tensor, output) for tensor in quantized)
+    return bool(quantized) and all(_have_same_grid(tensor, output) for tensor in quantized)
 
 
-def _have_one_grid(tensor: format_.Tensor, other: format_.Tensor) -> bool:
+def _have_same_grid(tensor: format_.Tensor, other: format_.Tensor) -> bool:
     """Whether two tensors have the same scale, and no others, for which it would take long."""
     first, second = tensor.quantization, other.quantization
     if first is None or second is None or len(first.scales) != 1 or len(second.scales) != 1:

@@ -109,8 +109,8 @@ class Body:
         if self._attributes:
             raise ValueError(f"its attribute {min(self._attributes)!r:.200} is unknown")
         outputs = (outputs,) if isinstance(outputs, str) else tuple(outputs)
-        for index, wanted in enumerate(self._definition.outputs):
-            if wanted and not "".join(outputs[index : index + 1]):
+        for index, output in enumerate(self._definition.outputs):
+            if output and not "".join(outputs[index : index + 1]):
                 raise ValueError(f"its output {index} is not supported")
         inputs = tuple(name or f"missing {index}" for index, name in enumerate(self._inputs))
         return format_.Function(

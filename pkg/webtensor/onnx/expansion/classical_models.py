@@ -182,8 +182,8 @@ def _of_pairs(
     table: list[float] = []
     for first, second in pairs:
         row = [0.0] * total
-        for own, other in ((first, second - 1), (second, first)):
-            part = slice(starts[own], starts[own + 1])
+        for group, other in ((first, second - 1), (second, first)):
+            part = slice(starts[group], starts[group + 1])
             row[part] = coefficients[other * total : (other + 1) * total][part]
         table += row
     return table

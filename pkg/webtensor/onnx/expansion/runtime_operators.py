@@ -84,19 +84,19 @@ def _embeddings(body: Body) -> Outputs:
 
 
 def _convolution(body: Body) -> Outputs:
-    x, filter, bias, more = body.inputs(4)
+    x, filter, bias, addend = body.inputs(4)
     name, parameters = body.take("activation", ""), body.take("activation_params", [])
     names = {"Clip": ("min", "max"), "HardSigmoid": ("alpha", "beta"), "LeakyRelu": ("alpha",)}
-    total = _sum(body, body("Conv", x, filter, bias, **body.rest()), more)
+    total = _sum(body, body("Conv", x, filter, bias, **body.rest()), addend)
     return _activated(body, total, name, **dict(zip(names.get(name, ()), parameters, strict=True)))
 
 
 def _matrix_product(body: Body) -> Outputs:
     name = body.take("activation", "")
     prefix = "activation_"
-    rest = body.rest()
-    parameters = {key.removeprefix(prefix): rest.pop(key) for key in [*rest] if prefix in key}
-    return _activated(body, body("Gemm", *body.inputs(3), **rest), name, **parameters)
+    options = body.rest()
+    parameters = {key.removeprefix(prefix): options.pop(key) for key in [*options] if prefix in key}
+    return _activated(body, body("Gemm", *body.inputs(3), **options), name, **parameters)
 
 
 def _product_of_bits(op: str, count: int, *ignored: str) -> Write:
@@ -150,7 +150,7 @@ def _quantized_matrix_product(body: Body) -> Outputs:
 
 
 def _dynamic_memory_network(body: Body) -> Outputs:
-    x, kernel, recurrent, *more = body.inputs(8)
+    x, kernel, recurrent, *states = body.inputs(8)
     w_scale, w_zero, r_scale, r_zero = body.inputs(4, 8)
     options = body.rest()
     shape = body.integers(2 if options.get("direction") == "bidirectional" else 1, 1, -1)
@@ -165,7 +165,7 @@ def _dynamic_memory_network(body: Body) -> Outputs:
         x,
         matrix(kernel, w_scale, w_zero),
         matrix(recurrent, r_scale, r_zero),
-        *more,
+        *states,
         outputs=3,
         **options,
     )
@@ -183,9 +183,9 @@ def _distances(body: Body) -> Outputs:
 
 
 def _attention(body: Body) -> Outputs:
-    x, weights, bias, mask, past, more = body.inputs(6)
+    x, weights, bias, mask, past, attention_bias = body.inputs(6)
     total = _sum(body, body("MatMul", x, weights), bias)
-    return _attended(body, total, mask, past, more)
+    return _attended(body, total, mask, past, attention_bias)
 
 
 def _quantized_attention(body: Body) -> Outputs:
@@ -194,7 +194,7 @@ def _quantized_attention(body: Body) -> Outputs:
     return _attended(body, _sum(body, product, bias), mask, past, "")
 
 
-def _attended(body: Body, projections: str, mask: str, past: str, more: str) -> list[str]:
+def _attended(body: Body, projections: str, mask: str, past: str, attention_bias: str) -> list[str]:
     """Return attention for queries, keys and values in one tensor, and all keys and values."""
     sizes = body.take("qkv_hidden_sizes", [])
     if body.take("do_rotary", 0) or body.take("past_present_share_buffer", 0):
@@ -206,7 +206,7 @@ def _attended(body: Body, projections: str, mask: str, past: str, more: str) -> 
     if past:
         halves = body.nodes("Split", past, outputs=2, axis=0, num_outputs=2)
         past_parts = [body("Squeeze", half, first) for half in halves]
-    inputs = (queries, keys, values, "", mask, more, *past_parts)
+    inputs = (queries, keys, values, "", mask, attention_bias, *past_parts)
     result, *present = body.nodes(
         "MultiHeadAttention", *inputs, outputs=3, domain=DOMAIN, **body.rest()
     )

@@ -22,7 +22,7 @@ _MEMBER, _LEAF = "BRANCH_MEMBER", "LEAF"
 _MODES = (*TESTS, _MEMBER)
 _AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
 #: How many weights of leaves there may be, with all their zeros.
-_MOST_WEIGHTS = 1 << 24
+_MAX_WEIGHTS = 1 << 24
 
 
 class _Node(NamedTuple):
@@ -73,12 +73,12 @@ def _total(
     roots: Sequence[int],
     weights: Sequence[_Weight],
     outputs: int,
-    how: str,
+    aggregate: str,
 ) -> str:
     """Return the aggregated weights of the leaves that rows reach, of shape (batch, outputs)."""
-    if how not in _AGGREGATES:
-        raise ValueError(f"aggregate_function is {how!r:.200}")
-    if len(nodes) * outputs > _MOST_WEIGHTS:
+    if aggregate not in _AGGREGATES:
+        raise ValueError(f"aggregate_function is {aggregate!r:.200}")
+    if len(nodes) * outputs > _MAX_WEIGHTS:
         raise ValueError(f"{len(nodes)} nodes with {outputs} outputs are too many")
     table = [0.0] * (len(nodes) * outputs)
     for weight in weights:
@@ -86,7 +86,9 @@ def _total(
             raise ValueError(f"a leaf adds to output {weight.output} of {outputs}")
         table[weight.leaf * outputs + weight.output] += weight.value
     added = body("Gather", body.floats(table, len(nodes), outputs), _leaves(body, nodes, roots))
-    op = {"AVERAGE": "ReduceMean", "SUM": "ReduceSum", "MIN": "ReduceMin", "MAX": "ReduceMax"}[how]
+    op = {"AVERAGE": "ReduceMean", "SUM": "ReduceSum", "MIN": "ReduceMin", "MAX": "ReduceMax"}[
+        aggregate
+    ]
     return body(op, added, body.integers(1), keepdims=0)
 
 
@@ -99,12 +101,12 @@ def _leaves(body: Body, nodes: Sequence[_Node], roots: Sequence[int]) -> str:
     missing, members = "", ""
     if any(node.if_missing for node in nodes):
         missing = body.integers(*[node.if_missing for node in nodes])
-    most = max((len(node.members) for node in nodes), default=0)
-    if len(nodes) * most > _MOST_WEIGHTS:
-        raise ValueError(f"{len(nodes)} nodes with sets of {most} numbers are too many")
-    if most:
-        padded = [(*node.members, *[float("nan")] * (most - len(node.members))) for node in nodes]
-        members = body.floats([value for row in padded for value in row], len(nodes), most)
+    width = max((len(node.members) for node in nodes), default=0)
+    if len(nodes) * width > _MAX_WEIGHTS:
+        raise ValueError(f"{len(nodes)} nodes with sets of {width} numbers are too many")
+    if width:
+        padded = [(*node.members, *[float("nan")] * (width - len(node.members))) for node in nodes]
+        members = body.floats([value for row in padded for value in row], len(nodes), width)
     return body(
         "TreeLeaves",
         body.float_input(),
@@ -178,11 +180,11 @@ def _shifted(body: Body, total: str, base: Sequence[float]) -> str:
 def _regressor(body: Body) -> Outputs:
     nodes, roots, positions = _read_nodes(body)
     weights = _read_weights(body, "target", positions)
-    how, count = body.take("aggregate_function", "SUM"), body.take("n_targets", 1)
+    aggregate, count = body.take("aggregate_function", "SUM"), body.take("n_targets", 1)
     if count == 1:
         # As in ONNX Runtime, the first weight of a leaf counts: skl2onnx repeats some.
         weights = list({weight.leaf: weight for weight in reversed(weights)}.values())
-    total = _total(body, nodes, roots, weights, count, how)
+    total = _total(body, nodes, roots, weights, count, aggregate)
     base = body.take_numbers("base_values")
     return transformed(body, _shifted(body, total, base), body.take("post_transform", "NONE"))
 
@@ -237,8 +239,8 @@ def _ensemble(body: Body) -> Outputs:
         for root in body.take("tree_roots")
     ]
     weights = [_Weight(*weight) for weight in zip(leaves, outputs, values, strict=True)]
-    how = _AGGREGATES[body.take("aggregate_function", 1)]
-    total = _total(body, nodes, roots, weights, body.take("n_targets", 1), how)
+    aggregate = _AGGREGATES[body.take("aggregate_function", 1)]
+    total = _total(body, nodes, roots, weights, body.take("n_targets", 1), aggregate)
     return transformed(body, total, TRANSFORMS[body.take("post_transform", 0)])
 
 

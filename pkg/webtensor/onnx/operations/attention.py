@@ -145,7 +145,7 @@ def rotated(
     else:
         x = ops.permute_dims(x, (0, 2, 1, 3))
     size = rotary_embedding_dim or x.shape[3]
-    turned, rest = x[..., :size], x[..., size:]
+    turned, unrotated = x[..., :size], x[..., size:]
     if position_ids is not None:
         cos_cache, sin_cache = (
             ops.gather(cos_cache, position_ids),
@@ -163,7 +163,7 @@ def rotated(
         turned = ops.reshape(pairs, turned.shape)
     else:
         turned = ops.concat([real, imaginary], -1)
-    result = ops.concat([turned, rest], -1) if rest.shape[-1] else turned
+    result = ops.concat([turned, unrotated], -1) if unrotated.shape[-1] else turned
     if len(shape) == 3:
         return ops.reshape(result, shape)
     return ops.permute_dims(result, (0, 2, 1, 3))
@@ -199,14 +199,16 @@ def linearly_attended(
         raise ValueError(f"update_rule is {update_rule!r:.200}")
     outputs = []
     for step in range(steps):
-        own_key, own_value = keys[:, :, step], values[:, :, step]
+        step_key, step_value = keys[:, :, step], values[:, :, step]
         if rates is not None and "gated" in update_rule:
             state = state * ops.expand_dims(rates[:, :, step], -1)
         if "delta" in update_rule:
-            own_value = own_value - ops.squeeze(ops.matmul(ops.expand_dims(own_key, 2), state), 2)
+            step_value = step_value - ops.squeeze(
+                ops.matmul(ops.expand_dims(step_key, 2), state), 2
+            )
             if shares is not None:
-                own_value = own_value * shares[:, :, step]
-        state = state + ops.matmul(ops.expand_dims(own_key, -1), ops.expand_dims(own_value, -2))
+                step_value = step_value * shares[:, :, step]
+        state = state + ops.matmul(ops.expand_dims(step_key, -1), ops.expand_dims(step_value, -2))
         read = ops.matmul(
             ops.expand_dims(queries[:, :, step] * factor, 2), repeated_heads(state, q_num_heads)
         )

@@ -151,13 +151,15 @@ def transposed_convolution(
     rank = len(x.shape) - 2
     sizes, shape = x.shape[2:], filter.shape[2:]
     strides, dilations = strides or [1] * rank, dilations or [1] * rank
-    more = output_padding or [0] * rank
+    output_padding = output_padding or [0] * rank
     extents = [(size - 1) * step + 1 for size, step in zip(shape, dilations, strict=True)]
     full = [
         stride * (size - 1) + extent
         for stride, size, extent in zip(strides, sizes, extents, strict=True)
     ]
-    begins, ends = _outer_padding(full, sizes, strides, more, auto_pad, output_shape, pads)
+    begins, ends = _outer_padding(
+        full, sizes, strides, output_padding, auto_pad, output_shape, pads
+    )
     last = channels_last(x)
     parts = [
         _transposed(part, weights, full, strides, dilations)
@@ -169,7 +171,7 @@ def transposed_convolution(
     result = cropped(
         result,
         [0, *(-begin for begin in begins), 0],
-        [0, *(extra - end for extra, end in zip(more, ends, strict=True)), 0],
+        [0, *(extra - end for extra, end in zip(output_padding, ends, strict=True)), 0],
     )
     return channels_first(result if bias is None else result + bias)
 
@@ -178,7 +180,7 @@ def _outer_padding(
     full: Sequence[int],
     sizes: Sequence[int],
     strides: Sequence[int],
-    more: Sequence[int],
+    output_padding: Sequence[int],
     auto_pad: str,
     output_shape: Sequence[int] | None,
     pads: Sequence[int] | None,
@@ -192,7 +194,7 @@ def _outer_padding(
         return list(pads[:rank]), list(pads[rank:])
     begins, ends = [], []
     for axis, size in enumerate(output_shape[-rank:]):
-        total = full[axis] + more[axis] - size
+        total = full[axis] + output_padding[axis] - size
         half = total // 2
         begin = half if auto_pad == "SAME_UPPER" else total - half
         begins.append(begin)

@@ -238,8 +238,8 @@ def _weights(scores: Any, sink: Tensor | None) -> Tensor:
     """Return the softmax, in which a sink, a number for each head, may take a share."""
     if sink is None:
         return ops.softmax(scores)
-    more = ops.broadcast_to(ops.reshape(sink, (-1, 1, 1)), (*scores.shape[:3], 1))
-    weights: Tensor = ops.softmax(ops.concat([scores, more], -1))[..., :-1]
+    sinks = ops.broadcast_to(ops.reshape(sink, (-1, 1, 1)), (*scores.shape[:3], 1))
+    weights: Tensor = ops.softmax(ops.concat([scores, sinks], -1))[..., :-1]
     return weights
 
 

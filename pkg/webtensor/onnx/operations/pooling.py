@@ -51,14 +51,14 @@ def _as_images(x: Tensor, windows: Windows, pool: Callable[[Tensor, Windows], Te
     if len(windows.shape) != 1:
         return pool(x, windows)
     single, none = (1,), (0,)
-    shape, strides, dilations, begins, ends, more, counts, name = windows
+    shape, strides, dilations, begins, ends, ceil_padding, counts, name = windows
     wide = Windows(
         single + shape,
         single + strides,
         single + dilations,
         none + begins,
         none + ends,
-        none + more,
+        none + ceil_padding,
         single + counts,
         name,
     )
@@ -84,9 +84,9 @@ def _maxima(x: Tensor, windows: Windows) -> Tensor:
 def _is_inside(windows: Windows) -> bool:
     """Whether no window lies in the padding altogether, which kernels refuse."""
     return all(
-        max(begin, end + more) < size
-        for size, begin, end, more in zip(
-            windows.shape, windows.begins, windows.ends, windows.more, strict=True
+        max(begin, end + ceil_padding) < size
+        for size, begin, end, ceil_padding in zip(
+            windows.shape, windows.begins, windows.ends, windows.ceil_padding, strict=True
         )
     )
 

@@ -15,7 +15,7 @@ from webtensor.onnx.operations.operators import Operator, integers, numbers
 __all__ = ["ROWS"]
 
 #: The least probability of one class against another.
-_LEAST_SHARE = 1e-7
+_MIN_SHARE = 1e-7
 
 
 def transformed(scores: Tensor, *, name: str) -> Tensor:
@@ -69,7 +69,7 @@ def class_shares(shares: list[float], *, classes: int) -> Tensor:
     for start in range(0, len(shares), len(pairs)):
         against = [[0.0] * classes for _ in range(classes)]
         for (first, second), share in zip(pairs, shares[start:], strict=False):
-            against[second][first] = min(max(share, _LEAST_SHARE), 1.0 - _LEAST_SHARE)
+            against[second][first] = min(max(share, _MIN_SHARE), 1.0 - _MIN_SHARE)
             against[first][second] = 1.0 - against[second][first]
         results += _coupled(against)
     return ops.tensor(results, dtype="float32", shape=(len(results) // classes, classes))

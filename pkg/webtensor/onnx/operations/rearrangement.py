@@ -123,9 +123,9 @@ def center_fitted(x: Tensor, shape: list[int], *, axes: list[int] | None = None)
     """Crop or pad axes to sizes, at both ends alike."""
     begins, ends = [0] * len(x.shape), [0] * len(x.shape)
     for axis, size in zip(range(len(x.shape)) if axes is None else axes, shape, strict=True):
-        more = size - x.shape[axis]
-        begins[axis] = more // 2 if more >= 0 else -(-more // 2)
-        ends[axis] = more - begins[axis]
+        difference = size - x.shape[axis]
+        begins[axis] = difference // 2 if difference >= 0 else -(-difference // 2)
+        ends[axis] = difference - begins[axis]
     return cropped(x, begins, ends)
 
 

@@ -123,14 +123,14 @@ def _directions(
     outputs, finals = [], []
     for index in range(count):
         bias = ops.zeros((2 * gates * units,)) if biases is None else biases[index]
-        own = _Weights(
+        direction_weights = _Weights(
             kernels[index],
             recurrents[index],
             bias,
             None if peepholes is None else peepholes[index],
         )
         states = [ops.zeros((batch, units)) if state is None else state[index] for state in initial]
-        run = step(own, functions[index * share : (index + 1) * share], clip)
+        run = step(direction_weights, functions[index * share : (index + 1) * share], clip)
         is_reverse = direction == "reverse" or index == 1
         output, final = _along_time(x, states, run, is_reverse, sequence_lens)
         outputs.append(output)

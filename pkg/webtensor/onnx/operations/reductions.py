@@ -115,7 +115,7 @@ def along(function: _Reduction) -> Callable[..., Tensor]:
     return computed
 
 
-def along_rest(function: _Reduction) -> Callable[..., Tensor]:
+def along_trailing_axes(function: _Reduction) -> Callable[..., Tensor]:
     """Return an operator of an axis and all after it, as it was before version 13."""
 
     def computed(x: Tensor, *, axis: int = 1) -> Tensor:
@@ -168,7 +168,7 @@ _BY_AXIS: dict[str, _Reduction] = {
 
 ROWS: dict[str, Row] = {
     **{f"{op}-1": Operator(reduction(reduce), axes=integers) for op, reduce in _REDUCTIONS.items()},
-    **{f"{op}-1": Operator(along_rest(function)) for op, function in _BY_AXIS.items()},
+    **{f"{op}-1": Operator(along_trailing_axes(function)) for op, function in _BY_AXIS.items()},
     **{f"{op}-13": Operator(along(function)) for op, function in _BY_AXIS.items()},
     "ArgMax-1": Operator(extreme_index(ops.argmax)),
     "ArgMin-1": Operator(extreme_index(ops.argmin)),

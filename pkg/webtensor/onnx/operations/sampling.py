@@ -89,13 +89,13 @@ def grid_sampled(
 def _taps(position: Tensor, mode: str) -> list[tuple[Tensor, Any]]:
     """Return the neighbours of positions along an axis, and their weights."""
     low = ops.floor(position)
-    rest = position - low
+    fraction = position - low
     if mode == "linear":
-        return [(low, 1.0 - rest), (low + 1.0, rest)]
+        return [(low, 1.0 - fraction), (low + 1.0, fraction)]
     a = -0.75
     weights = []
     for offset in (-1, 0, 1, 2):
-        distance = ops.abs(rest - float(offset))
+        distance = ops.abs(fraction - float(offset))
         if offset in (0, 1):
             weight = ((a + 2) * distance - (a + 3)) * distance * distance + 1.0
         else:

@@ -24,7 +24,7 @@ class Windows(NamedTuple):
         dilations: from one element of a window to the next.
         begins: the padding before the first element.
         ends: that behind the last.
-        more: the elements behind that which a window that is only partly inside may take.
+        ceil_padding: that behind the ends for windows that are only partly inside.
         counts: how many windows there are.
         name: that of a padding that depends on the size, "same" or "same_lower", or "".
     """
@@ -34,7 +34,7 @@ class Windows(NamedTuple):
     dilations: tuple[int, ...]
     begins: tuple[int, ...]
     ends: tuple[int, ...]
-    more: tuple[int, ...]
+    ceil_padding: tuple[int, ...]
     counts: tuple[int, ...]
     name: str
 
@@ -45,8 +45,10 @@ class Windows(NamedTuple):
     def pairs(self) -> list[list[int]]:
         """Return the padding of each axis, batch and channels last included."""
         inner = [
-            [begin, end + more]
-            for begin, end, more in zip(self.begins, self.ends, self.more, strict=True)
+            [begin, end + ceil_padding]
+            for begin, end, ceil_padding in zip(
+                self.begins, self.ends, self.ceil_padding, strict=True
+            )
         ]
         return [[0, 0], *inner, [0, 0]]
 
@@ -91,7 +93,7 @@ def windows_of(
     explicit = (pads or [0] * 2 * rank) if auto_pad in ("NOTSET", "") else [0] * 2 * rank
     _check(rank, shape, strides, dilations, explicit)
     begins, ends = list(explicit[:rank]), list(explicit[rank:])
-    more, counts = [0] * rank, [0] * rank
+    ceil_padding, counts = [0] * rank, [0] * rank
     for axis, size in enumerate(sizes):
         extent = (shape[axis] - 1) * dilations[axis] + 1
         if auto_pad.startswith("SAME"):
@@ -105,15 +107,15 @@ def windows_of(
                 f"and {ends[axis]}"
             )
         if ceil_mode:  # and a window must not begin in the padding behind all elements
-            more[axis] = max(min(strides[axis], extent - ends[axis]) - 1, 0)
-        counts[axis] = (room + more[axis]) // strides[axis] + 1
+            ceil_padding[axis] = max(min(strides[axis], extent - ends[axis]) - 1, 0)
+        counts[axis] = (room + ceil_padding[axis]) // strides[axis] + 1
     return Windows(
         tuple(shape),
         tuple(strides),
         tuple(dilations),
         tuple(begins),
         tuple(ends),
-        tuple(more),
+        tuple(ceil_padding),
         tuple(counts),
         _NAMES.get(auto_pad, ""),
     )
