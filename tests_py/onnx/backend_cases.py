@@ -24,7 +24,7 @@ from webtensor.onnx.stored_constants import constant_of
 
 DATA = Path(onnx.__file__).parent / "backend" / "test" / "data"
 #: The dtypes of tensors, and those that are read as one of them without losing more than precision.
-APPLICABLE = frozenset({"bool", "float32", "float64", "int32", "int64"})
+APPLICABLE = frozenset({"bool", "float32", "float64", "int32", "int64", "string"})
 
 _RANDOM = "random numbers"
 #: Why cases that apply do not pass on WebAssembly.
@@ -213,7 +213,9 @@ def _held(value: NDArray[Any]) -> NDArray[Any]:
     """Return an array of the dtype that tensors have for it."""
     if value.dtype.kind in "iu":
         return np.clip(value, -(2**31), 2**31 - 1).astype(np.int32)
-    if value.dtype.kind == "b" or value.dtype.kind in "OUS" or value.dtype.kind == "c":
+    if value.dtype.kind in "OUS":
+        return value.astype(str)
+    if value.dtype.kind in "bc":
         return value
     return value.astype(np.float32)
 
@@ -232,6 +234,9 @@ def compared(name: str, result: Any, expected: Any, case: Case) -> None:
     wanted = _held(stored)
     actual = result.numpy()
     assert actual.shape == wanted.shape, f"{name} has shape {actual.shape}, not {wanted.shape}"
+    if wanted.dtype.kind == "U":
+        assert actual.tolist() == wanted.tolist(), f"{name} has {actual}, not {wanted}"
+        return
     assert actual.dtype == wanted.dtype, f"{name} has dtype {actual.dtype}, not {wanted.dtype}"
     relative = max(case.relative, _BFLOAT16) if stored.dtype.name == "bfloat16" else case.relative
     np.testing.assert_allclose(actual, wanted, relative, case.absolute, err_msg=name)
