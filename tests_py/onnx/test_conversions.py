@@ -172,7 +172,7 @@ def test_networks_of_many_strides_compute_the_same_for_all_sizes(head: str, tmp_
     model.dispose()
 
 
-#: Nodes that scale images up, or pad them, as PyTorch exports them, and constants.
+#: Nodes that scale images up, pad or sample them, as PyTorch exports them, and constants.
 IMAGE_NODES: dict[str, tuple[list[tuple[str, list[str], dict[str, Any]]], dict[str, Any]]] = {
     "twice the size": (
         [("Resize", ["x", "", "scales"], {"mode": "linear"})],
@@ -198,10 +198,35 @@ IMAGE_NODES: dict[str, tuple[list[tuple[str, list[str], dict[str, Any]]], dict[s
         ],
         {"filters": FILTERS, "channels": np.array([4])},
     ),
-    "reflection": (
-        [("Pad", ["x", "pads"], {"mode": "reflect"})],
-        {"pads": np.array([0, 0, 3, 1, 0, 0, 2, 4])},
-    ),
+    **{
+        mode: (
+            [("Pad", ["x", "pads"], {"mode": mode})],
+            {"pads": np.array([0, 0, 3, 1, 0, 0, 2, 4])},
+        )
+        for mode in ("reflect", "edge")
+    },
+    **{
+        f"samples between {mode} {align_corners}": (
+            [
+                ("Shape", ["x"], {"end": 1}),
+                ("Concat", ["0", "one"], {"axis": 0}),
+                ("Tile", ["positions", "1"], {}),
+                (
+                    "GridSample",
+                    ["x", "2"],
+                    {"padding_mode": mode, "align_corners": align_corners},
+                ),
+            ],
+            {
+                "one": np.array([1, 1, 1]),
+                "positions": np.random.default_rng(3)
+                .uniform(-2, 2, (1, 4, 5, 2))
+                .astype("float32"),
+            },
+        )
+        for mode in ("zeros", "border", "reflection")
+        for align_corners in (0, 1)
+    },
 }
 
 

@@ -99,23 +99,21 @@ def padded(
         return ops.mirror_pad(x, pairs, mode)
     for axis, (begin, end) in enumerate(pairs):
         if begin or end:
-            indices = [
-                _source(at, x.shape[axis], mode) for at in range(-begin, x.shape[axis] + end)
-            ]
-            x = ops.gather(x, ops.tensor(indices, dtype="int32"), axis)
+            x = ops.gather(x, _sources(begin, end, x.shape[axis], mode), axis=axis)
     return x
 
 
-def _source(index: int, size: int, mode: str) -> int:
-    """Return the index of the element that one outside the tensor repeats."""
+def _sources(begin: int, end: int, size: int, mode: str) -> Tensor:
+    """Return the indices of the elements that a padded axis takes."""
+    index = ops.arange(-begin, size + end)
     if mode == "edge":
-        return min(max(index, 0), size - 1)
+        return ops.minimum(ops.maximum(index, 0), size - 1)
     if mode == "wrap":
-        return index % size
+        return ops.remainder(index, size)
     if mode == "reflect":
         period = max(2 * (size - 1), 1)
-        index %= period
-        return min(index, period - index)
+        index = ops.remainder(index, period)
+        return ops.minimum(index, period - index)
     raise ValueError(f"mode must be 'constant', 'edge', 'reflect' or 'wrap', not {mode!r}")
 
 

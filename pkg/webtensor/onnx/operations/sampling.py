@@ -76,7 +76,7 @@ def grid_sampled(
             padded = _padded(position, size, padding_mode, align_corners)
             inside = ops.logical_and(ops.greater_equal(padded, 0), ops.less_equal(padded, size - 1))
             is_inside = inside if is_inside is None else ops.logical_and(is_inside, inside)
-            axis_index = ops.astype(ops.clip(padded, 0, size - 1), "int32")
+            axis_index = ops.astype(_clipped(padded, size), "int32")
             index = axis_index if index is None else index * size + axis_index
             weight = factor if weight is None else weight * factor
         part: Any = ops.gather(values, index, 1, 1)
@@ -109,16 +109,20 @@ def _padded(position: Tensor, size: int, mode: str, align_corners: int) -> Tenso
     if mode == "zeros":
         return position
     if mode == "border":
-        return ops.clip(position, 0.0, size - 1.0)
+        return _clipped(position, size)
     if mode != "reflection":
         raise ValueError(f"padding_mode is {mode!r:.200}")
-    low, high = (0.0, size - 1.0) if align_corners else (-0.5, size - 0.5)
-    width = high - low
+    low, width = (0.0, size - 1.0) if align_corners else (-0.5, float(size))
     if not width:
         return ops.zeros_like(position)
     distance = ops.remainder(position - low, 2 * width)
     reflected = ops.minimum(distance, 2 * width - distance) + low
-    return ops.clip(reflected, 0.0, size - 1.0)
+    return _clipped(reflected, size)
+
+
+def _clipped(position: Tensor, size: int) -> Tensor:
+    """Return the nearest positions inside; unlike a limit of clip, a graph can compute the size."""
+    return ops.minimum(ops.maximum(position, 0.0), size - 1.0)
 
 
 # -- boxes -------------------------------------------------------------------------------------
