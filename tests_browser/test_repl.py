@@ -341,6 +341,15 @@ def test_double_click_stops_and_does_not_restart(repl: Repl):
     expect(repl.entry).to_contain_text("48")
 
 
+def test_stopped_run_leaves_no_offer_of_a_restart(repl: Repl):
+    repl.page.evaluate(COUNT_OFFERS)
+    repl.start("print('begun')\nwhile True: pass\n")
+    expect(repl.transcript).to_contain_text("begun")
+    repl.button("Stop").click()
+    expect(repl.status).to_have_text("Stopped")
+    assert repl.page.evaluate("countOffers()") == 0
+
+
 def test_run_that_does_not_listen_is_ended_by_a_restart(repl: Repl):
     repl.start(DEAF)
     expect(repl.transcript).to_contain_text("begun")
@@ -348,6 +357,26 @@ def test_run_that_does_not_listen_is_ended_by_a_restart(repl: Repl):
     repl.page.locator("#stop", has_text="Restart").click()
     expect(repl.transcript).to_contain_text("variables and files are gone")
     repl.wait_until("ready")
+
+
+#: Counts timers of a second, after which Python may be restarted.
+COUNT_OFFERS = """() => {
+  const { setTimeout, clearTimeout } = window;
+  const offers = new Set();
+  window.setTimeout = (work, milliseconds) => {
+    const timer = setTimeout(work, milliseconds);
+    if (milliseconds === 1000) offers.add(timer);
+    return timer;
+  };
+  window.clearTimeout = (timer) => {
+    offers.delete(timer);
+    clearTimeout(timer);
+  };
+  window.countOffers = () => {
+    Object.assign(window, { setTimeout, clearTimeout });
+    return offers.size;
+  };
+}"""
 
 
 def test_stopped_run_is_described_though_that_takes_a_while(repl: Repl):

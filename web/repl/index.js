@@ -20,6 +20,7 @@ const main = document.querySelector("main");
 let entries = 0; // of the console
 let isRunning = false; // a program or entry runs, or waits for Python to start
 let isStopping = false;
+let restartOffer = null; // the timer of it, for a run that is being stopped
 let isOpening = false; // the editor's text changes, but not by the visitor
 let ranProgram = null; // the source of the program that ran last
 
@@ -191,15 +192,21 @@ async function run(source, filename) {
     files.refresh();
   } catch (error) {
     if (!(error instanceof RestartError)) {
-      isRunning = isStopping = false;
+      endRun();
       repl.failInPage(error.message);
       enter("ready");
     }
   }
 }
 
-function finish(failure, seconds) {
+/** Notes that nothing runs, or is being stopped, any more. */
+function endRun() {
   isRunning = isStopping = false;
+  clearTimeout(restartOffer);
+}
+
+function finish(failure, seconds) {
+  endRun();
   repl.endInput();
   repl.flush(); // a visitor reads "Finished" as: this is all
   if (failure === null) {
@@ -227,7 +234,7 @@ async function whileBusy(status, work) {
     }
     outcome = error.message;
   }
-  isRunning = isStopping = false;
+  endRun();
   enter("ready", outcome);
   return outcome;
 }
@@ -240,21 +247,19 @@ function stop() {
     interpreter.interrupt();
     enter("running", "Stopping");
     element("stop").disabled = true; // a second click of a double one is not to restart Python
-    setTimeout(offerRestart, MILLISECONDS_TO_STOP);
     isStopping = true;
+    restartOffer = setTimeout(offerRestart, MILLISECONDS_TO_STOP);
   } else {
     restart(interpreter.canInterrupt ? RESTARTED : NO_INTERRUPT);
   }
 }
 
 function offerRestart() {
-  if (isStopping) {
-    enter("running", "Stopping. If Python does not listen, restart it");
-  }
+  enter("running", "Stopping. If Python does not listen, restart it");
 }
 
 function restart(note) {
-  isRunning = isStopping = false;
+  endRun();
   repl.endInput();
   repl.note(note);
   interpreter.restart();
