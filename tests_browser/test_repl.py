@@ -77,6 +77,33 @@ Table()
 """
 
 
+#: What Python's own console shows, copied.
+SESSION_OF_PYTHON = """>>> letters = "ab"
+>>> letters
+'ab'
+>>> for letter in letters:
+...     print(letter)
+...
+a
+b
+"""
+
+COLOURED = r"""import sys
+sys.stdout.write('\x1b[3')
+sys.stdout.flush()
+print('1mred\x1b[0m and \x1b]8;;https://example.com\x07linked\x1b]8;;\x07')
+raise ValueError('\x1b[1mbold\x1b[0m')
+"""
+
+#: Something shown, and thousands of blocks of text, which come faster than the page takes them.
+MANY_BLOCKS = """import sys
+display(wt.zeros((2, 2)))
+for number in range(3000):
+    print(number)
+    print(number, file=sys.stderr)
+"""
+
+
 def fragment(program: str) -> str:
     """Return the end of a link to a program, as web/repl/share.js has it."""
     compressor = zlib.compressobj(wbits=-15)
@@ -231,6 +258,13 @@ def test_console_shows_values_and_remembers_entries(repl: Repl):
     assert stored[-2:] == ["wt.sum(wt.ones((4, 5))).item()", "_ + 1"]
 
 
+PASTE = """(element, text) => {
+  const event = new ClipboardEvent("paste", { clipboardData: new DataTransfer(), bubbles: true });
+  event.clipboardData.setData("text/plain", text);
+  element.dispatchEvent(event);
+}"""
+
+
 def test_entry_of_several_lines(repl: Repl):
     repl.prompt.press_sequentially("for number in range(2):")
     repl.prompt.press("Enter")
@@ -250,6 +284,15 @@ def test_entry_is_indented_as_python_wants_it(repl: Repl):
     expect(lines).to_have_count(2)
     assert lines.last.evaluate("(line) => line.textContent") == "    "
     repl.erase()
+
+
+def test_prompts_and_output_are_left_out_of_what_is_pasted(repl: Repl):
+    repl.prompt.evaluate(PASTE, SESSION_OF_PYTHON)
+    repl.prompt.press("Enter")
+    source = 'letters = "ab"\nletters\nfor letter in letters:\n    print(letter)'
+    expect(repl.entry.locator(".source")).to_have_text(source)
+    expect(repl.entry.locator(".stdout")).to_have_text("a\nb\n")
+    repl.wait_until("ready")
 
 
 def test_names_are_completed(repl: Repl):

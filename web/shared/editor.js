@@ -74,6 +74,7 @@ export function createEditor({
       spellcheck: "false",
       tabindex: "0", // the field is focusable without, but tools for accessibility do not know
     }),
+    EditorView.clipboardInputFilter.of(sourceOfSession),
     EditorView.updateListener.of((update) => update.docChanged && onChange()),
     isProgram ? forPrograms : forPrompts,
     keymap.of([...closeBracketsKeymap, ...historyKeymap, ...defaultKeymap]),
@@ -99,6 +100,15 @@ export function highlight(source) {
   };
   highlightCode(source, pythonLanguage.parser.parse(source), classHighlighter, putText, () => nodes.append("\n"));
   return nodes;
+}
+
+/** Returns what was entered in a session of Python's that was copied with its prompts and output. */
+function sourceOfSession(text) {
+  if (!/^\s*>>>(\s|$)/.test(text)) {
+    return text;
+  }
+  const entries = text.split(/\r?\n/).map((line) => /^\s*(?:>>>|\.\.\.)(?: (.*)|\s*)$/.exec(line));
+  return entries.flatMap((entry) => (entry === null ? [] : [entry[1] ?? ""])).join("\n");
 }
 
 class PythonEditor {
