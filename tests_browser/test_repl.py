@@ -481,6 +481,19 @@ def test_much_output_is_shown_in_its_order(repl: Repl):
     assert numbers == [*range(20_000 - len(numbers), 20_000)]
 
 
+def test_what_is_shown_outlasts_a_flood_of_text(repl: Repl):
+    repl.run(MANY_BLOCKS)
+    expect(repl.entry.locator(".result")).to_be_visible()
+    expect(repl.entry.locator(".note")).to_contain_text("first lines are left out")
+    assert repl.entry.inner_text().split()[-2:] == ["2999", "2999"]
+
+
+def test_codes_for_terminals_are_left_out(repl: Repl):
+    repl.run(COLOURED)
+    expect(repl.entry.locator(".stdout")).to_have_text("red and linked\n")
+    expect(repl.entry.locator(".failure")).to_contain_text("ValueError: bold")
+
+
 def test_program_may_exit(repl: Repl):
     repl.run("print('before')\nexit()\n")
     expect(repl.status).to_contain_text("Finished")

@@ -7,6 +7,8 @@ const LONGEST_STREAM = 100_000; // characters of a program's output that stay in
 const MOST_ENTRIES = 200;
 const MOST_PARTS = 1000; // results and blocks of text, in an entry
 const LONGEST_HISTORY = 200;
+/** What colours text in a terminal, or moves its cursor there. */
+const TERMINAL_SEQUENCES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))/g;
 const PIXELS_OF_END = 24; // who is that near to the end of the transcript wants to see what comes
 
 export class Console {
@@ -88,7 +90,7 @@ export class Console {
       if (!block?.classList.contains(stream)) {
         block = this.addPart("pre", `stream ${stream}`);
       }
-      const written = overwrite(block.textContent, text);
+      const written = overwrite(plain(block.textContent + text));
       block.textContent =
         written.length > LONGEST_STREAM ? `…${written.slice(-LONGEST_STREAM / 2)}` : written;
     }
@@ -106,7 +108,7 @@ export class Console {
       picture.onload = () => this.showLater();
       picture.src = content.url;
     } else {
-      append(result, "pre").textContent = content.text;
+      append(result, "pre").textContent = plain(content.text);
     }
     this.showLater();
   }
@@ -115,7 +117,7 @@ export class Console {
   fail({ text, full_text: fullText, line }) {
     this.flush();
     const block = this.addPart("div", "failure");
-    append(block, "pre").textContent = text;
+    append(block, "pre").textContent = plain(text);
     if (line !== null) {
       const button = append(block, "button", "small");
       button.type = "button";
@@ -125,7 +127,7 @@ export class Console {
     if (fullText !== null) {
       const details = append(block, "details");
       append(details, "summary").textContent = "With the frames of libraries";
-      append(details, "pre").textContent = fullText;
+      append(details, "pre").textContent = plain(fullText);
     }
     this.showLater();
   }
@@ -288,9 +290,14 @@ export class Console {
   }
 }
 
-/** Adds text to what is written; after a carriage return it replaces the line, as progress bars want. */
-function overwrite(written, text) {
-  const [head, ...parts] = (written + text).split(/\r(?!\n|$)/);
+/** Returns text without what only terminals understand. */
+function plain(text) {
+  return text.replace(TERMINAL_SEQUENCES, "");
+}
+
+/** Has text after a carriage return replace the line, as progress bars want. */
+function overwrite(text) {
+  const [head, ...parts] = text.split(/\r(?!\n|$)/);
   return parts.reduce((lines, part) => lines.slice(0, lines.lastIndexOf("\n") + 1) + part, head);
 }
 
