@@ -189,13 +189,25 @@ export class Console {
     return true;
   }
 
-  /** Adds an element to the last entry, which loses its first ones when there are many. */
+  /** Adds an element to the last entry, which loses the first text in it when there are many. */
   addPart(tag, className) {
     const part = append(this.lastEntry(), tag, className);
     if (this.entry.childElementCount > MOST_PARTS) {
-      this.entry.children[1].remove(); // below the source
+      this.noteOmission();
+      (this.entry.querySelector(":scope > .stream") ?? this.entry.children[2]).remove();
     }
     return part;
+  }
+
+  /** Says below the last entry's source that not all of its output is there. */
+  noteOmission() {
+    const [source, first] = this.lastEntry().children;
+    if (!first?.classList.contains("omission")) {
+      const note = document.createElement("p");
+      note.className = "note omission";
+      note.textContent = "Of this output, the first lines are left out.";
+      source.after(note);
+    }
   }
 
   lastEntry() {

@@ -80,8 +80,10 @@ function onProgress(fraction, text) {
   element("loading-text").textContent = `${text}. You can write already.`;
 }
 
-function onMessage({ stream, text, content, input }) {
-  if (input) {
+function onMessage({ stream, text, content, input, isOmission }) {
+  if (isOmission) {
+    repl.noteOmission();
+  } else if (input) {
     enter("input");
     repl.askForLine();
   } else if (content) {

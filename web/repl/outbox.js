@@ -1,7 +1,7 @@
 // What a program writes and shows, on its way to the page.
 //
-// A message is posted at once. As each takes the page's time, those of a flood wait and go together, the
-// last of them: the page stays usable while a program prints without end.
+// A message is posted at once. As each takes the page's time, those of a flood wait and go together: the
+// page stays usable while a program prints without end. Of too many, the first text is left out.
 
 const FLOOD_MS = 100;
 const MESSAGES_AT_ONCE = 100; // in that time
@@ -37,8 +37,22 @@ export function post(message) {
   if (count <= MESSAGES_AT_ONCE && unread < MOST_UNREAD) {
     postWaiting();
   } else {
-    waiting.splice(0, waiting.length - MOST_WAITING);
+    if (waiting.length > MOST_WAITING) {
+      leaveOut(waiting.length - MOST_WAITING);
+    }
     timer ??= setTimeout(postWaiting, FLOOD_MS); // Python may await something
+  }
+}
+
+/** Leaves out messages of text, the first ones, and of others if there are no such; the page is told. */
+function leaveOut(count) {
+  if (waiting[0].isOmission !== true) {
+    waiting.unshift({ isOmission: true });
+    count += 1;
+  }
+  for (; count > 0; count -= 1) {
+    const index = waiting.findIndex((message) => "text" in message);
+    waiting.splice(Math.max(index, 1), 1);
   }
 }
 
