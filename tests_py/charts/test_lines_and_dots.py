@@ -97,7 +97,11 @@ def test_a_chart_without_values_says_so(data: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "values", [[1e308, -1e308], [5e-324, 0.0], [1.0, 1.0 + 1e-16], [7.0, 7.0], [1e-200, 2e-200]]
+    "values",
+    [
+        *([1e308, -1e308], [5e-324, 0.0], [1.0, 1.0 + 1e-16], [7.0, 7.0], [1e-200, 2e-200]),
+        *([1e9, 1e9], [-3e30, -3e30], [1e149], [1e12, 1e12 + 1], [1e15, 1e15 + 3e3]),
+    ],
 )
 def test_extreme_values_have_axes(values: list[float]) -> None:
     for chart in (LineChart(values), LineChart(values, log_y=True), ScatterPlot(values)):

@@ -9,7 +9,7 @@ from webtensor.charts.bar_chart import bar
 from webtensor.charts.display import Chart, ChartOptions
 from webtensor.charts.elements import element, escaped, number_text
 from webtensor.charts.plot_area import PlotArea, label, tooltip
-from webtensor.charts.scales import Scale, is_drawable, is_interval, linear_scale
+from webtensor.charts.scales import Scale, is_drawable, is_interval, linear_scale, surroundings
 from webtensor.charts.series import read_numbers
 
 __all__ = ["Histogram", "Statistics", "statistics_of"]
@@ -147,7 +147,7 @@ def _counted(
     if isnan(low):
         low, high = 0.0, 1.0
     if not is_interval(low, high):
-        low, high = low - 0.5, high + 0.5
+        low, high = surroundings(low, high)
     width = (high - low) / bins
     counts = [0] * bins
     for number in numbers:

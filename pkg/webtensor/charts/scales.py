@@ -6,13 +6,15 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor, log10
 from typing import NamedTuple
 
-__all__ = ["Scale", "is_drawable", "is_interval", "linear_scale", "log_scale"]
+__all__ = ["Scale", "is_drawable", "is_interval", "linear_scale", "log_scale", "surroundings"]
 
 _ROUND_STEPS = (1, 2, 5, 10, 20)
 #: Differences of larger values overflow, and the logarithms of smaller ones are not exact.
 _LARGEST, _LEAST_POSITIVE = 1e150, 1e-150
 #: Smaller spans are rounding errors of the values.
 _LEAST_SPAN = 1e-12
+#: Around larger values, half a unit is too little to see, or a rounding error itself.
+_LARGEST_COUNT = 1e6
 
 
 class Scale(NamedTuple):
@@ -48,6 +50,18 @@ def is_interval(low: float, high: float) -> bool:
         (True, False)
     """
     return high - low > max(abs(low), abs(high)) * _LEAST_SPAN and high - low > _LEAST_POSITIVE
+
+
+def surroundings(low: float, high: float) -> tuple[float, float]:
+    """Return an interval around values that are equal but for a rounding error.
+
+    Example:
+        >>> surroundings(2.0, 2.0)
+        (1.5, 2.5)
+    """
+    size = abs(low)
+    margin = size / 2 if 0 < size < 1 or size > _LARGEST_COUNT else 0.5
+    return low - margin, high + margin
 
 
 def linear_scale(
@@ -124,14 +138,13 @@ def _interval(values: Iterable[float], has_zero: bool) -> tuple[float, float]:
         return low, high
     if has_zero:
         return 0.0, 1.0
-    margin = abs(low) / 2 if 0 < abs(low) < 1 else 0.5
-    return low - margin, high + margin
+    return surroundings(low, high)
 
 
 def _ends(low: float, high: float, step: float, is_outside: bool) -> tuple[int, int]:
     """Return the multiples of a step at the ends of an interval, outside or inside of it."""
     first, last = low / step, high / step
-    tolerance = 1e-9 * max(abs(first), abs(last), 1.0)
+    tolerance = max(1e-9, 1e-15 * max(abs(first), abs(last)))
     if is_outside:
         return floor(first + tolerance), ceil(last - tolerance)
     return ceil(first - tolerance), floor(last + tolerance)
