@@ -75,13 +75,18 @@ def test_it_makes_more_mistakes_at_a_high_temperature(page: Page):
     assert share_of_words(written.inner_text()) < 0.9
 
 
-def test_a_short_text_is_refused(page: Page):
+def test_a_text_to_learn_nothing_from_is_refused(page: Page):
     page.locator("#text").select_option("own")
     expect(page.locator("#state")).to_have_text("The network waits for your text.")
     page.locator("#own").fill("short")
     page.locator("#own").blur()
     expect(page.locator("#problem")).to_have_text(
         "Your text has 5 characters; the network learns from 300 to 20,000."
+    )
+    page.locator("#own").fill("a" * 300)
+    page.locator("#own").blur()
+    expect(page.locator("#problem")).to_have_text(
+        "Your text repeats 'a'; the network chooses from two at least."
     )
     page.locator("#own").fill("la " * 100)
     page.locator("#own").blur()

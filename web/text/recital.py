@@ -23,7 +23,7 @@ async def chosen_text() -> str:
     """Return the text that the visitor chose or wrote.
 
     Raises:
-        ValueError: it is too short or too long; the page says so, too.
+        ValueError: nothing can be learned from it here; the page says so, too.
     """
     match element("text").value:
         case "rhyme":
@@ -41,16 +41,18 @@ async def chosen_text() -> str:
 
 
 def checked(text: str) -> str:
-    """Return a text that is neither too short nor too long to learn here.
+    """Return a text from which there is something to learn, in a time that one waits.
 
     Raises:
-        ValueError: it is.
+        ValueError: it is too short or too long, or has the same character throughout.
     """
-    if FEWEST <= len(text) <= MOST:
-        return text
-    raise ValueError(
-        f"Your text has {len(text):,} characters; the network learns from {FEWEST} to {MOST:,}."
-    )
+    if not FEWEST <= len(text) <= MOST:
+        raise ValueError(
+            f"Your text has {len(text):,} characters; the network learns from {FEWEST} to {MOST:,}."
+        )
+    if len(set(text)) == 1:
+        raise ValueError(f"Your text repeats {text[0]!r}; the network chooses from two at least.")
+    return text
 
 
 class Recital:
