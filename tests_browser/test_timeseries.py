@@ -66,6 +66,13 @@ def test_it_learns_a_file_of_the_visitor(page: Page):
     expect(page.locator("#verdict")).to_contain_text("Guessing the row before is off by 1:")
 
 
+def test_it_learns_numbers_whose_squares_are_too_large(page: Page):
+    rows = "\n".join(f"{'-' * (row % 2)}1e30" for row in range(200))
+    choose(page, "large.csv", f"y\n{rows}".encode())
+    verdict = page.locator("#verdict")
+    expect(verdict).to_contain_text(re.compile(r"off by \S+e\+2\d on.*by 2e\+30: .*\d% less"))
+
+
 def test_it_says_what_is_wrong_with_a_file_that_is_dropped(page: Page):
     transfer = page.evaluate_handle(
         """() => {

@@ -111,7 +111,7 @@ class Stage:
 
 
 def _short(number: float) -> str:
-    return f"{number:,.0f}" if number >= 1000 else f"{number:.3g}"
+    return f"{number:,.0f}" if 1e3 <= number < 1e9 else f"{number:.3g}"
 
 
 def _points(values: Sequence[float], first: int) -> list[tuple[float, float]]:

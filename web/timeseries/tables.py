@@ -14,6 +14,8 @@ FEWEST_ROWS = 100
 MOST_ROWS = 5_000
 #: The minimum share of rows with a number in a column of numbers.
 SMALLEST_SHARE_OF_NUMBERS = 0.5
+#: Floats of 32 bits, in which networks compute, go a little further.
+LARGEST_NUMBER = 1e37
 
 #: The first day of the sample, and its number of days.
 FIRST_DAY, SAMPLE_DAYS = date(2024, 1, 1), 731
@@ -45,7 +47,7 @@ def likely_delimiter(line: str) -> str:
 async def read_columns(source: Any, name: str, delimiter: str = ",") -> dict[str, list[float]]:
     """Return the columns of numbers in a CSV file, which errors call `name`.
 
-    Of a long table, the last `MOST_ROWS` rows are taken. A missing number is the one before it.
+    Of a long table, the last `MOST_ROWS` rows are taken. A number that is missing or too large is the one before it.
 
     Raises:
         ValueError: the file is no table, or has too few rows or no numbers.
@@ -79,7 +81,7 @@ async def _read_rows(source: Any, name: str, delimiter: str) -> list[dict[str, A
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, float) and math.isfinite(value)
+    return isinstance(value, float) and abs(value) <= LARGEST_NUMBER
 
 
 def _are_numbers(values: list[Any]) -> bool:

@@ -1,5 +1,7 @@
 """A network learns to forecast a column of a table, and is compared with a naive guess."""
 
+from statistics import fmean, pstdev
+
 from forecast_stage import Stage, chosen_network, read_column
 from program import frames
 
@@ -12,9 +14,8 @@ EPOCHS = 50
 
 values = await read_column()
 held_out = len(values) // 5  # the network does not learn from these
-series = wt.tensor(values)
-mean, scale = wt.mean(series[:-held_out]), wt.std(series[:-held_out]) + 1e-6
-series = (series - mean) / scale
+mean, scale = fmean(values[:-held_out]), pstdev(values[:-held_out]) or 1.0
+series = wt.tensor([(value - mean) / scale for value in values])
 
 
 def windows(rows, **options):
@@ -49,7 +50,7 @@ examples = windows(series[:-held_out], batch_size=32, shuffle=True, seed=1).map(
 stage = Stage(values, held_out)
 async for epoch in frames():
     history = await model.fit_async(examples, epochs=1, verbose=0)
-    loss = history.history["loss"][0] * scale.item()
+    loss = history.history["loss"][0] * scale
     fit = next_rows(pasts)[:, 0] * scale + mean
     future = series[None, -PAST:]
     for _ in range(AHEAD):
