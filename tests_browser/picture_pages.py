@@ -3,9 +3,11 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from typing import Any
 
-from playwright.sync_api import Browser, Page, expect
+from PIL import Image
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests_browser.page_watch import PageWatch
 from tests_browser.program_page import MILLISECONDS
@@ -34,6 +36,18 @@ def opened(
     errors = watch.take_errors()
     context.close()
     assert not errors, "errors in the page:\n" + "\n".join(errors)
+
+
+def png(width: int, height: int) -> bytes:
+    """Return an orange image."""
+    file = BytesIO()
+    Image.new("RGB", (width, height), "orange").save(file, "PNG")
+    return file.getvalue()
+
+
+def image_file(content: bytes) -> FilePayload:
+    """Return a file that a visitor opens."""
+    return {"name": "sky.png", "mimeType": "image/png", "buffer": content}
 
 
 def printed(page: Page, line: int = 0) -> Any:

@@ -6,7 +6,7 @@ from math import dist
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests_browser.picture_pages import opened, printed
+from tests_browser.picture_pages import image_file, opened, png, printed
 from tests_browser.program_page import BACKENDS, MILLISECONDS, expect_no_tensors
 from web.hands.export_data import FINGERS
 
@@ -28,6 +28,11 @@ def test_the_drawn_hand_plays_paper(chromium: Browser, site_url: str, backend: s
         assert len(points) == 21
         for index, (_, tip, _) in zip(TIPS, FINGERS, strict=True):
             assert dist(points[index], tip) < TOLERANCE, index
+        warnings = []
+        page.on("console", lambda message: warnings.append(message.text))
+        page.locator("#file").set_input_files(image_file(png(300, 200)))
+        expect(page.locator("#status")).to_have_text("This is neither rock, paper nor scissors.")
+        assert not warnings  # as Chromium warns of pixels that are read from the GPU again
         expect_no_tensors(page)
 
 

@@ -1,14 +1,12 @@
 """What pages that look at a picture have in common: images, the webcam, and what goes wrong."""
 
 from collections.abc import Iterator
-from io import BytesIO
 
 import pytest
-from PIL import Image
-from playwright.sync_api import Browser, FilePayload, Page, Playwright, expect
+from playwright.sync_api import Browser, Page, Playwright, expect
 
 from tests_browser.browsers import launch_chromium, launch_firefox
-from tests_browser.picture_pages import opened
+from tests_browser.picture_pages import image_file, opened, png
 from tests_browser.program_page import MILLISECONDS, expect_no_tensors, run, stop
 
 IMITATED_CAMERA = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
@@ -107,12 +105,6 @@ def page(shared_page: Page) -> Page:
     return shared_page
 
 
-def png(width: int, height: int) -> bytes:
-    file = BytesIO()
-    Image.new("RGB", (width, height), "orange").save(file, "PNG")
-    return file.getvalue()
-
-
 def colours(page: Page, places: list[tuple[float, float]]) -> list[list[int]]:
     """Return the colours at places of the canvas, which are parts of its width and height."""
     pixels: list[list[int]] = page.locator("#picture").evaluate(
@@ -122,10 +114,6 @@ def colours(page: Page, places: list[tuple[float, float]]) -> list[list[int]]:
         places,
     )
     return pixels
-
-
-def image_file(content: bytes) -> FilePayload:
-    return {"name": "sky.png", "mimeType": "image/png", "buffer": content}
 
 
 def test_an_image_is_opened_and_the_example_comes_back(page: Page):

@@ -52,4 +52,6 @@ async for frame in picture.frames():
         played = move
         if move in BEATS:
             result = answer(move)
+        elif frame.timestamp is None:
+            result = "This is neither rock, paper nor scissors."
     picture.say(result)

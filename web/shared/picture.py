@@ -47,6 +47,9 @@ class Picture:
         """Show the page's example, if it has one; until the run ends, let the visitor choose."""
         self._stage = element("picture")
         self._canvas = document.createElement("canvas")
+        # Its pixels are read where Python computes. The GPU takes them from a canvas of its own.
+        is_read = wt.get_backend() != "webgl"
+        self._context = self._canvas.getContext("2d", willReadFrequently=is_read)
         self._image: Any = None
         self._camera: wt.data.Webcam | None = None
         self._changed = asyncio.Event()
@@ -134,7 +137,7 @@ class Picture:
 
     def _copy(self, source: Any, width: int, height: int) -> None:
         self._canvas.width, self._canvas.height = width, height
-        self._canvas.getContext("2d").drawImage(source, 0, 0, width, height)
+        self._context.drawImage(source, 0, 0, width, height)
 
     # -- what the visitor chooses --
 
