@@ -18,6 +18,7 @@ from tests_py.test_tfjs_map import SYMBOLS
 from web.build import WEB, build_wheel, site_path
 from web.serve import serve
 from web.site_build.pages import rendered
+from web.site_build.start_files import make_start_files
 
 NAVIGATION = [
     *("webtensor", "Gallery", "Models", "Benchmark", "REPL"),
@@ -51,6 +52,20 @@ def test_build_file_names_what_is_there(site: Path):
     build = json.loads((site / "build.json").read_text())
     assert (site / build["wheel"]).is_file()
     assert (site / build["pyodide"] / "pyodide.mjs").is_file()
+
+
+def test_compiled_libraries_of_other_runtimes_are_removed(tmp_path: Path):
+    pyodide, cache = tmp_path / "pyodide", tmp_path / "assets"
+    for folder in (pyodide, cache, tmp_path / ".bin"):
+        folder.mkdir()
+    (pyodide / "package.json").write_text("{}")
+    (cache / "compiled-library-0123456789abcdef.zip").touch()
+    node = tmp_path / ".bin" / "node"
+    node.write_text("#!/bin/sh\nexit 1\n")
+    node.chmod(0o755)
+    with pytest.raises(SystemExit, match="Making the snapshot failed"):
+        make_start_files(Path(__file__), pyodide, cache)
+    assert not [*cache.glob("*.zip")]
 
 
 def test_site_keeps_build_scripts_to_itself(site: Path):

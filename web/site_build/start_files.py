@@ -82,6 +82,8 @@ def make_start_files(wheel: Path, pyodide: Path, cache: Path) -> StartFiles | No
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     library = cache / f"compiled-library-{runtime}.zip"
+    for stale in set(cache.glob("compiled-library-*.zip")) - {library}:
+        stale.unlink()
     arguments = [HERE / "start_files.mjs", pyodide, wheel, library, folder]
     result = subprocess.run(
         [node, *map(str, arguments)], capture_output=True, text=True, check=False
