@@ -257,10 +257,11 @@ class SimpleNamespaceWithMarkup(SimpleNamespace):
         return '<b class="x">1 &lt; 2</b>'
 
 
-def test_object_that_has_no_markup_this_time():
+@pytest.mark.parametrize("markup", [None, 5])
+def test_object_that_has_no_markup_this_time(markup: Any):
     class Figure:
-        def _repr_html_(self) -> None:
-            return None
+        def _repr_html_(self) -> Any:
+            return markup
 
         def _repr_png_(self) -> bytes:
             return b"png"

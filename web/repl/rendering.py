@@ -15,7 +15,7 @@ def content_of(value: Any) -> Content:
     """Return what to show of a value, in the first form that it offers."""
     for method, convert in FORMS:
         data = getattr(value, method)() if hasattr(type(value), method) else None
-        if data is not None:
+        if isinstance(data, (str, bytes)):
             return convert(data)
     text = repr(value)
     if len(text) > LONGEST_TEXT:
