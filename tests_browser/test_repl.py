@@ -295,6 +295,11 @@ def test_prompts_and_output_are_left_out_of_what_is_pasted(repl: Repl):
     repl.wait_until("ready")
 
 
+def test_code_beside_arabic_text_keeps_its_order(repl: Repl):
+    repl.open("greetings = 'مرحبا ' * 200\n")
+    expect(repl.program.locator(".cm-iso")).to_have_text("'مرحبا '")
+
+
 def test_names_are_completed(repl: Repl):
     repl.prompt.press_sequentially("wt.broadcast_t")
     option = repl.page.get_by_role("option", name="broadcast_to")

@@ -14,7 +14,7 @@ import {
 } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab, insertNewlineAndIndent } from "@codemirror/commands";
 import { python, pythonLanguage } from "@codemirror/lang-python";
-import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting, syntaxTree } from "@codemirror/language";
+import { bidiIsolates, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting, syntaxTree } from "@codemirror/language";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { EditorState, Prec, RangeSet, StateEffect, StateField } from "@codemirror/state";
 import {
@@ -62,6 +62,7 @@ export function createEditor({
     EditorState.tabSize.of(4),
     indentOnInput(),
     bracketMatching(),
+    bidiIsolates(), // else the code beside strings in Arabic or Hebrew changes its order
     closeBrackets(),
     syntaxHighlighting(classHighlighter),
     theme,
