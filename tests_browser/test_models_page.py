@@ -360,6 +360,14 @@ BROKEN = {
     ),
     "no Keras": ({"fake.keras": b"PK no archive"}, r"fake\.keras"),
     "no HDF5": ({"fake.h5": b"no file"}, r"fake\.h5"),
+    "two models": (
+        {"a.onnx": b"", "b.keras": b""},
+        r"^These are 2 models; open one of them: a\.onnx, b\.keras\.$",
+    ),
+    "many files": (
+        {f"{number}.bin": b"" for number in range(300)},
+        r"^one of the files must be model\.json, but there are \['0\.bin', .*\.\.\.\]$",
+    ),
     "no model.json": ({"a.bin": b"", "b.bin": b""}, r"one of the files must be model\.json"),
     "no shard": (
         {"model.json": SCALED["model.json"]},

@@ -174,6 +174,8 @@ class ModelsPage:
         if len(models) == 1:
             name = models[0]
             self.begin(self.open_model(name, partial(open_file, name, blobs[name], blobs)))
+        elif models:
+            fail(f"These are {len(models)} models; open one of them: {', '.join(models)}.")
         elif len(files) == 1:
             self.take_file(files[0])
         else:

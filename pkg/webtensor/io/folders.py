@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
+from reprlib import repr as shortened
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import reading
@@ -113,7 +114,8 @@ def name_of_json(names: Sequence[str]) -> str:
         return MODEL_JSON
     json_names = [name for name in names if str(name).endswith(".json")]
     if len(json_names) != 1:
-        raise ValueError(f"one of the files must be {MODEL_JSON}, but there are {[*names]}")
+        there = shortened([*names])
+        raise ValueError(f"one of the files must be {MODEL_JSON}, but there are {there}")
     return json_names[0]
 
 
