@@ -231,6 +231,15 @@ def test_link_that_is_damaged_is_refused(repl: Repl):
         expect(notice).to_contain_text(f"There is no example “{name}” here")
 
 
+def test_link_to_a_program_without_end_is_refused(repl: Repl):
+    notice = repl.page.locator("#notice")
+    hash_of = "(hash) => { location.hash = hash; }"
+    repl.page.evaluate(hash_of, fragment("#" * 50_000_000))
+    expect(notice).to_contain_text("too long to be opened")
+    repl.page.evaluate(hash_of, "#")
+    expect(notice).to_be_hidden()
+
+
 def test_example_is_opened_and_run_by_the_keyboard(repl: Repl):
     repl.page.get_by_label("Open an example").select_option("Gradients")
     expect(repl.program).to_contain_text("A damped wave")

@@ -305,6 +305,7 @@ async function openExample(name) {
 
 /** Opens what the address names; nothing runs before the visitor says so. */
 async function openFragment() {
+  notify("");
   try {
     const { code, example } = await fromFragment(location.hash);
     if (code !== undefined) {
@@ -320,7 +321,13 @@ async function openFragment() {
 }
 
 async function share() {
-  const fragment = await toFragment(editor.text);
+  let fragment;
+  try {
+    fragment = await toFragment(editor.text);
+  } catch (error) {
+    notify(error.message);
+    return;
+  }
   setFragment(fragment);
   const link = element("link");
   link.value = location.href;
