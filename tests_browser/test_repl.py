@@ -263,8 +263,11 @@ def test_console_shows_values_and_remembers_entries(repl: Repl):
     repl.prompt.press("ArrowDown")
     expect(repl.prompt).to_have_text("_ + 1")
     repl.prompt.press("ArrowDown")
-    stored = repl.page.evaluate("JSON.parse(localStorage['webtensor.repl.history'])")
-    assert stored[-2:] == ["wt.sum(wt.ones((4, 5))).item()", "_ + 1"]
+    stored = "JSON.parse(localStorage['webtensor.repl.history'])"
+    assert repl.page.evaluate(stored)[-2:] == ["wt.sum(wt.ones((4, 5))).item()", "_ + 1"]
+    repl.page.evaluate("""localStorage['webtensor.repl.history'] = '["of another tab"]'""")
+    repl.enter("_ + 2")
+    assert repl.page.evaluate(stored) == ["of another tab", "_ + 2"]
 
 
 PASTE = """(element, text) => {

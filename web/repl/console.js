@@ -272,7 +272,8 @@ export class Console {
     if (this.history.at(-1) !== source) {
       this.history.push(source);
       this.history.splice(0, this.history.length - LONGEST_HISTORY);
-      remember("history", this.history);
+      const stored = [...recall("history", []), source]; // another tab may have added to it
+      remember("history", stored.slice(-LONGEST_HISTORY));
     }
     this.historyIndex = this.history.length;
   }
