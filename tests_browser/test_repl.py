@@ -619,8 +619,17 @@ def test_files_are_dropped_anywhere(repl: Repl, tmp_path: Path):
     folder.mkdir()
     drop(repl.page, file)
     expect(repl.page.locator("#files")).to_contain_text("dropped.txt")
-    drop(repl.page, folder)
-    expect(repl.page.locator("#files-status")).to_contain_text("folder cannot be read")
+    drop(repl.page, folder, file)
+    status = repl.page.locator("#files-status")
+    expect(status).to_have_text(re.compile(r"^Uploaded dropped\.txt\. folder cannot be read"))
+
+
+def test_many_files_are_counted(repl: Repl):
+    names = [f"{number}.many" for number in range(510)]
+    repl.page.get_by_label("Upload").set_input_files(payloads(dict.fromkeys(names, b"")))
+    expect(repl.page.locator("#files-status")).to_have_text("Uploaded 510 files")
+    expect(repl.page.locator("#files li").last).to_have_text(re.compile(r"^and \d+ more$"))
+    repl.run("from pathlib import Path\nfor file in Path().glob('*.many'): file.unlink()\n")
 
 
 def test_file_that_a_program_deleted_is_missed(repl: Repl):

@@ -483,9 +483,10 @@ def test_files_are_listed_and_deleted(interpreter: Interpreter, tmp_path: Path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "x.csv").write_text("1,2")
     (tmp_path / ".hidden").touch()
-    assert ask(interpreter, "listFiles") == [{"name": "data/x.csv", "size": 3}]
+    listed = {"files": [{"name": "data/x.csv", "size": 3}], "others": 0}
+    assert ask(interpreter, "listFiles") == listed
     ask(interpreter, "removeFile", "data/x.csv")
-    assert list_files(tmp_path) == []
+    assert list_files(tmp_path) == {"files": [], "others": 0}
 
 
 @pytest.mark.parametrize("answer, text", [('{"text": "line"}', "line"), ('{"text": null}', None)])

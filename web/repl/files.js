@@ -1,6 +1,8 @@
 // The panel of files: those of the working folder of Python, to upload, open, download and delete.
 import { RestartError } from "./interpreter.js";
 
+const MOST_NAMES = 5; // of uploaded files, in the status
+
 export class Files {
   /**
    * @param {import("./interpreter.js").Interpreter} interpreter
@@ -31,25 +33,44 @@ export class Files {
   /** Writes files into Python's working folder. */
   async upload(files) {
     await this.attempt(async () => {
+      const names = [];
+      const failures = [];
       for (const file of files) {
-        const content = await file.arrayBuffer().catch(() => {
-          throw new Error(`${file.name} cannot be read. Folders cannot be uploaded.`);
-        });
-        await this.interpreter.request("writeFile", file.name, content);
+        try {
+          await this.write(file);
+          names.push(file.name);
+        } catch (error) {
+          if (error instanceof RestartError) {
+            throw error;
+          }
+          failures.push(error.message);
+        }
       }
-      this.status.textContent = `Uploaded ${files.map(({ name }) => name).join(", ")}`;
+      const uploaded = names.length > MOST_NAMES ? `${names.length} files` : names.join(", ");
+      const sentences = uploaded === "" ? failures : [`Uploaded ${uploaded}`, ...failures];
+      this.status.textContent = sentences.slice(0, MOST_NAMES).join(". ");
     });
     await this.refresh();
+  }
+
+  async write(file) {
+    const content = await file.arrayBuffer().catch(() => {
+      throw new Error(`${file.name} cannot be read. Folders cannot be uploaded.`);
+    });
+    await this.interpreter.request("writeFile", file.name, content);
   }
 
   /** Shows the files that there are. Rows that have not changed stay: their buttons may be clicked. */
   async refresh() {
     await this.attempt(async () => {
-      const files = await this.interpreter.request("listFiles");
-      const shown = JSON.stringify(files);
+      const { files, others } = await this.interpreter.request("listFiles");
+      const shown = JSON.stringify([files, others]);
       if (shown !== this.shown) {
         this.shown = shown;
         this.list.replaceChildren(...files.map(({ name, size }) => this.row(name, size)));
+        if (others > 0) {
+          this.list.appendChild(document.createElement("li")).textContent = `and ${others} more`;
+        }
       }
     });
   }

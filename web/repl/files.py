@@ -1,19 +1,24 @@
 """The files of a session: those of its working folder and the folders in it."""
 
 from pathlib import Path
+from typing import Any
 
 MOST_FILES = 500  # listed
 
 
-def list_files(folder: Path) -> list[dict[str, str | int]]:
-    """Return names and sizes of the files in a folder and below it, in order of their names."""
+def list_files(folder: Path) -> dict[str, Any]:
+    """Return names and sizes of the files in a folder and below it, in order of their names.
+
+    Of many files, the last ones are counted as `others`.
+    """
     files = sorted(
         path for path in folder.rglob("*") if path.is_file() and is_visible(path, folder)
     )
-    return [
+    listed = [
         {"name": path.relative_to(folder).as_posix(), "size": path.stat().st_size}
         for path in files[:MOST_FILES]
     ]
+    return {"files": listed, "others": len(files) - len(listed)}
 
 
 def is_visible(path: Path, folder: Path) -> bool:
