@@ -92,6 +92,16 @@ def test_axe_finds_nothing(visit: Visit, site_url: str, scheme: Any, width: str)
     assert visit.page.evaluate(RUN_AXE) == []
 
 
+def test_colours_that_are_data_stay_where_others_are_forced(visit: Visit):
+    visit.page.emulate_media(color_scheme="light", forced_colors="active")
+    marks = visit.page.locator(":is(.legend, .bar) i")
+    colours = marks.evaluate_all(
+        "(marks) => marks.map((mark) => getComputedStyle(mark).backgroundColor)"
+    )
+    visit.page.emulate_media(forced_colors="none")
+    assert "rgb(255, 255, 255)" not in colours
+
+
 def test_a_phone_is_wide_enough(visit: Visit):
     visit.page.set_viewport_size({"width": WIDTHS["phone"], "height": 800})
     width = visit.page.evaluate("document.documentElement.scrollWidth")
