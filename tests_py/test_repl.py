@@ -154,8 +154,13 @@ def test_summary_says_first_what_happened(visitor: Visitor, source: str):
     assert visitor.failure(source).summary == "ValueError: first"
 
 
-def test_missing_package_is_explained(visitor: Visitor):
-    assert PACKAGES_HINT in visitor.failure("import a_package_that_is_nowhere").text
+@pytest.mark.parametrize(
+    "source",
+    ["import a_package_that_is_nowhere", "x = 1\n%pip install numpy", "!pip3 install numpy"],
+)
+def test_missing_package_is_explained(visitor: Visitor, source: str):
+    assert PACKAGES_HINT in visitor.failure(source).text
+    assert PACKAGES_HINT not in visitor.failure("pipeline install").text
 
 
 def test_interrupt_ends_an_await(visitor: Visitor):

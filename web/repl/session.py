@@ -8,6 +8,7 @@ import asyncio
 import codeop
 import inspect
 import linecache
+import re
 import signal
 import sysconfig
 from collections.abc import Callable, Iterator
@@ -24,6 +25,8 @@ import webtensor as wt
 PROGRAM = "<program>"
 
 PACKAGES_HINT = "Packages that Python lacks here can be added below, under “Packages”."
+
+PIP_COMMAND = re.compile(r"\s*[%!]?\s*(python3? -m )?pip3? install\b")
 
 #: Where Python and packages are, among them webtensor and this one.
 LIBRARY_FOLDERS = (
@@ -143,7 +146,7 @@ def describe(error: BaseException) -> Failure:
     report.stack[:] = [frame for frame in report.stack if not is_of_library(frame.filename)]
     text = "".join(report.format())
     is_shortened = text != full_text
-    if isinstance(error, ModuleNotFoundError):
+    if isinstance(error, ModuleNotFoundError) or is_pip_command(error):
         text += f"{PACKAGES_HINT}\n"
     summary = "".join(TracebackException(type(error), error, None).format_exception_only())
     # The source comes before what is wrong with it, and notes after what happened.
@@ -154,6 +157,11 @@ def describe(error: BaseException) -> Failure:
         summary.strip().splitlines()[line_of_summary],
         line_of_program(error),
     )
+
+
+def is_pip_command(error: BaseException) -> bool:
+    """Whether a syntax error is the command by which notebooks and shells install packages."""
+    return isinstance(error, SyntaxError) and bool(PIP_COMMAND.match(error.text or ""))
 
 
 def is_of_library(filename: str) -> bool:
