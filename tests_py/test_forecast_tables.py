@@ -82,11 +82,11 @@ def test_the_end_of_a_long_table_is_taken(tables: ModuleType):
 @pytest.mark.parametrize(
     "rows, message",
     [
-        (["", ""], r"a\.csv cannot be read as a table: .* is empty, so that no row names its"),
+        (["", ""], r"a\.csv cannot be read as a table: [^:]* is empty, so that no row names its"),
         (["x,y", "1,2", "3", "4,5"], r"Row 3 of a\.csv has 1 fields, but there are 2 columns"),
         (["x", *numbered("{}", 99)], r"a\.csv has 99 rows below its header, .* needs 100\."),
-        (["x,y", *numbered("a{},b")], r"No column of a\.csv has numbers: they are x, y\."),
-        (["x,x", "1,2"], r"a\.csv cannot be read as a table: .* several columns of the names"),
+        (["x,y", *numbered("a{},b")], r"No column of a\.csv has numbers, .* columns are x, y\."),
+        (["x,x", "1,2"], r"a\.csv cannot be read as a table: [^:]* several columns of the"),
         (["x", '"1'], r"a\.csv cannot be read as a table: .* a quote is not closed"),
     ],
 )
@@ -96,5 +96,5 @@ def test_what_is_wrong_with_a_table_is_said(tables: ModuleType, rows: list[str],
 
 
 def test_a_picture_is_no_table(tables: ModuleType):
-    with pytest.raises(ValueError, match=r"a\.csv cannot be read as a table: .* not utf-8"):
+    with pytest.raises(ValueError, match=r"a\.csv is not in UTF-8; spreadsheets can save it so\."):
         asyncio.run(tables.read_columns(b"\x89PNG\r\n\x1a\n" * 100, "a.csv"))

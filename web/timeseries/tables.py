@@ -47,7 +47,8 @@ def likely_delimiter(line: str) -> str:
 async def read_columns(source: Any, name: str, delimiter: str = ",") -> dict[str, list[float]]:
     """Return the columns of numbers in a CSV file, which errors call `name`.
 
-    Of a long table, the last `MOST_ROWS` rows are taken. A number that is missing or too large is the one before it.
+    Of a long table, the last `MOST_ROWS` rows are taken. A number that is missing or too large is
+    the one before it.
 
     Raises:
         ValueError: the file is no table, or has too few rows or no numbers.
@@ -63,7 +64,10 @@ async def read_columns(source: Any, name: str, delimiter: str = ",") -> dict[str
         if _are_numbers(values := [row[column] for row in rows[-MOST_ROWS:]])
     }
     if not columns:
-        raise ValueError(f"No column of {name} has numbers: they are {', '.join(rows[0])}.")
+        raise ValueError(
+            f"No column of {name} has numbers, with points before fractions: the columns are "
+            f"{', '.join(rows[0])}."
+        )
     return columns
 
 
@@ -73,10 +77,13 @@ async def _read_rows(source: Any, name: str, delimiter: str) -> list[dict[str, A
         async for row in wt.data.csv(source, delimiter=delimiter):
             rows.append(row)  # noqa: PERF401 - if the next one is wrong, their number is wanted
     except ValueError as error:
+        if isinstance(error.__context__, UnicodeDecodeError):
+            raise ValueError(f"{name} is not in UTF-8; spreadsheets can save it so.") from None
         _, is_about_row, reason = str(error).partition("(from 0 on) ")
         if is_about_row:
             raise ValueError(f"Row {len(rows) + 2} of {name} {reason}.") from None
-        raise ValueError(f"{name} cannot be read as a table: {error}.") from None
+        reason = str(error).removeprefix("csv: ")
+        raise ValueError(f"{name} cannot be read as a table: {reason}.") from None
     return rows
 
 
