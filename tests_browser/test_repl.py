@@ -484,7 +484,9 @@ def test_output_does_not_carry_a_reader_away(repl: Repl):
 
 def test_endless_output_is_stopped(repl: Repl):
     repl.start(ENDLESS_OUTPUT)
-    expect(repl.transcript).to_contain_text("1000")
+    expect(repl.transcript).to_contain_text(re.compile(r"\d{4}"))
+    repl.clear()
+    expect(repl.transcript).to_contain_text("first lines are left out")
     repl.button("Stop").click()
     expect(repl.status).to_have_text("Stopped")
     assert repl.entry.evaluate("(entry) => entry.childElementCount") <= 1000

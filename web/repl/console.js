@@ -192,7 +192,7 @@ export class Console {
   /** Adds an element to the last entry, which loses the first text in it when there are many. */
   addPart(tag, className) {
     const part = append(this.lastEntry(), tag, className);
-    if (this.entry.childElementCount > MOST_PARTS) {
+    while (this.entry.childElementCount > MOST_PARTS) {
       this.noteOmission();
       (this.entry.querySelector(":scope > .stream") ?? this.entry.children[2]).remove();
     }
@@ -201,8 +201,8 @@ export class Console {
 
   /** Says below the last entry's source that not all of its output is there. */
   noteOmission() {
-    const [source, first] = this.lastEntry().children;
-    if (!first?.classList.contains("omission")) {
+    const entry = this.lastEntry();
+    if (entry.querySelector(":scope > .omission") === null) {
       const note = document.createElement("p");
       note.className = "note omission";
       note.textContent = "Of this output, the first lines are left out.";
