@@ -401,6 +401,16 @@ def test_double_click_stops_and_does_not_restart(repl: Repl):
     expect(repl.entry).to_contain_text("48")
 
 
+def test_run_is_stopped_from_the_console(repl: Repl):
+    repl.start("print('begun')\nwhile True: pass\n")
+    expect(repl.transcript).to_contain_text("begun")
+    repl.prompt.press("Control+c")
+    expect(repl.status).to_have_text("Stopped")
+    repl.start("input('Name? ')\n")
+    repl.page.get_by_label("Name?").press("Control+c")
+    expect(repl.status).to_have_text("Stopped")
+
+
 def test_stopped_run_leaves_no_offer_of_a_restart(repl: Repl):
     repl.page.evaluate(COUNT_OFFERS)
     repl.start("print('begun')\nwhile True: pass\n")

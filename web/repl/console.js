@@ -16,7 +16,8 @@ export class Console {
    * @param {object} page
    *   `run(source)`: runs a console entry; `isComplete(source)`: whether it can run as it is;
    *   `isBusy()`: whether something runs; `sendLine(text)`: answers input(); `goToLine(number)`:
-   *   shows a line of the program; `complete` and `signature`: as for `createEditor`.
+   *   shows a line of the program; `interrupt()`: stops what runs and could go on afterwards, and
+   *   tells whether there was something; `complete` and `signature`: as for `createEditor`.
    */
   constructor(page) {
     this.page = page;
@@ -43,6 +44,7 @@ export class Console {
         { key: "ArrowUp", run: (view) => this.recallEarlier(view) },
         { key: "ArrowDown", run: (view) => this.recallLater(view) },
         { key: "Ctrl-l", run: () => this.clear() },
+        { key: "Ctrl-c", run: ({ state }) => state.selection.main.empty && page.interrupt() },
       ],
     });
   }
@@ -159,6 +161,8 @@ export class Console {
       if (event.ctrlKey && event.key === "d" && field.value === "") {
         event.preventDefault();
         this.answer(null);
+      } else if (event.ctrlKey && event.key === "c" && field.selectionStart === field.selectionEnd) {
+        this.page.interrupt();
       }
     };
     this.inputForm = form;
@@ -206,7 +210,7 @@ export class Console {
       const note = document.createElement("p");
       note.className = "note omission";
       note.textContent = "Of this output, the first lines are left out.";
-      source.after(note);
+      entry.insertBefore(note, entry.children[1] ?? null);
     }
   }
 

@@ -41,6 +41,13 @@ const repl = new Console({
     interpreter.sendLine(text);
   },
   goToLine: (line) => editor.goToLine(line),
+  interrupt: () => {
+    const canStop = interpreter.canInterrupt && !element("stop").disabled && !isStopping;
+    if (canStop) {
+      stop();
+    }
+    return canStop;
+  },
   complete,
   signature,
 });
