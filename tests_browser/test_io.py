@@ -823,7 +823,6 @@ def file(name, text):
     await outcome(wt.io.browser_files(files).load_async())
     for files in (
         [file("model.json", model_json)],
-        [file("model.json", model_json), file("a.bin", "")],
         [],
         [file("a.bin", "")],
         [file("a.json", "{}"), file("a.json", "{}")],
@@ -834,10 +833,9 @@ def file(name, text):
 
 
 def test_files_that_are_no_model(chromium_python: PythonPage) -> None:
-    alone, missing, none, no_json, twice = chromium_python.run(
+    missing, none, no_json, twice = chromium_python.run(
         LACKING, model_json=FILES["/m/model.json"].decode()
     )
-    assert alone == {**MODEL, "pieces": 0, "sums": {}}, "without weights, as in TensorFlow.js"
     assert missing == (
         "ModelFormatError: model.json names the file 'group1-shard1of3.bin', which is missing"
     )

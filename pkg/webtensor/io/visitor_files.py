@@ -44,8 +44,6 @@ class _VisitorFilesHandler(IOHandler):
         data = await _contents(_only(files[label], label))
         with reading(label):
             reader = ModelReader(data.tobytes(), label, self._integrity)
-            if len(files) == 1:
-                return reader.description()
             # The browser knows the names of files, but not always their folders.
             names = [shard.path.rpartition("/")[2] for shard in reader.shards]
             selected_files = [_only(files.get(name, ()), name, label) for name in names]
@@ -159,8 +157,6 @@ def browser_files(
             which may be a folder; call this while the drop is handled.
         on_progress: called with the fraction of the bytes that were read, from 0 to 1.
         integrity: as of ``http``.
-
-    A JSON file alone is a model without weights, as in TensorFlow.js.
 
     Loading raises ``ValueError`` where there is no ``model.json`` and not exactly one other JSON
     file, or where several files have a name that is needed.
