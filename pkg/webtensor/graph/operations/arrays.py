@@ -141,19 +141,18 @@ def space_to_depth(x: Tensor, block_size: int, data_format: str = "NHWC") -> Ten
     return ops.reshape(moved, (batch, rows, columns, block_size * block_size * channels))
 
 
-def with_reversed_beginnings(x: Tensor, lengths: Tensor, seq_dim: int, batch_dim: int) -> Tensor:
-    """Reverse the first elements of each sequence of a batch."""
+def reversed_sequences(x: Tensor, lengths: Tensor, time_axis: int, batch_axis: int) -> Tensor:
+    """Reverse the first steps of each sequence of a batch, as many as its length says."""
     rank = len(x.shape)
-    if not (0 <= seq_dim < rank and 0 <= batch_dim < rank and seq_dim != batch_dim):
-        raise ValueError(f"ReverseSequence: no axes {seq_dim} and {batch_dim} of shape {x.shape}")
-    along_time, along_batch = [1] * rank, [1] * rank
-    along_time[seq_dim], along_batch[batch_dim] = x.shape[seq_dim], x.shape[batch_dim]
-    positions = ops.reshape(ops.arange(x.shape[seq_dim]), along_time)
-    ends = ops.reshape(ops.astype(lengths, "int32"), along_batch)
-    sources = ops.where(
-        ops.less(positions, ends), ops.subtract(ends, ops.add(positions, 1)), positions
-    )
-    return ops.take_along_axis(x, ops.broadcast_to(sources, x.shape), axis=seq_dim)
+    if not (0 <= time_axis < rank and 0 <= batch_axis < rank and time_axis != batch_axis):
+        raise ValueError(
+            f"ReverseSequence: no axes {time_axis} and {batch_axis} of shape {x.shape}"
+        )
+    steps = ops.arange(x.shape[time_axis], dtype="int32")
+    ends = ops.expand_dims(ops.astype(lengths, "int32"), 1)
+    sources = ops.where(ops.less(steps, ends), ends - 1 - steps, steps)
+    moved = ops.moveaxis(x, (batch_axis, time_axis), (0, 1))
+    return ops.moveaxis(ops.gather(moved, sources, 1, 1), (0, 1), (batch_axis, time_axis))
 
 
 def bits_as(x: Tensor, source: str, dtype: str) -> Tensor:
@@ -274,11 +273,11 @@ ONLY_HERE = {
     "Roll": Row("roll", 0, shift=integers(1), axis=integers(2)),
     "Bitcast": Row(bits_as, 0, source=text("T"), dtype=text("type")).reading(0),
     "ReverseSequence": Row(
-        with_reversed_beginnings,
+        reversed_sequences,
         0,
         1,
-        seq_dim=attribute("seq_dim"),
-        batch_dim=attribute("batch_dim", 0),
+        time_axis=attribute("seq_dim"),
+        batch_axis=attribute("batch_dim", 0),
     ),
     "SpaceToDepth": Row(
         space_to_depth, 0, block_size=attribute("block_size"), data_format=layout("NHWC")

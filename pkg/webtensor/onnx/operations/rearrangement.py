@@ -10,6 +10,7 @@ from typing import Any
 from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.graph.operations import Row
+from webtensor.graph.operations.arrays import reversed_sequences
 from webtensor.io.stored_integers import INT32_MAX
 from webtensor.onnx.operations.operators import Operator, integers, number
 from webtensor.onnx.operations.shapes import checked_shape
@@ -151,15 +152,11 @@ def space_to_depth(x: Tensor, *, blocksize: int, mode: str = "DCR") -> Tensor:
     return ops.reshape(moved, (batch, channels * blocksize**2, rows, columns))
 
 
-def reversed_sequences(
+def with_reversed_sequences(
     x: Tensor, sequence_lens: Tensor, *, batch_axis: int = 1, time_axis: int = 0
 ) -> Tensor:
-    """Reverse the first elements along time, as many for each element of the batch as given."""
-    step = ops.arange(x.shape[time_axis], dtype="int32")
-    length = ops.expand_dims(sequence_lens, 1)
-    indices = ops.where(ops.less(step, length), length - 1 - step, step)
-    moved = ops.moveaxis(x, (batch_axis, time_axis), (0, 1))
-    return ops.moveaxis(ops.gather(moved, indices, 1, 1), (0, 1), (batch_axis, time_axis))
+    """Reverse the first steps of each sequence of a batch."""
+    return reversed_sequences(x, sequence_lens, time_axis, batch_axis)
 
 
 def columns_to_image(
@@ -216,7 +213,7 @@ ROWS: dict[str, Row] = {
     "Col2Im-1": Operator(columns_to_image, image_shape=integers, block_shape=integers),
     "DepthToSpace-1": Operator(depth_to_space),
     "Pad-1": Operator(padded, pads=integers, value=number, axes=integers),
-    "ReverseSequence-1": Operator(reversed_sequences),
+    "ReverseSequence-1": Operator(with_reversed_sequences),
     "Slice-1": Operator(sliced, starts=integers, ends=integers, axes=integers, steps=integers),
     "SpaceToDepth-1": Operator(space_to_depth),
     "Trilu-1": Operator(triangle, k=number),
