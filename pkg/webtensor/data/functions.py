@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from itertools import count
 from typing import Any
 
 from webtensor.data.iteration import (
@@ -200,11 +201,7 @@ def interleaved(
 
 def numbered(elements: Elements, first: int) -> Elements:
     """Pair each element with its number."""
-    number = first
+    numbers = count(first)
     with closing(elements):
         for element in elements:
-            if isinstance(element, Waiting):
-                yield element
-                continue
-            yield number, element
-            number += 1
+            yield element if isinstance(element, Waiting) else (next(numbers), element)

@@ -23,36 +23,27 @@ from webtensor.graph.operations.rows import Bound, Row
 
 __all__ = ["ONLY_HERE", "OPERATIONS", "Bound", "Row"]
 
-#: The rows of operations that TensorFlow.js does not have.
-ONLY_HERE: dict[str, Row] = {
-    op: row
-    for family in (
-        arrays,
-        elementwise,
-        images,
-        matrices,
-        products,
-        segments,
-        selection,
-        sparse_and_ragged,
-        spectra,
-        texts,
-    )
-    for op, row in family.ONLY_HERE.items()
-}
+_FAMILIES = (
+    arrays,
+    containers,
+    elementwise,
+    images,
+    matrices,
+    products,
+    segments,
+    selection,
+    sparse_and_ragged,
+    spectra,
+    texts,
+)
 
-OPERATIONS: dict[str, Row] = {
-    op: row
-    for family in (
-        arrays,
-        containers,
-        elementwise,
-        images,
-        products,
-        selection,
-        sparse_and_ragged,
-        spectra,
-        texts,
-    )
-    for op, row in family.ROWS.items()
-} | ONLY_HERE
+
+def _rows(table: str) -> dict[str, Row]:
+    """Return the rows of all families that have such a table."""
+    return {op: row for family in _FAMILIES for op, row in vars(family).get(table, {}).items()}
+
+
+#: The rows of operations that TensorFlow.js does not have.
+ONLY_HERE = _rows("ONLY_HERE")
+
+OPERATIONS = _rows("ROWS") | ONLY_HERE
