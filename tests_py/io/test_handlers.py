@@ -464,7 +464,7 @@ def test_what_is_no_layers_model(model: ModelArtifacts, message: str) -> None:
         keras.saving.load_layers_model(wt.io.from_memory(model))
 
 
-def test_models_are_copied_between_all_places(tmp_path: Path) -> None:
+def test_models_are_copied_between_all_addresses(tmp_path: Path) -> None:
     """From a folder to a router's address and to another folder."""
     model = model_of_layers()
     keras.saving.save_layers_model(model, tmp_path / "a")

@@ -275,9 +275,9 @@ def _contents(value: Tensor) -> tuple[Any, ...]:
 
 
 def _rename(graph: FrozenGraph, scope: Scope, filters: dict[str, str], uses: Counter[str]) -> None:
-    """Give nodes that fusing made names that files may have; filters keep those that they had.
+    """Name the nodes that fusing added as files may name them; filters stay under their names.
 
-    Equal constants get one name: products that share a filter share what became of it.
+    Equal constants get one name, so that a filter of several products is written once.
     """
     names: dict[str, str] = {}
     names_of_contents: dict[Any, str] = {}

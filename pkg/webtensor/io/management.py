@@ -82,7 +82,7 @@ async def copy_model_async(source_url: str, dest_url: str) -> ModelArtifactsInfo
         dest_url: an address that models are saved to, such as ``indexeddb://…``.
 
     Raises:
-        OSError: the place has no room or cannot be reached; what was there before is kept.
+        OSError: the address has no room or cannot be reached; what was stored there stays.
         ValueError: no models are at such an address, or there is no model to copy.
 
     Example:

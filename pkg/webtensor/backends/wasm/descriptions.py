@@ -82,7 +82,7 @@ class Packed(NamedTuple):
         return self.find_for(backend, inputs[self.operand])
 
     def find_for(self, backend: WasmBackend, weights: Operand, uses: int = 1) -> int:
-        """Return the address of these weights, which are used now, and how often."""
+        """Return the address of these weights for a number of products."""
         return backend.packed_weights(weights, self.columns, self.form, self.groups, uses)
 
 

@@ -65,7 +65,7 @@ class PackedWeights:
     def address(self, weights: Operand, columns: int, form: int, groups: int, uses: int = 1) -> int:
         """Return the address of weights packed in a form, or 0 if they are not packed.
 
-        ``uses`` is in how many products it is used now.
+        ``uses`` is the number of products that are about to use them.
         """
         key = id(weights.storage), columns, form, groups
         use = self._uses.get(key)

@@ -61,13 +61,13 @@ class _Gap(NamedTuple):
     offset: int
 
 
-class _Blocks:
-    """Where the addresses of blocks of memory, which may be others at each replay, are written."""
+class _Addresses:
+    """Writes the addresses of sources, or of results, into the words of calls."""
 
     def __init__(self, count: int) -> None:
-        #: By block.
+        #: The words for the address of each source or result.
         self.gaps: list[list[_Gap]] = [[] for _ in range(count)]
-        #: The addresses that are written.
+        #: The addresses of the last replay.
         self._written: list[int | None] = [None] * count
 
     def write(self, addresses: Sequence[int]) -> None:
@@ -81,12 +81,15 @@ class _Blocks:
 
 
 class _PackedSource(NamedTuple):
-    """A source that may be packed in a form, and the words for its address there, or 0."""
+    """A source that may be packed, and the words for the address of its panels.
+
+    The words are 0 where it is not packed.
+    """
 
     argument: Packed
     operand: ProgramOperand
     source: int
-    words: list[tuple[_Words, int]]
+    uses: list[tuple[_Words, int]]
 
 
 class _Attribute(float):
@@ -249,8 +252,8 @@ class WasmProgram:
         try:
             for parked, count in self._result_memory:
                 results.append(parked.pop() if parked else backend.allocate(count))
-            self._source_blocks.write([source.handle for source in sources])
-            self._result_blocks.write(results)
+            self._source_addresses.write([source.handle for source in sources])
+            self._result_addresses.write(results)
             for argument, operand, source, uses in self._packed.values():
                 operand.storage = sources[source]
                 address = argument.find_for(backend, operand, len(uses))
@@ -295,8 +298,8 @@ class WasmProgram:
             ]
         )
         self._assign_addresses(descriptions)
-        self._source_blocks = _Blocks(program.sources)
-        self._result_blocks = _Blocks(len(program.results))
+        self._source_addresses = _Addresses(program.sources)
+        self._result_addresses = _Addresses(len(program.results))
         self._packed: dict[tuple[int, ...], _PackedSource] = {}
         self._late_words: list[_LateWord] = []
         self._late_calls: list[_LateWords] = []
@@ -367,7 +370,7 @@ class WasmProgram:
                 operand = ProgramOperand(call.signature.inputs[argument.operand])
                 packed = _PackedSource(argument, operand, source, [])
                 key = source, *argument[1:]
-                self._packed.setdefault(key, packed).words.append((words, position))
+                self._packed.setdefault(key, packed).uses.append((words, position))
         else:
             words[position] = argument
 
@@ -381,9 +384,9 @@ class WasmProgram:
         value, before = self._aliases.owner(value)
         offset += before
         if value < sources:
-            self._source_blocks.gaps[value].append(_Gap(words, position, offset))
+            self._source_addresses.gaps[value].append(_Gap(words, position, offset))
         elif value in self._results:
-            gaps = self._result_blocks.gaps[self._results[value]]
+            gaps = self._result_addresses.gaps[self._results[value]]
             gaps.append(_Gap(words, position, offset))
         else:
             words[position] = self._addresses[value] + offset

@@ -76,7 +76,7 @@ _OMITTED = frozenset({"batch_dims", "conjugate", "name", "out_type", "validate_i
 
 
 class _Call(NamedTuple):
-    """The outputs of a call, in the place of a node of a functional model."""
+    """The outputs of a call, in place of a node of a functional model."""
 
     outputs: Sequence[Any]
 
