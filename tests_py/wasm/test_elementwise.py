@@ -1,10 +1,14 @@
 """Every row of the elementwise table, against its NumPy expression."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
 from tests_py.wasm.kernels import Array, call
 from webtensor.backends.wasm.backend import WasmBackend
+from webtensor.ops import optimizer_updates
 from webtensor.ops.elementwise import ROWS, Row
 
 INF, NAN = np.inf, np.nan
@@ -177,3 +181,24 @@ def test_casts(wasm: WasmBackend, size: int) -> None:
 def test_fill(wasm: WasmBackend, dtype: str, value: float) -> None:
     got = call(wasm, "fill", [], (3, 7), dtype, value)
     np.testing.assert_array_equal(got, np.full((3, 7), value, dtype))
+
+
+@pytest.mark.parametrize(
+    "update, parameters",
+    [
+        (optimizer_updates.moved_towards, (0.1,)),
+        (optimizer_updates.moved_towards_square, (0.1,)),
+        (optimizer_updates.weighted_sum, (0.9, 0.1)),
+        (optimizer_updates.decayed_maximum, (0.9,)),
+        (optimizer_updates.moved_by_root_ratio, (0.9, 1e-7, 0.1)),
+        (optimizer_updates.moved_by_centered_ratio, (0.9, 1e-7, 0.1)),
+    ],
+)
+def test_what_decays_leaves_no_subnormal_numbers(
+    wasm: WasmBackend, update: Callable[..., Any], parameters: tuple[float, ...]
+) -> None:
+    row = ROWS[update.__name__]
+    x = np.array([1.2e-38, 3e-39, 4e-38, 1, NAN], np.float32)
+    zeros = [np.zeros_like(x)] * (row.arity - 1)
+    got = call(wasm, "joint", [x, *zeros], x.shape, "float32", row, *parameters)
+    np.testing.assert_allclose(got, np.array([0, 0, 3.6e-38, 0.9, NAN], np.float32), rtol=1e-6)

@@ -107,6 +107,11 @@ OVERLOAD vf vclamp(vf x, vf low, vf high) {
 }
 OVERLOAD vf vclamp(vf x, float low, float high) { return vclamp(x, vset(low), vset(high)); }
 
+/* x, or 0 where it is subnormal; NaN stays. */
+INLINE vf vnormal(vf x) {
+  return (vf)wasm_v128_andnot((v128_t)x, (v128_t)(vabs(x) < vset(0x1p-126f)));
+}
+
 INLINE vf vfloor(vf x) { return (vf)wasm_f32x4_floor((v128_t)x); }
 INLINE vf vceil(vf x) { return (vf)wasm_f32x4_ceil((v128_t)x); }
 INLINE vf vtrunc(vf x) { return (vf)wasm_f32x4_trunc((v128_t)x); }

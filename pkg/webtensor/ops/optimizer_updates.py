@@ -1,7 +1,9 @@
 """The elementwise table: what optimizers do at each step, in one pass over their tensors.
 
 These functions are for ``keras.optimizers``: operands are float32 tensors of one shape, which is
-not checked, and parameters are floats.
+not checked, and parameters are floats. On WASM, what decays becomes 0 when it is subnormal: it
+would never get there by rounding, and arithmetic with subnormal numbers takes many times as long.
+GPUs do the same by themselves.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ def moved_against(x: Tensor, y: Tensor, rate: float) -> Tensor:
     2,
     numpy=lambda np, x, y, share: x + (y - x) * share,
     glsl="x + (y - x) * share",
-    c="x + (y - x) * share",
+    c="vnormal(x + (y - x) * share)",
     steady=True,
 )
 def moved_towards(x: Tensor, y: Tensor, share: float) -> Tensor:
@@ -57,7 +59,7 @@ def moved_towards(x: Tensor, y: Tensor, share: float) -> Tensor:
     2,
     numpy=lambda np, x, y, share: x + (y * y - x) * share,
     glsl="x + (y * y - x) * share",
-    c="x + (y * y - x) * share",
+    c="vnormal(x + (y * y - x) * share)",
     steady=True,
 )
 def moved_towards_square(x: Tensor, y: Tensor, share: float) -> Tensor:
@@ -78,7 +80,7 @@ def moved_against_ratio(x: Tensor, y: Tensor, z: Tensor, epsilon: float, rate: f
     3,
     numpy=lambda np, x, y, z, decay, epsilon, rate: x * decay + y / np.sqrt(z + epsilon) * rate,
     glsl="x * decay + y / sqrt(z + epsilon) * rate",
-    c="x * decay + y / vsqrt(z + epsilon) * rate",
+    c="vnormal(x * decay + y / vsqrt(z + epsilon) * rate)",
 )
 def moved_by_root_ratio(
     x: Tensor, y: Tensor, z: Tensor, decay: float, epsilon: float, rate: float
@@ -93,7 +95,7 @@ def moved_by_root_ratio(
         x * decay + y / np.sqrt(np.maximum(z - w * w, 0) + epsilon) * rate
     ),
     glsl="x * decay + y / sqrt(max(z - w * w, 0.0) + epsilon) * rate",
-    c="x * decay + y / vsqrt(vmax(z - w * w, vset(0.f)) + epsilon) * rate",
+    c="vnormal(x * decay + y / vsqrt(vmax(z - w * w, vset(0.f)) + epsilon) * rate)",
 )
 def moved_by_centered_ratio(
     x: Tensor, y: Tensor, z: Tensor, w: Tensor, decay: float, epsilon: float, rate: float
@@ -105,7 +107,7 @@ def moved_by_centered_ratio(
     2,
     numpy=lambda np, x, y, first, second: x * first + y * second,
     glsl="x * first + y * second",
-    c="x * first + y * second",
+    c="vnormal(x * first + y * second)",
 )
 def weighted_sum(x: Tensor, y: Tensor, first: float, second: float) -> Tensor:
     """``x * first + y * second``."""
@@ -130,7 +132,7 @@ def moved_along(x: Tensor, y: Tensor, z: Tensor, share: float, rate: float) -> T
     2,
     numpy=lambda np, x, y, decay: np.maximum(x * decay, np.abs(y)),
     glsl="float_max(x * decay, abs(y))",
-    c="vmax(x * decay, vabs(y))",
+    c="vmax(vnormal(x * decay), vabs(y))",
     steady=True,
 )
 def decayed_maximum(x: Tensor, y: Tensor, decay: float) -> Tensor:
