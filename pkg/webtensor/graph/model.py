@@ -113,7 +113,7 @@ class GraphModel:
 
     def _check_operations(self, graph: Graph) -> None:
         nodes, called = self._needed_nodes(), set[str]()
-        for node in nodes:  # which bodies of functions make longer
+        for node in nodes if graph.functions else ():  # bodies of functions make it longer
             values = node.attributes.values()
             names = {node.op, *(value.name for value in values if isinstance(value, FunctionName))}
             for name in (names & graph.functions.keys()) - called:

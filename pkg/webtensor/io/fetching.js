@@ -56,8 +56,8 @@ export default function fetching(module) {
         const wait = () => {
           clearTimeout(timer);
           if (seconds !== undefined) {
-            const late = withStack({ name: "TimeoutError", message: `no bytes for ${seconds} s` });
-            timer = setTimeout(() => own.abort(late), seconds * 1000);
+            const error = { name: "TimeoutError", message: `no bytes for ${seconds} s` };
+            timer = setTimeout(() => own.abort(withStack(error)), seconds * 1000);
           }
         };
         let isComplete = false;
