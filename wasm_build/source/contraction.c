@@ -516,47 +516,65 @@ void conv2d_input_gradient(const float *dy, const float *filter, float *out, con
 
 /* -- conv2d_filter_gradient ------------------------------------------------------------------ */
 
+/* Rows of transposed patches that share a tap, so that they lie side by side; rows from `row` on
+ * of a panel. Its last rows may be empty: they have no channel, and are 0. */
+typedef struct {
+  int row, rows, channel, y, x;
+} TapRows;
+
+/* Finds the rows of the panel whose first row is `first`, of which `count` are not empty. */
+static int find_tap_rows(const Window *w, int first, int count, TapRows found[TILE_ROWS]) {
+  int groups = 0;
+  for (int row = 0; row < count; groups++) {
+    int tap = (first + row) / w->in_channels, channel = first + row - tap * w->in_channels;
+    found[groups] = (TapRows){row, smaller(count - row, w->in_channels - channel), channel,
+                              tap / w->filter_width * w->dilation_height - w->pad_top,
+                              tap % w->filter_width * w->dilation_width - w->pad_left};
+    row += found[groups].rows;
+  }
+  if (count < TILE_ROWS) found[groups++] = (TapRows){count, TILE_ROWS - count, -1, 0, 0};
+  return groups;
+}
+
 /* The patches transposed: rows are (filter row, filter column, input channel), columns pixels. They
  * are packed line by line of output pixels, so that bounds are found once a line. */
 static void pack_transposed_patches(const void *source, float *panels, int first, int count,
                                     int k_first, int k_count) {
   const Images *images = source;
   const Window *w = images->window;
-  int channels = w->in_channels, step = w->stride_width * images->pixel;
+  int step = w->stride_width * images->pixel;
   for (int i = 0; i < count; i += TILE_ROWS) {
-    int rows = smaller(count - i, TILE_ROWS);
+    TapRows found[TILE_ROWS + 1];
+    int groups = find_tap_rows(w, first + i, smaller(count - i, TILE_ROWS), found);
     for (int k = k_first; k < k_first + k_count;) {
       int line = k / w->out_width, column = k - line * w->out_width;
       int pixels = smaller(w->out_width - column, k_first + k_count - k);
       int image = line / w->out_height;
-      int top = line % w->out_height * w->stride_height - w->pad_top;
-      for (int r = 0; r < TILE_ROWS;) {
-        int tap = (first + i + r) / channels, channel = first + i + r - tap * channels;
-        /* Rows that share the tap lie side by side. */
-        int group = r < rows ? smaller(rows - r, channels - channel) : TILE_ROWS - r;
-        int y = top + tap / w->filter_width * w->dilation_height;
-        int x = column * w->stride_width - w->pad_left +
-                tap % w->filter_width * w->dilation_width;
-        int begin = 0, end = 0;
-        if (r < rows && inside(y, w->in_height))
+      int top = line % w->out_height * w->stride_height, left = column * w->stride_width;
+      for (int group = 0; group < groups; group++) {
+        TapRows part = found[group];
+        int y = top + part.y, x = left + part.x, begin = 0, end = 0;
+        const float *from = 0;
+        if (part.channel >= 0 && inside(y, w->in_height)) {
           valid_taps(x, w->in_width, pixels, w->stride_width, &begin, &end);
-        float *to = panels + r;
-        for (int p = 0; p < pixels; p++)
-          if (p < begin || p >= end)
-            for (int g = 0; g < group; g++) to[p * TILE_ROWS + g] = 0;
-        const float *from = images->data + channel +
-                            ((image * w->in_height + y) * w->in_width + x) * images->pixel;
-        if (group == TILE_ROWS) {
+          from = images->data + part.channel +
+                 ((image * w->in_height + y) * w->in_width + x) * images->pixel;
+        }
+        float *to = panels + part.row;
+        for (int g = 0; g < part.rows; g++) {
+          for (int p = 0; p < begin; p++) to[p * TILE_ROWS + g] = 0;
+          for (int p = end; p < pixels; p++) to[p * TILE_ROWS + g] = 0;
+        }
+        if (part.rows == TILE_ROWS) {
           for (int p = begin; p < end; p++) {
             const float *six = from + p * step;
             wasm_v128_store(to + p * TILE_ROWS, wasm_v128_load(six));
             wasm_v128_store64_lane(to + p * TILE_ROWS + 4, wasm_v128_load64_zero(six + 4), 0);
           }
         } else {
-          for (int g = 0; g < group; g++)
+          for (int g = 0; g < part.rows; g++)
             for (int p = begin; p < end; p++) to[p * TILE_ROWS + g] = from[p * step + g];
         }
-        r += group;
       }
       panels += pixels * TILE_ROWS;
       k += pixels;

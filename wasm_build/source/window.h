@@ -28,8 +28,12 @@ static inline int images_size(const Window *w) {
 /* Filter positions that read inside the input: [first, end) such that
  * 0 <= start + k * dilation < length. */
 static inline void valid_taps(int start, int length, int taps, int dilation, int *first, int *end) {
-  *first = start < 0 ? (-start + dilation - 1) / dilation : 0;
-  int last = length > start ? (length - start + dilation - 1) / dilation : 0;
+  int before = start < 0 ? -start : 0, last = length > start ? length - start : 0;
+  if (dilation > 1) { /* dividing takes long */
+    before = (before + dilation - 1) / dilation;
+    last = (last + dilation - 1) / dilation;
+  }
+  *first = before;
   *end = last < taps ? last : taps;
   if (*end < *first) *end = *first;
 }
