@@ -38,9 +38,7 @@ REFUSED = frozenset(
         "image.non_max_suppression",
         "image.non_max_suppression_padded",
         "image.non_max_suppression_with_score",
-        "image.threshold",
         "in_top_k_async",
-        "math.confusion_matrix",
         "nonzero",
         "ragged_gather",
         "ragged_range",
@@ -61,7 +59,6 @@ REFUSED = frozenset(
         "unique_counts",
         "unique_inverse",
         "unique_values",
-        "unsorted_segment_sum",
         "where_async",
     ]
 )

@@ -18,6 +18,7 @@ from webtensor.engine import (
     backend,
     near_its_operands,
     run,
+    state,
 )
 from webtensor.errors import OutOfMemoryError
 from webtensor.ops.binary import equal
@@ -421,8 +422,8 @@ def _add_up(
     if bounds is None or bounds[0] < 0:
         if bounds is not None and refuse_negative:
             raise ValueError(f"{name}: {argument} must not be negative, but got {bounds[0]}")
-        on_host = backend().computes_on_host
-        if not (bounds is None and on_host and segments.size and int(least(segments)) >= 0):
+        may_read = bounds is None and backend().computes_on_host and not state.captures
+        if not (may_read and segments.size and int(least(segments)) >= 0):
             segments = where(segments < 0, count, segments)
     rest = x.shape[1:]
     group = (1, count, prod(rest), segments.size)
