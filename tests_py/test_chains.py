@@ -133,6 +133,13 @@ def test_chains_end_where_they_read_too_much(programs: list[Program]) -> None:
     assert max(len(call.inputs) for call in programs[0].calls) <= MOST_OPERANDS
 
 
+def test_an_end_reads_operands_too(programs: list[Program]) -> None:
+    operands = [wt.ones((70, 80)) * number for number in range(MOST_OPERANDS)]
+    result = captured(lambda *xs: wt.matmul(sum(xs), wt.ones((80, 2))), *operands)
+    assert result.tolist() == [[80.0 * sum(range(MOST_OPERANDS))] * 2] * 70
+    assert max(len(call.inputs) for call in programs[-1].calls) <= MOST_OPERANDS
+
+
 def test_late_numbers_are_no_links(programs: list[Program]) -> None:
     variable = wt.Variable(wt.ones(X))
     optimizer = wt.optimizers.Adam(0.1)

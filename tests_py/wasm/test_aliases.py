@@ -123,7 +123,9 @@ def test_results_have_memory_of_their_own() -> None:
         ),
         (1, 3, 4),
     )
-    assert find_aliases(program).inside == {2: (0, 32)}
+    aliases = find_aliases(program)
+    assert aliases.inside == {2: (0, 32)}
+    assert aliases.unneeded == {(1, 0)}
 
 
 @pytest.mark.parametrize(
