@@ -183,10 +183,12 @@ def test_other_operands_of_an_end_are_stored(programs: list[Program]) -> None:
     assert names(programs[1]) == ["binary", "matmul"]
 
 
-def test_short_rows_and_inner_axes_are_reduced_on_their_own(programs: list[Program]) -> None:
+def test_short_rows_inner_axes_and_flags_are_reduced_on_their_own(programs: list[Program]) -> None:
     captured(lambda x: wt.sum(wt.square(x), axis=-1), wt.ones((30, 10)))
     captured(lambda x: wt.sum(wt.square(x), axis=0), wt.ones((100, 10)))
+    captured(lambda x: wt.any(x > 0.5, axis=-1), wt.ones((30, 80)))
     assert names(programs[0]) == names(programs[1]) == ["unary", "reduce"]
+    assert names(programs[2]) == ["binary", "reduce"]
 
 
 def test_what_follows_from_small_operands_is_computed_where_it_is_used(

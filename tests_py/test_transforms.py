@@ -1,6 +1,6 @@
 """Derivatives along directions and of results with elements, and functions of batches."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -42,7 +42,7 @@ def another(tensor: wt.Tensor) -> wt.Tensor:
     return wt.flip(tensor) if tensor.dtype == "float32" else tensor
 
 
-def difference(case: dict[str, Any]) -> str | None:
+def difference(case: dict[str, Any], batched: Any = wt.vmap) -> str | None:
     """Return how the results of a batch differ from those of its examples, if they do."""
     function = partial(evaluate, case)
     examples = [tensors_of(case), tensors_of(case)]
@@ -59,7 +59,7 @@ def difference(case: dict[str, Any]) -> str | None:
         examples[1] = examples[0]
         expected = [flatten(function(example)) for example in examples]
     batch = [wt.stack(list(pair)) for pair in zip(*examples, strict=True)]
-    results = flatten(wt.vmap(function)(batch))
+    results = flatten(batched(function)(batch))
     for result, *wanted in zip(results, *expected, strict=True):
         want = np.stack([tensor.numpy() for tensor in wanted])
         if result.shape != want.shape:
@@ -77,18 +77,48 @@ def takes_numbers(case: Case) -> bool:
     return has_numbers and not case.function.endswith("_async")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_batches_of_all_ops(family: str) -> None:
-    """On NumPy alone: rules change geometries, which all kernels take."""
+def wrong_batches(cases: Iterable[Case], batched: Any = wt.vmap) -> list[str]:
+    """Return a line for each case whose batch is not what its examples are.
+
+    On NumPy alone: rules change geometries, which all kernels take.
+    """
     wrong = []
-    for case in filter(takes_numbers, FAMILIES[family]):
+    for case in filter(takes_numbers, cases):
         try:
-            how = difference(case.encoded())
+            how = difference(case.encoded(), batched)
         except wt.CaptureError as error:
             how = None if case.function in REFUSED else str(error)
         if how is not None:
             wrong.append(f"{case.name}: {how}")
-    assert wrong == []
+    return wrong
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_batches_of_all_ops(family: str) -> None:
+    assert wrong_batches(FAMILIES[family]) == []
+
+
+def differentiated(function: partial[Any]) -> Callable[[list[wt.Tensor]], list[wt.Tensor]]:
+    """Return what computes the gradients of a case by going back through a batch."""
+    (case,) = function.args
+    forward = wt.vmap(partial(evaluate, {**case, "derivative": 0}))
+
+    def gradients(batch: list[wt.Tensor]) -> list[wt.Tensor]:
+        *tensors, dy = batch
+
+        def of_sources(*sources: wt.Tensor) -> Any:
+            replaced = dict(zip(case["wrt"], sources, strict=True))
+            return forward([replaced.get(index, x) for index, x in enumerate(tensors)])
+
+        return wt.grads(of_sources)(*[tensors[index] for index in case["wrt"]], dy=dy)
+
+    return gradients
+
+
+@pytest.mark.parametrize("family", [name for name in FAMILIES if name.endswith("gradients")])
+def test_gradients_through_batches_of_all_ops(family: str) -> None:
+    cases = [case for case in FAMILIES[family] if case.derivative == 1]
+    assert wrong_batches(cases, differentiated) == []
 
 
 def network(lib: Any, x: Any, w: Any, b: Any) -> Any:
@@ -242,6 +272,18 @@ def test_a_captured_batch_of_transposed_matrices(backend: str) -> None:
     captured = wt.function(product)
     for _ in range(2):
         close(captured(wt.tensor(x)), np.swapaxes(x, 1, 2) @ w)
+
+
+@pytest.mark.parametrize(
+    "x, w, transposes",
+    [((2, 3, 4, 5), (5, 6), False), ((2, 3, 4, 5), (3, 5, 6), False), ((2, 4, 5), (4, 6), True)],
+)
+def test_products_with_matrices_of_all_examples(
+    backend: str, x: tuple[int, ...], w: tuple[int, ...], transposes: bool
+) -> None:
+    a, b = drawn(*x), drawn(*w)
+    product = wt.vmap(lambda a: wt.matmul(a, wt.tensor(b), transposes))
+    close(product(wt.tensor(a)), (np.swapaxes(a, -1, -2) if transposes else a) @ b)
 
 
 def test_batches_of_batches(backend: str) -> None:
