@@ -314,7 +314,7 @@ def _with_affine(
 
 
 def _scaled(product: Node, value: Tensor, factors: Tensor) -> Tensor:
-    if "Depthwise" in product.op and len(value.shape) == 4:
+    if "Depthwise" in product.op:
         factors = ops.reshape(factors, value.shape[-2:])
     return ops.multiply(value, factors)
 
