@@ -446,6 +446,39 @@ STEPS: dict[str, Function] = {
 }
 
 
+SLICES: dict[str, list[Any]] = {
+    "one twice": [np.s_[0:2], np.s_[0:2], np.s_[2:6]],
+    "overlapping": [np.s_[0:3], np.s_[2:5]],
+    "zeros around and between": [np.s_[4:5], np.s_[1:2]],
+    "zeros at the end": [np.s_[0:1], np.s_[1:3]],
+    "an inner axis": [np.s_[:, 3:5], np.s_[:, 1:2]],
+    "two axes": [np.s_[:, 3:5], np.s_[1:2]],
+    "all and an empty one": [np.s_[:2], np.s_[2:2], np.s_[2:]],
+    "steps": [np.s_[::2], np.s_[1::2], np.s_[5]],
+    "beside the whole": [np.s_[:], np.s_[1:3], np.s_[4:6]],
+}
+
+
+@pytest.mark.parametrize("name", SLICES)
+def test_gradients_of_slices_are_joined(backend: str, name: str) -> None:
+    x = np.arange(1.0, 37.0, dtype=np.float32).reshape(6, 6)
+    expected = np.zeros_like(x)
+    for factor, key in enumerate(SLICES[name], 1):
+        expected[key] += 2 * factor * x[key]
+
+    def function(x: wt.Tensor) -> wt.Tensor:
+        return sum(factor * wt.sum(x[key] ** 2) for factor, key in enumerate(SLICES[name], 1))
+
+    assert wt.grad(function)(x).tolist() == expected.tolist()
+
+
+def test_gradients_of_slices_side_by_side_are_joined_at_once() -> None:
+    profile = wt.profile(lambda: wt.grad(lambda x: wt.sum(x[1:2]) * wt.sum(x[3:]))(wt.ones((6, 6))))
+    kernels = [record.name for record in profile.kernels]
+    assert kernels.count("concat") == 1
+    assert "pad" not in kernels
+
+
 @pytest.mark.parametrize("name", STEPS)
 def test_step_functions_have_zero_gradients(name: str, backend: str, no_leak: None) -> None:
     gradient = wt.grad(STEPS[name])(wt.tensor([1.5, 2.5, 0.0]))
