@@ -155,6 +155,27 @@ def test_a_body_takes_the_first_value_and_a_variable_that_nothing_else_reads(bac
         assert captured(wt.tensor(x)).item() == wanted
 
 
+def test_a_loop_that_returns_what_it_was_given_at_the_capture(backend: str) -> None:
+    start = wt.tensor([1.0, 2.0])
+    column = wt.reshape(start, (2, 1))  # the same storage
+
+    def loop(n: wt.Tensor, body: Callable[[Any], Any], first: wt.Tensor) -> Any:
+        return wt.while_loop(lambda i, _: i < n, lambda i, x: (i + 1, body(x)), (0, first))[1]
+
+    def function(n: wt.Tensor) -> Any:
+        doubled = loop(n, lambda x: x * 2.0, start)
+        replaced = loop(n, lambda _: start, start * 3.0)
+        sums = wt.vmap(lambda x: x + doubled)(wt.zeros((1,)))
+        return doubled, replaced, column + 0.0, sums
+
+    for counts in ((0, 2), (1, 0)):
+        captured = wt.function(function)
+        for count in counts:
+            result = [tensor.tolist() for tensor in captured(wt.tensor(count))]
+            assert result == [tensor.tolist() for tensor in function(wt.tensor(count))]
+            assert result[2] == [[1.0], [2.0]]
+
+
 def test_structures_of_loop_variables(backend: str) -> None:
     @wt.function
     def f(x: wt.Tensor) -> Any:

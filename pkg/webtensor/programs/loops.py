@@ -149,7 +149,7 @@ def record_loop(
     except CaptureError as error:
         recorder.refuse(str(error))
         return list(run(variables)), None
-    results = _as_new(recorder.unrecorded(lambda: run(variables)))
+    results = _results(recorder, lambda: run(variables))
     inputs = (*map(recorder.view, variables), *condition_part.outer, *body_part.outer)
     outputs = tuple(map(recorder.begin_result, results))
     history = View(recorder.next_value(), (), bool_)
@@ -176,7 +176,7 @@ def record_way_back(
         run: goes back.
         is_reverse: whether the last iteration is the first.
     """
-    results = _as_new(recorder.unrecorded(run))
+    results = _results(recorder, run)
     inputs = (history, *map(recorder.view, values), *step.outer)
     outputs = tuple(map(recorder.begin_result, results))
     recorder.recording.calls.append(RecordedWayBack(inputs, outputs, step, is_reverse))
@@ -223,9 +223,9 @@ def record_part(
     return Part(recording, results, tuple(outer))
 
 
-def _as_new(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Return tensors with the same elements, of which nothing is recorded."""
-    return [Tensor(tensor.storage, tensor.shape, tensor.dtype) for tensor in tensors]
+def _results(recorder: Recorder, run: Callable[[], Sequence[Tensor]]) -> list[Tensor]:
+    """Return what a loop returns, in storages of its own: it may return what it was given."""
+    return recorder.unrecorded(lambda: [on_device(tensor, copies=True) for tensor in run()])  # type: ignore[no-any-return]
 
 
 # -- replaying ------------------------------------------------------------------------------------

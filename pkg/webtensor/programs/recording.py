@@ -485,14 +485,16 @@ def _is_drawn(number: Any) -> bool:
     return type(number) is LateNumber and (number.is_drawn or any(map(_is_drawn, number.operands)))
 
 
-def on_device(tensor: Tensor) -> Tensor:
+def on_device(tensor: Tensor, copies: bool = False) -> Tensor:
     """Return a tensor with the same elements, which only the active backend has.
 
-    What an op does may depend on whether the host has the elements, too.
+    What an op does may depend on whether the host has the elements, too. With ``copies``, the
+    elements are always copied, into a storage of which nothing is recorded.
     """
     storage = tensor.storage
     active = backend()
-    if storage.size == 0 or (storage.backend is active and storage.host is None):
+    is_there = storage.backend is active and storage.host is None and not copies
+    if storage.size == 0 or is_there:
         return Tensor(storage, tensor.shape, tensor.dtype)
     copy = Storage(storage.dtype, storage.size, storage.read())
     copy.move_to(active, "function")
