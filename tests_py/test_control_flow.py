@@ -527,6 +527,8 @@ def test_bad_arguments_of_scan(backend: str) -> None:
         wt.scan(lambda c, x: (c, x), 0.0, wt.zeros((2,)), unroll=-1)
     with pytest.raises(ValueError, match="a first axis of the same size"):
         wt.scan(lambda c, x: (c, x), 0.0, {"a": wt.zeros((2,)), "b": wt.zeros((3,))})
+    with pytest.raises(ValueError, match="a first axis of the same size"):
+        wt.scan(lambda c, x: (c, x), 0.0, wt.zeros(()), length=2)
     for length in (2, 4):
         with pytest.raises(ValueError, match=f"scan: length is {length}, but xs has 3 slices"):
             wt.scan(lambda c, x: (c, x), 0.0, wt.zeros((3,)), length=length)

@@ -3,6 +3,7 @@
 import copy
 import gc
 import os
+import sys
 from array import array
 from asyncio import run
 from collections.abc import Callable, Sequence
@@ -394,6 +395,28 @@ def test_work_that_is_not_needed_is_left_out(backend: str, no_leak: None) -> Non
     ((kept,),) = captured._programs.values()
     assert kept is not None
     assert kept.program.operations == ["sin", "multiply"]
+    captured.clear()
+
+
+def test_rows_that_are_joined_twice_are_joined_once(backend: str) -> None:
+    captured = wt.function(lambda x: (wt.stack([x, wt.exp(x)]), wt.concat([x, wt.exp(x)])))
+    captured(wt.tensor([1.0, 2.0]))
+    ((kept,),) = captured._programs.values()
+    assert kept is not None
+    assert kept.program.operations == ["exp", "stack"]
+
+
+def test_the_oldest_programs_are_dropped(
+    backend: str, monkeypatch: pytest.MonkeyPatch, no_leak: None
+) -> None:
+    monkeypatch.setattr(sys.modules[Function.__module__], "_MOST_PROGRAMS", 2)
+    calls = Calls(lambda x, power: x**power)
+    captured = wt.function(calls)
+    counts = []
+    for power in (1, 2, 3, 3, 2, 1):
+        assert captured(wt.tensor([2.0]), power).tolist() == [2.0**power]
+        counts.append(calls.count)
+    assert counts == [1, 2, 3, 3, 3, 4]
     captured.clear()
 
 
