@@ -212,6 +212,7 @@ ENSEMBLE = {
     "nodes_modes": stored([6, 0], np.uint8),
     "nodes_featureids": [0, 1],
     "nodes_splits": stored([0, 0.2]),
+    "nodes_hitrates": stored([1, 2]),
     "nodes_truenodeids": [0, 1],
     "nodes_trueleafs": [1, 1],
     "nodes_falsenodeids": [1, 2],

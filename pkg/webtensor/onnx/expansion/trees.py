@@ -233,13 +233,9 @@ def _ensemble(body: Body) -> Outputs:
     outputs, values = body.take("leaf_targetids"), body.take_numbers("leaf_weights")
     leaves = range(count, count + len(outputs))
     nodes += [_Node(_LEAF, if_true=leaf, if_false=leaf) for leaf in leaves]
-    # A tree of a single leaf is a test with this leaf on both sides.
-    roots = [
-        nodes[root].if_true if nodes[root].if_true == nodes[root].if_false else root
-        for root in body.take("tree_roots")
-    ]
     weights = [_Weight(*weight) for weight in zip(leaves, outputs, values, strict=True)]
     aggregate = _AGGREGATES[body.take("aggregate_function", 1)]
+    roots = body.take("tree_roots")
     total = _total(body, nodes, roots, weights, body.take("n_targets", 1), aggregate)
     return transformed(body, total, TRANSFORMS[body.take("post_transform", 0)])
 
