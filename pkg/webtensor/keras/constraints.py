@@ -8,6 +8,7 @@ from typing import Any
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.arguments import Configurable
+from webtensor.keras.changes import NotesChanges
 from webtensor.keras.registry import Namespace
 from webtensor.keras.settings import epsilon
 from webtensor.keras.types import Config, ConstraintLike, CustomObjects
@@ -30,7 +31,7 @@ __all__ = [
 Axis = int | Sequence[int] | None
 
 
-class Constraint(Configurable):
+class Constraint(NotesChanges, Configurable):
     """A function of a weight that returns an allowed one: the base class of constraints.
 
     Example:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.arguments import Configurable, accepted_arguments
+from webtensor.keras.changes import NotesChanges
 from webtensor.keras.registry import Namespace
 from webtensor.keras.types import Config, CustomObjects, RegularizerLike
 
@@ -30,7 +31,7 @@ __all__ = [
 _MINIMUM_NORM = 1e-7
 
 
-class Regularizer(Configurable):
+class Regularizer(NotesChanges, Configurable):
     """A function of a tensor that returns a scalar: the base class of regularizers.
 
     Example:

@@ -11,6 +11,7 @@ from webtensor.dtypes import DType, float32
 from webtensor.engine import Storage, Tensor, TensorLike, state
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras.allocations import claim
+from webtensor.keras.changes import note_change
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import auto_name, current_path
 from webtensor.keras.stateless_scopes import stateless_scopes
@@ -21,6 +22,9 @@ __all__ = ["Variable"]
 
 #: A regularizer or a constraint.
 _Function: TypeAlias = Callable[[Tensor], Tensor]
+
+#: The attribute of the engine's variables.
+_TRAINABLE: Any = vars(engine.Variable)["trainable"]
 
 _AGGREGATIONS = ("none", "mean", "sum", "only_first_replica")
 _SYNCHRONIZATIONS = ("none", "auto", "on_write", "on_read")
@@ -98,6 +102,17 @@ class Variable(engine.Variable):
     # -- training -----------------------------------------------------------------------------
 
     @property
+    def trainable(self) -> bool:
+        """Whether training changes it."""
+        trainable: bool = _TRAINABLE.__get__(self)
+        return trainable
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        _TRAINABLE.__set__(self, value)
+        note_change()
+
+    @property
     def regularizer(self) -> _Function | None:
         """The function of its value that is added to the loss; None for none."""
         return self._regularizer
@@ -105,6 +120,7 @@ class Variable(engine.Variable):
     @regularizer.setter
     def regularizer(self, value: _Function | None) -> None:
         _check_function("regularizer", value)
+        note_change()
         self._regularizer = value
 
     @property
@@ -115,6 +131,7 @@ class Variable(engine.Variable):
     @constraint.setter
     def constraint(self, value: _Function | None) -> None:
         _check_function("constraint", value)
+        note_change()
         self._constraint = value
 
     @property
@@ -126,6 +143,7 @@ class Variable(engine.Variable):
     def overwrite_with_gradient(self, value: bool) -> None:
         if not isinstance(value, bool):
             raise TypeError(f"overwrite_with_gradient must be a boolean, but got {value!r}")
+        note_change()
         self._overwrite_with_gradient = value
 
     # -- assignments --------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from webtensor.dtypes import DType, float32
 from webtensor.engine import Tensor, TensorLike, Variable as EngineVariable
 from webtensor.keras import dtype_policies, initializers
 from webtensor.keras.arguments import Configurable, object_of
+from webtensor.keras.changes import note_change
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.layers.construction import check_required
 from webtensor.keras.names import name_scope
@@ -58,20 +59,6 @@ _LISTS = (
     *_TRACKED_CLASSES,
     "_losses",
 )
-
-_changes = 0
-
-
-def changes() -> int:
-    """Return how often attributes of layers have changed on which what they compute may depend."""
-    return _changes
-
-
-def _note_change(name: str) -> None:
-    global _changes
-    if name not in _CACHES:
-        _changes += 1
-
 
 #: What ``save_own_variables`` writes to, and ``load_own_variables`` reads.
 _Store: TypeAlias = MutableMapping[str, Any]
@@ -119,10 +106,10 @@ class LayerState(Operation, Configurable):
 
     def __setattr__(self, name: str, value: Any) -> None:
         is_plain = isinstance(value, _PLAIN_TYPES)
-        if not name.startswith("_") and (
-            self.__dict__.get(name) != value if is_plain else callable(value)
-        ):
-            _note_change(name)
+        if not name.startswith("_") and name not in _CACHES:
+            previous = self.__dict__.get(name)
+            if previous != value if is_plain else previous is not value:
+                note_change()
         if not is_plain and name not in _LISTS:
             value = tracked(value, self._track)
         super().__setattr__(name, value)
@@ -152,6 +139,7 @@ class LayerState(Operation, Configurable):
         tracked_values = [other for name in attributes for other in self.__dict__[name]]
         if attributes and all(value is not other for other in tracked_values):
             self.__dict__[attributes[0]].append(value)
+            note_change()
 
     def _flatten_layers(self, include_self: bool = True, recursive: bool = True) -> list[Any]:
         """This layer and those inside it, each once, in depth-first order."""

@@ -8,8 +8,8 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from webtensor.keras.changes import change_count
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.layers.layer_state import changes
 from webtensor.keras.models.train_steps import LazyResults
 from webtensor.programs import Function
 
@@ -32,7 +32,7 @@ class CaptureMode(Enum):
     #: Those in which only code of this library takes part, where they can be.
     IF_KNOWN = "if known"
     #: All, even if code of others takes part, which may have effects that replays leave out, such
-    #: as printing. What cannot be captured is an error, and changes of layers have no effect.
+    #: as printing. What cannot be captured is an error.
     ALWAYS = "always"
 
 
@@ -45,6 +45,8 @@ def capture_mode(jit_compile: bool | str) -> CaptureMode:
 
 class CapturedComputation:
     """A computation of layers that is captured, and captured anew when their attributes change.
+
+    Attributes that the computation itself changes, as a layer that counts its calls, do not count.
 
     Args:
         compute: what computes, from tensors in structures.
@@ -64,8 +66,9 @@ class CapturedComputation:
         self._parts, self._numbers = parts, numbers
         is_strict = mode is CaptureMode.ALWAYS
         self._function: Function[..., Any] = Function(compute, is_strict, _FIRST_RUNS)
-        #: What the following refers to.
-        self._version: tuple[object, ...] = ()
+        #: What the function depends on besides its arguments, after the last call.
+        self._changes = 0
+        self._last_numbers: tuple[object, ...] = ()
         self._calls = 0
         self._is_allowed = False
 
@@ -76,21 +79,16 @@ class CapturedComputation:
             result = self._function(*arguments)
             self._calls += 1
             # Layers, losses and metrics may be made by the first runs.
-            self._version = self._current_version()
+            self._last_numbers = self._numbers()
             self._is_allowed = self.mode is CaptureMode.ALWAYS or all(map(_is_known, self._parts()))
-            return result
-        version = self._current_version()
-        if version != self._version:
+        elif change_count() != self._changes or self._numbers() != self._last_numbers:
             self._function.clear()
             self._calls = 0
             return self(*arguments)
-        return self._function(*arguments) if self._is_allowed else self._compute(*arguments)
-
-    def _current_version(self) -> tuple[object, ...]:
-        """Return what the function depends on besides its arguments."""
-        if self.mode is CaptureMode.ALWAYS:
-            return self._numbers()
-        return changes(), *self._numbers()
+        else:
+            result = (self._function if self._is_allowed else self._compute)(*arguments)
+        self._changes = change_count()
+        return result
 
 
 class CapturedStep:
