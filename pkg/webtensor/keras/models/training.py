@@ -180,6 +180,8 @@ class Trainer(Layer):
     def compile_from_config(self, config: Config) -> None:
         """Compile with the arguments in a configuration of ``get_compile_config``.
 
+        ``jit_compile`` is "auto", since files have what it became where they were written.
+
         A class with its own ``compile`` must override both methods; else this one only warns.
         """
         if type(self).compile is not Trainer.compile:
@@ -394,14 +396,17 @@ class Trainer(Layer):
         It takes an iterator of batches and trains on ``steps_per_execution`` of them.
         """
         if self.train_function is None or force:
-            step = self._captured(self.train_step)
+            mode = self._capture_mode
+            if isinstance(self.optimizer, keras.optimizers.LossScaleOptimizer):
+                mode = CaptureMode.NEVER  # each step reads whether the gradients are finite
+            step = CapturedStep(self, self.train_step, mode)
             self.train_function = lambda batches: self._steps(step, batches)[-1]
         return self.train_function
 
     def make_test_function(self, force: bool = False) -> StepsFunction:
         """Return ``test_function``, as ``make_train_function`` does."""
         if self.test_function is None or force:
-            step = self._captured(self.test_step)
+            step = CapturedStep(self, self.test_step, self._capture_mode)
             self.test_function = lambda batches: self._steps(step, batches)[-1]
         return self.test_function
 
@@ -412,10 +417,6 @@ class Trainer(Layer):
                 self._steps(self.predict_step, batches)
             )
         return self.predict_function
-
-    def _captured(self, step: Callable[[Batch], Results]) -> Callable[[Batch], Results]:
-        """Return a step that is replayed once it was captured, if it is captured."""
-        return CapturedStep(self, step, self._capture_mode)
 
     def _parts_of_steps(self) -> list[object]:
         """Return the objects whose code is a part of steps."""
@@ -768,7 +769,6 @@ _STEP_METHODS = ("train_step", "test_step", "compute_metrics")
 
 _COMPILE_ARGUMENTS = frozenset(
     {
-        "jit_compile",
         "loss",
         "loss_weights",
         "metrics",
