@@ -67,7 +67,8 @@ class Adafactor(Optimizer):
                 slots.append(self.add_variable(shape[:-1], name=name))
                 slots.append(self.add_variable((*shape[:-2], shape[-1]), name=name))
             else:  # Keras saves empty rows and columns, too
-                self._variables += [HostNumber(0, int32, name, name) for _ in range(2)]
+                for _ in range(2):
+                    self._add_auxiliary(HostNumber(0, int32, name, name))
             self.slots_of(variable).append(self.add_variable_from_reference(variable, "velocity"))
 
     def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:

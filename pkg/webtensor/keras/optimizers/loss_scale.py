@@ -91,6 +91,7 @@ class LossScaleOptimizer(Optimizer):
             return
         variables = list(variables)
         self._variables += [self.step_counter, self.dynamic_scale]
+        self.inner_optimizer._saves_auxiliaries = False
         self.inner_optimizer.build(variables)
         super().build(variables)
 

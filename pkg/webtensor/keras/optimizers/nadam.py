@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
+from math import prod, sqrt
 from typing import Any, Unpack
 
 from webtensor.dtypes import float32
@@ -46,22 +46,32 @@ class Nadam(MomentOptimizer):
         name = auto_name("variable")
         #: The product p. It comes after the slots in ``variables``.
         self._momentum_product = HostNumber(1.0, float32, name, name)
+        #: The last step, and its product p.
+        self._last_product = 0, 1.0
 
     def _add_variables(self, variables: Sequence[Variable]) -> None:
         super()._add_variables(variables)
         if not self.built:
-            self._variables.append(self._momentum_product)
+            self._add_auxiliary(self._momentum_product)
 
     def _update_each(
         self, gradients: Sequence[Tensor], variables: Sequence[Variable], learning_rate: float
     ) -> None:
-        product = self._momentum_product
-        product.assign(product.number * self._momentum(self.update_count + 1))
+        self._momentum_product.assign(applied(self._product, self.update_count + 1))
         super()._update_each(gradients, variables, learning_rate)
 
     def _momentum(self, step: int) -> float:
         """Return the factor u of a step."""
         return self.beta_1 * (1 - 0.5 * 0.96**step)
+
+    def _product(self, step: int) -> float:
+        """Return the product p of a step, computed anew where a file has the steps alone."""
+        last_step, product = self._last_product
+        if step != last_step + 1:
+            product = prod(map(self._momentum, range(1, step)))
+        product *= self._momentum(step)
+        self._last_product = step, product
+        return product
 
     def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:
         mean, mean_square = self.slots_of(variable)

@@ -27,6 +27,8 @@ class OptimizerVariables(Configurable):
         self.name = name
         self.built = False
         self._variables: list[Variable] = []
+        #: Within ``LossScaleOptimizer``, Keras does not save what ``_add_auxiliary`` adds.
+        self._saves_auxiliaries = True
 
     @property
     def variables(self) -> list[Variable]:
@@ -112,6 +114,11 @@ class OptimizerVariables(Configurable):
         number = HostNumber(value, dtype, name, f"{self.name}/{name}")
         self._variables.append(number)
         return number
+
+    def _add_auxiliary(self, number: HostNumber) -> None:
+        """Add a scalar that Keras makes without ``add_variable``."""
+        if self._saves_auxiliaries:
+            self._variables.append(number)
 
     def set_weights(self, weights: Sequence[TensorLike]) -> None:
         """Assign values to ``variables``, in their order."""
