@@ -79,6 +79,23 @@ CASES: dict[str, tuple[Callable[[Any], Any], dict[str, Any], tuple[Any, ...], di
         (X, REAL),
         {"validation_data": (X[:40], REAL[:40]), "validation_freq": 2},
     ),
+    "some of the validation data": (
+        network,
+        {"loss": "mse"},
+        (X, REAL),
+        {"validation_data": (X[:40], REAL[:40]), "validation_steps": 1},
+    ),
+    "batches by steps": (
+        network,
+        {"loss": "mse"},
+        (X, REAL),
+        {
+            "batch_size": None,
+            "steps_per_epoch": 4,
+            "validation_data": (X[:40], REAL[:40]),
+            "validation_steps": 3,
+        },
+    ),
     "weighted validation": (
         network,
         {"loss": "mse", "weighted_metrics": ["mae"]},

@@ -111,6 +111,10 @@ class Batches:
         if count < maximum:
             self._unfinished = None
 
+    def restart(self) -> None:
+        """Let the next epoch begin with the first batch."""
+        self._unfinished = None
+
     def end_epoch(self) -> None:
         """Call ``on_epoch_end`` of the data set."""
         self._on_epoch_end()
@@ -192,19 +196,22 @@ def _count_samples(parts: Iterable[ArrayStructure]) -> int:
     return next(iter(counts))
 
 
-def _array_batches(parts: Iterable[ArrayStructure], batch_size: int, shuffle: bool) -> Batches:
+def _array_batches(
+    parts: Iterable[ArrayStructure], batch_size: int | None, steps: int | None, shuffle: bool
+) -> Batches:
     parts = list(parts)
     sample_count = _count_samples(parts)
     if not sample_count:
         raise ValueError("x must have at least one sample, but has none")
+    size = batch_size or (-(-sample_count // steps) if steps else _DEFAULT_BATCH_SIZE)
 
     def make() -> Iterator[Batch]:
         order: list[int] | None = None
         if shuffle:
             order = list(range(sample_count))
             shuffle_in_place(order)
-        for start in range(0, sample_count, batch_size):
-            stop = min(start + batch_size, sample_count)
+        for start in range(0, sample_count, size):
+            stop = min(start + size, sample_count)
 
             def batch_part(
                 array: Array | None, start: int = start, stop: int = stop
@@ -213,7 +220,7 @@ def _array_batches(parts: Iterable[ArrayStructure], batch_size: int, shuffle: bo
 
             yield pack_x_y_sample_weight(*(map_structure(batch_part, part) for part in parts))
 
-    return Batches(make, -(-sample_count // batch_size))
+    return Batches(make, -(-sample_count // size))
 
 
 def split_off(
@@ -258,8 +265,11 @@ def batches_of(
     batch_size: int | None = None,
     shuffle: bool = False,
     class_weight: ClassWeight | None = None,
+    steps: int | None = None,
 ) -> Batches:
     """Return the batches of arrays, of a data set with ``__getitem__``, or of an iterable.
+
+    Arrays without a batch size make ``steps`` batches, or batches of 32 samples.
 
     Raises:
         ValueError: the numbers of samples differ, or an argument excludes another.
@@ -272,7 +282,7 @@ def batches_of(
         parts = [
             _as_arrays(name, part) for name, part in zip(_NAMES, (x, y, sample_weight), strict=True)
         ]
-        batches = _array_batches(parts, batch_size or _DEFAULT_BATCH_SIZE, bool(shuffle))
+        batches = _array_batches(parts, batch_size, steps, bool(shuffle))
     else:
         for name, value in (("y", y), ("sample_weight", sample_weight)):
             if value is not None:

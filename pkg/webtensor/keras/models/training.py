@@ -475,10 +475,14 @@ class Trainer(Layer):
             (x, y, sample_weight), validation_data = split_off(
                 validation_split, x, y, sample_weight
             )
-        data = batches_of(x, y, sample_weight, batch_size, shuffle, class_weight)
+        data = batches_of(
+            x, y, sample_weight, batch_size, shuffle, class_weight, steps=steps_per_epoch
+        )
         validation = None
         if validation_data is not None:
-            validation = _validation_batches(validation_data, validation_batch_size or batch_size)
+            validation = _validation_batches(
+                validation_data, validation_batch_size or batch_size, validation_steps
+            )
         epochs = limit_epochs(epochs)
         steps_per_epoch = limit_steps(steps_per_epoch, data)
         steps = steps_per_epoch or data.steps
@@ -614,7 +618,7 @@ class Trainer(Layer):
                 the model.
         """
         self._require_compiled("evaluate")
-        data = batches_of(x, y, sample_weight, batch_size)
+        data = batches_of(x, y, sample_weight, batch_size, steps=steps)
         steps = limit_steps(steps, data)
         callback_list = self._callback_list(callbacks, verbose, 1, steps or data.steps)
         try:
@@ -644,6 +648,7 @@ class Trainer(Layer):
         results: Results = {}
         count, size = 0, self.steps_per_execution
         steps = limit_steps(steps, data)
+        data.restart()
         source = data.epoch(round_up(steps, size))
         while batches := (yield from next_batches(source, size)):
             callbacks.on_test_batch_begin(count)
@@ -685,7 +690,7 @@ class Trainer(Layer):
         Raises:
             ValueError: shapes of the data do not match each other or the model.
         """
-        data = batches_of(x, None, None, batch_size)
+        data = batches_of(x, None, None, batch_size, steps=steps)
         steps = limit_steps(steps, data)
         callback_list = self._callback_list(callbacks, verbose, 1, steps or data.steps)
         breather = Breather()
@@ -797,7 +802,7 @@ def _batch_size(x: Tensors) -> int:
     return int(next(leaf for leaf in flatten(x) if leaf is not None).shape[0])
 
 
-def _validation_batches(data: DataLike, batch_size: int | None) -> Batches:
+def _validation_batches(data: DataLike, batch_size: int | None, steps: int | None) -> Batches:
     if isinstance(data, (tuple, list)):
         if not 2 <= len(data) <= 3:
             raise ValueError(
@@ -805,7 +810,7 @@ def _validation_batches(data: DataLike, batch_size: int | None) -> Batches:
                 "parts"
             )
         x, y, *weights = data
-        return batches_of(x, y, weights[0] if weights else None, batch_size)
+        return batches_of(x, y, weights[0] if weights else None, batch_size, steps=steps)
     return batches_of(data)
 
 
