@@ -106,10 +106,12 @@ def test_functions_get_logs_at_every_moment() -> None:
         on_train_begin=lambda logs: seen.append(sorted(logs)),
         on_train_batch_end=lambda batch, logs: seen.append(sorted(logs)),
         on_test_begin=lambda logs: seen.append(sorted(logs)),
+        on_train_end=lambda logs: seen.append(sorted(logs)),
         other=len,
     )
-    network().fit(X, Y, verbose=0, callbacks=[callback], validation_data=(X, Y))
-    assert seen == [[], ["loss"], []]
+    rate = ours.callbacks.LearningRateScheduler(lambda epoch, rate: rate)  # adds to an epoch's logs
+    network().fit(X, Y, verbose=0, callbacks=[callback, rate], validation_data=(X, Y))
+    assert seen == [[], ["loss"], [], ["loss", "val_loss"]]
     assert callback.other is len
 
 

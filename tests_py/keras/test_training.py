@@ -63,7 +63,7 @@ def both(make: Callable[[Any], Any], **options: Any) -> tuple[Any, Any]:
 
 
 def same(mine: dict[str, Any], theirs: dict[str, Any]) -> None:
-    assert sorted(mine) == sorted(theirs)
+    assert list(mine) == list(theirs)
     for name, values in theirs.items():
         np.testing.assert_allclose(mine[name], values, rtol=2e-4, atol=2e-5, err_msg=name)
 

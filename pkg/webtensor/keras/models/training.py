@@ -517,7 +517,8 @@ class Trainer(Layer):
                     )
                     logs.update({f"val_{name}": value for name, value in validation_logs.items()})
                 data.end_epoch()
-                callback_list.on_epoch_end(epoch, logs)
+                logs = dict(sorted(logs.items()))
+                callback_list.on_epoch_end(epoch, dict(logs))
                 yield from wait_for_callbacks(callback_list)
                 if self.stop_training:
                     break
