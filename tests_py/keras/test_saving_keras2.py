@@ -200,6 +200,12 @@ def test_locally_connected_layers(rank: int, strides: tuple[int, ...], tmp_path:
         modernized_layer(kind, **config, implementation=2)
 
 
+def test_batch_renormalization_is_refused():
+    assert modernized_layer("BatchNormalization", renorm=False).name == "layer"
+    with pytest.raises(ValueError, match="BatchNormalization: renorm must be False, but is True"):
+        modernized_layer("BatchNormalization", renorm=True, renorm_momentum=0.9)
+
+
 def modernized_layer(kind: str, **config: Any) -> Any:
     return deserialize_keras_object(modernized(keras2_layer(kind, "layer", **config)))
 

@@ -47,8 +47,7 @@ _REMOVED = {
         frozenset({"implementation"}),
     ),
     "BatchNormalization": frozenset(
-        {"adjustment", "fused", "renorm", "renorm_clipping", "renorm_momentum"}
-        | {"virtual_batch_size"}
+        {"adjustment", "fused", "renorm_clipping", "renorm_momentum", "virtual_batch_size"}
     ),
     "Bidirectional": frozenset({"go_backwards", "return_sequences", "stateful"}),
     "DepthwiseConv1D": _CONVOLUTION_KERNEL,
@@ -108,6 +107,7 @@ WITH_INITIAL_STATE = frozenset(
 #: The values that arguments must have, which are left out.
 _REQUIRED_VALUES: dict[str, Config] = {
     "": {"time_major": False},
+    "BatchNormalization": {"renorm": False},
     **{
         layer.__name__: {"padding": "valid", "data_format": "channels_last", "implementation": 1}
         for layer in (LocallyConnected1D, LocallyConnected2D)
