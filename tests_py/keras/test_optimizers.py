@@ -540,6 +540,13 @@ def test_a_loss_scale_leaves_values_alone() -> None:
     assert weight.tolist() == [3.0, 4.0]
 
 
+def test_the_loss_is_finite_although_the_scale_is_too_large() -> None:
+    weight = ours.Variable([1.0, 2.0])
+    optimizer = ours.optimizers.LossScaleOptimizer(ours.optimizers.SGD(), 2.0**127)
+    assert optimizer.minimize(lambda: wt.sum(weight * 8.0), [weight]).tolist() == 24.0
+    assert (optimizer.dynamic_scale.number, weight.tolist()) == (2.0**126, [1.0, 2.0])
+
+
 # -- several optimizers ------------------------------------------------------------------------
 
 

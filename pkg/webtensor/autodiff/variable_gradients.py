@@ -42,11 +42,15 @@ def variable_grads(
 
 
 def loss_and_gradients(
-    name: str, function: Callable[[], Tensor | Variable], variables: Iterable[Variable] | None
+    name: str,
+    function: Callable[[], Tensor | Variable],
+    variables: Iterable[Variable] | None,
+    scale: float | None = None,
 ) -> tuple[Tensor, list[tuple[Variable, Tensor]]]:
     """Compute a scalar loss and its gradient for each trainable variable that it depends on.
 
-    ``name`` is the function that errors will name. See ``variable_grads``.
+    ``name`` is the function that errors will name; ``scale`` multiplies the gradients from the
+    loss on. See ``variable_grads``.
     """
     check_callable(name, "function", function)
     tape = Tape()
@@ -62,8 +66,9 @@ def loss_and_gradients(
     if variables is not None:
         chosen = [read[id(variable)] for variable in variables if id(variable) in read]
     of_nothing = tape.met_nothing()
+    seed = ones_like(loss)
     gradients: Sequence[Tensor | None] = tape.gradients(
-        [loss], [value for _, value in chosen], [ones_like(loss)]
+        [loss], [value for _, value in chosen], [seed if scale is None else seed * scale]
     )
     if of_nothing:  # a sum over no elements depends on no variable
         gradients = with_zeros(gradients, [value.shape for _, value in chosen])

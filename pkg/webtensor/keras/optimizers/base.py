@@ -303,12 +303,7 @@ class Optimizer(OptimizerVariables):
         Raises:
             ValueError: the result is not a float scalar, or depends on no trainable variable.
         """
-        scale = self._loss_scale()
-        if scale is None:
-            loss, pairs = loss_and_gradients("minimize", function, variables)
-        else:
-            scaled, pairs = loss_and_gradients("minimize", lambda: function() * scale, variables)
-            loss = scaled / scale
+        loss, pairs = loss_and_gradients("minimize", function, variables, self._loss_scale())
         used = [variable for variable, _ in pairs]
         if self.built and type(self).build is Optimizer.build:
             self._add_variables(
