@@ -106,7 +106,7 @@ class _Explainer:
                 name=primitive.name,
                 inputs=tuple((operand.shape, operand.dtype) for operand in inputs),
                 output=(output.shape, output.dtype),
-                device=output.device,
+                device=output._location(),
                 draws=draws,
             )
         )

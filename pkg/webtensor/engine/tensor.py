@@ -130,9 +130,18 @@ class Tensor(Operators):
 
     @property
     def device(self) -> str:
-        """Name of the backend that has the elements, or ``"host"`` before their first use."""
-        owner = self.storage.backend
-        return "host" if owner is None else owner.name
+        """Name of the backend that has the elements, or gets them when they are first used.
+
+        It is ``"host"`` for text, which no backend gets.
+        """
+        if self.storage.backend is None and self.dtype is not string_:
+            return backend_registry.get_backend()
+        return self._location()
+
+    def _location(self) -> str:
+        """Return the name of the backend that has the elements, or ``"host"``."""
+        backend = self.storage.backend
+        return "host" if backend is None else backend.name
 
     def to_device(self, device: str, /, *, stream: Any = None) -> Tensor:
         """Move the elements to a backend, by its name, and return the tensor itself.
@@ -146,7 +155,7 @@ class Tensor(Operators):
         """
         if stream is not None:
             raise ValueError(f"to_device: stream must be None, but got {stream!r}")
-        if device in ("host", self.device):
+        if device in ("host", self._location()):
             return self
         is_registered = device in backend_registry.registered_backends()
         target = backend_registry.find_backend(device) if is_registered else None
@@ -381,7 +390,11 @@ class Tensor(Operators):
             return f"Tensor(disposed, shape={self.shape}, dtype={self.dtype})"
         start = "Tensor("
         values = self._values_text(len(prefix) + len(start))
-        return f"{start}{values}, shape={self.shape}, dtype={self.dtype}, device={self.device})"
+        return f"{start}{values}, {self._facts()})"
+
+    def _facts(self) -> str:
+        """Return shape, dtype and where the elements are, as ``repr`` shows them."""
+        return f"shape={self.shape}, dtype={self.dtype}, device={self._location()}"
 
     def _values_text(self, indent: int) -> str:
         """Return the elements as text, whose further lines are indented."""

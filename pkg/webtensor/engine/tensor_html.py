@@ -48,8 +48,7 @@ def tensor_html(tensor: Tensor) -> str:
         if _is_matrix(tensor):
             return _heat_map(tensor) + text
         if _is_image(tensor.shape[-3:]) and len(tensor.shape) in (3, 4):
-            facts = f"shape={tensor.shape}, dtype={tensor.dtype}, device={tensor.device}"
-            return f"{_images(tensor)}<pre>Tensor({facts})</pre>"
+            return f"{_images(tensor)}<pre>Tensor({tensor._facts()})</pre>"
     except ContextLostError:
         return text
     return text
