@@ -50,7 +50,8 @@ def _shape_cases() -> list[Case]:
     )
     cases = [reshaped(*row) for row in reshapes]
     cases += [
-        Case("expand_dims", (floats((2, 3)), axis), np.expand_dims) for axis in (0, 1, 2, -1, -3)
+        Case("expand_dims", (floats((2, 3)), axis), np.expand_dims)
+        for axis in (0, 1, 2, -1, -3, (0, 1), (-1, 0), (1, 3, -1), ())
     ]
     squeezes: tuple[tuple[tuple[int, ...], Any], ...] = (
         ((1, 2, 1), None),

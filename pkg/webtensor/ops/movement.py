@@ -125,8 +125,8 @@ def flatten(x: TensorLike) -> Tensor:
     return reshape(x, (x.size,))
 
 
-def expand_dims(x: TensorLike, axis: int = 0) -> Tensor:
-    """Insert an axis of size 1 at ``axis`` of the result.
+def expand_dims(x: TensorLike, axis: int | Sequence[int] = 0) -> Tensor:
+    """Insert axes of size 1 at ``axis``, an integer or several, of the result.
 
     Raises:
         AxisError: the result has no such axis; it is a ``ValueError`` and an ``IndexError``.
@@ -137,11 +137,14 @@ def expand_dims(x: TensorLike, axis: int = 0) -> Tensor:
         (2, 1)
     """
     x = as_operand("expand_dims", x)
+    axes = axis if isinstance(axis, (list, tuple)) else (axis,)
+    rank = len(x.shape) + len(axes)
     try:
-        axis = normalize_axis("expand_dims", axis, len(x.shape) + 1)
+        new_axes = normalize_axes("expand_dims", axes, rank)
     except ValueError as error:
         raise AxisError(*error.args) from None
-    return reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]))
+    sizes = iter(x.shape)
+    return reshape(x, tuple(1 if index in new_axes else next(sizes) for index in range(rank)))
 
 
 def squeeze(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:

@@ -143,12 +143,7 @@ def _expand_dims(x: TensorLike, axis: int | Sequence[int]) -> Tensor:
         >>> keras.ops.expand_dims([1, 2], -1).tolist()
         [[1], [2]]
     """
-    x = wt.asarray(x)
-    axes = [axis] if isinstance(axis, int) else list(axis)
-    rank = len(x.shape) + len(axes)
-    new_axes = {normalize_axis("expand_dims", i, rank) for i in axes}
-    sizes = iter(x.shape)
-    return wt.reshape(x, [1 if i in new_axes else next(sizes) for i in range(rank)])
+    return wt.expand_dims(x, axis)
 
 
 def _transpose(x: TensorLike, axes: Sequence[int] | None = None) -> Tensor:
