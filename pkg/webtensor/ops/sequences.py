@@ -108,7 +108,7 @@ def _finite(name: str, argument: str, value: Any) -> float:
 def linspace(
     start: float,
     stop: float,
-    num: int,
+    num: int = 50,
     dtype: Any = None,
     endpoint: bool = True,
     device: str | None = None,
