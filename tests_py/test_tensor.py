@@ -354,6 +354,12 @@ def test_adding_in_place_makes_another_tensor() -> None:
     assert (x.tolist(), y.tolist()) == ([2.0, 3.0], [1.0, 2.0])
 
 
+def test_round_of_python() -> None:
+    x = wt.tensor([1.25, -2.75])
+    assert round(x).tolist() == [1.0, -3.0]
+    assert round(x, 1).tolist() == round(wt.Variable(x), 1).tolist() == x.round(1).tolist()
+
+
 def test_scalars_are_formatted_like_numbers() -> None:
     assert f"{wt.tensor(3.14159):.3f}|{wt.tensor(7):>4d}|{wt.tensor(2.5)}" == "3.142|   7|2.5"
     assert f"{wt.tensor(True)} {wt.tensor('a'):>3} {wt.tensor(1 + 2j):.1f}" == "True   a 1.0+2.0j"

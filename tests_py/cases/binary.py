@@ -377,6 +377,7 @@ def _operator_cases() -> list[Case]:
         ("truediv", np.true_divide, ((x, y), (x, 2), (n, 2), (n, m)), ROUNDED),
         ("floordiv", np.floor_divide, ((x, y), (n, m), (n, 2)), EXACT),
         ("mod", np.mod, ((x, y), (n, m), (n, 4)), FEW_ROUNDINGS),
+        ("divmod", np.divmod, ((x, y), (n, m), (n, 4)), FEW_ROUNDINGS),
         ("pow", np.power, ((np.abs(x), y), (x, 2), (n, m)), POWER),
         ("matmul", np.matmul, ((x, y), (n, m)), summed(lambda a, b: np.abs(a) @ np.abs(b), 3)),
         ("and", np.bitwise_and, ((p, p), (n, m), (n, 3)), EXACT),
@@ -403,6 +404,7 @@ def _operator_cases() -> list[Case]:
         ("rtruediv", np.true_divide, y, 2, ROUNDED),
         ("rfloordiv", np.floor_divide, m, 7, EXACT),
         ("rmod", np.mod, m, 7, FEW_ROUNDINGS),
+        ("rdivmod", np.divmod, m, 7, FEW_ROUNDINGS),
         ("rpow", np.power, x, 2.0, POWER),
     )
     cases += [

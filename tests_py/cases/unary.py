@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tests_py.cases.inputs import arr, away_from_ties, bools, floats, ints
+from tests_py.cases.inputs import arr, away_from_ties, bools, complexes, floats, ints
 from tests_py.cases.table import (
     EXACT,
     FEW_ROUNDINGS,
@@ -311,6 +311,12 @@ def _unary_cases() -> list[Case]:
         Case("leaky_relu", (arr(SPECIAL), 0.0), lambda x, a: np.where(x > 0, x, a * x), ROUNDED),
         Case("elu", (floats((9,)),), _elu, MATH, {"alpha": 2.5}),
         Case("step", (floats((9,)), -3.0), lambda x, a: np.where(x > 0, 1, a) * 1.0, EXACT),
+        *(
+            Case("round", (x, decimals), np.round, FEW_ROUNDINGS)
+            for x in (floats((7, 9), -300, 300), ints((9,), -300, 300), arr(SPECIAL))
+            for decimals in (1, 2, -1, -2)
+        ),
+        Case("round", (complexes((4,)), 1), np.round, FEW_ROUNDINGS),
         Case("clip_by_value", (floats((17,)), -0.5, 1.25), np.clip, EXACT, sample=True),
         Case("clip_by_value", (arr(SPECIAL), -0.5, 1.25), np.clip, EXACT),
         Case("clip_by_value", (arr(SPECIAL), -INF, 1.0), np.clip, EXACT),

@@ -46,7 +46,7 @@ CONTENTS = contents(
     morphology: dilation2d
     movement: clone concat expand_dims flatten flip gather pad permute_dims reshape slice split
         squeeze stack take transpose
-    nn: clip log_softmax one_hot softmax softmax_cross_entropy
+    nn: clip log_softmax one_hot round softmax softmax_cross_entropy
     normal_distribution: random_normal truncated_normal
     normalization: batch_norm batch_norm2d batch_norm3d batch_norm4d dropout
         local_response_normalization
@@ -70,7 +70,7 @@ CONTENTS = contents(
     ternary: where
     trigonometry: acos acosh asin asinh atan atan2 atanh cos cosh hypot sin sinh tan tanh
     unary: abs bitwise_invert ceil clip_by_value divisor_of_kept exp expm1 floor isfinite isinf
-        isnan log log10 log1p log2 logical_not negative reciprocal round rsqrt sign signbit sqrt
+        isnan log log10 log1p log2 logical_not negative reciprocal rsqrt sign signbit sqrt
         square trunc unit_float
     vector_products: matrix_transpose outer_product tensordot vecdot
     """

@@ -28,7 +28,7 @@ __all__: list[str] = []
 _NUMBERS = (bool, int, float, complex, LateNumber)
 
 
-def _operator(function: Callable[[Any, Any], Tensor]) -> Callable[[Any, Any], Any]:
+def _operator(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def forward(self: Any, other: Any) -> Any:
         if isinstance(other, (Tensor, Variable, *_NUMBERS)) or _is_array_like(other):
             return function(self, other)
@@ -39,7 +39,7 @@ def _operator(function: Callable[[Any, Any], Tensor]) -> Callable[[Any, Any], An
     return forward
 
 
-def _reflected(function: Callable[[Any, Any], Tensor]) -> Callable[[Any, Any], Any]:
+def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def backward(self: Any, other: Any) -> Any:
         if isinstance(other, _NUMBERS) or _is_array_like(other):
             return function(other, self)
@@ -84,13 +84,19 @@ def _is_integer(value: Any) -> bool:
     return not hasattr(value, "__iter__")
 
 
-_OPERATORS: dict[str, Callable[[Any, Any], Tensor]] = {
+def _divmod(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
+    """Quotient and remainder, as Python's ``divmod`` returns them."""
+    return binary.floor_divide(x, y), binary.remainder(x, y)
+
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "add": binary.add,
     "sub": binary.subtract,
     "mul": binary.multiply,
     "truediv": binary.divide,
     "floordiv": binary.floor_divide,
     "mod": binary.remainder,
+    "divmod": _divmod,
     "pow": binary.pow,
     "matmul": contraction.matmul,
     "and": binary.bitwise_and,
@@ -153,7 +159,7 @@ _METHODS: dict[str, list[str]] = {
         "squeeze",
         "take",
     ],
-    "nn": ["clip", "log_softmax", "one_hot", "softmax"],
+    "nn": ["clip", "log_softmax", "one_hot", "round", "softmax"],
     "normalization": ["batch_norm", "local_response_normalization"],
     "rearrangement": [
         "batch_to_space_nd",
@@ -246,6 +252,7 @@ def _attach(owner: Any) -> None:
     owner.sort = _sort
     owner.buffer = _Method("tfjs_methods", "buffer_of", "buffer")
     owner.__getitem__ = _item
+    owner.__round__ = _Method("nn", "round", "__round__")
     owner.T = property(movement.transpose)
     owner.mT = property(_matrix_transpose)
     owner.__array_namespace__ = _Method("array_api", "array_namespace", "__array_namespace__")

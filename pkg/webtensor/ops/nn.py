@@ -1,4 +1,4 @@
-"""Softmax and its relatives, clip and one_hot."""
+"""Softmax and its relatives, clip, round and one_hot."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 from webtensor.arguments import as_integer
 from webtensor.dtypes import DType, as_dtype, bool_, float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, as_operands, planned, run
-from webtensor.ops.binary import maximum, minimum, multiply
+from webtensor.ops.binary import divide, maximum, minimum, multiply
 from webtensor.ops.casting import cast_to
 from webtensor.ops.movement import clone, permute_dims
 from webtensor.ops.reduction import mean, sum as _sum
 from webtensor.ops.ternary import where
-from webtensor.ops.unary import clip_by_value
+from webtensor.ops.unary import clip_by_value, round as _round
 from webtensor.shapes import normalize_axis
 
-__all__ = ["clip", "log_softmax", "one_hot", "softmax", "softmax_cross_entropy"]
+__all__ = ["clip", "log_softmax", "one_hot", "round", "softmax", "softmax_cross_entropy"]
 
 # Attributes are (outer, length): the last axis is normalized.
 _SOFTMAX = Primitive(
@@ -171,3 +171,31 @@ def clip(x: TensorLike, min: Any = None, max: Any = None) -> Tensor:
     if max is not None:
         operand = minimum(*as_operands("clip", operand, max))
     return clone(operand) if min is None and max is None else operand
+
+
+def round(x: TensorLike, decimals: int = 0) -> Tensor:
+    """Nearest number with ``decimals`` decimals, with halves rounded to the even one.
+
+    A negative number of decimals rounds to tens, hundreds and so on.
+
+    The result has the shape of ``x`` and its dtype, or int32 for bool.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.round([0.5, 1.5, -2.7]).tolist()
+        [0.0, 2.0, -3.0]
+        >>> wt.round(1234, -2).item()
+        1200
+    """
+    if not as_integer("round", "decimals", decimals):
+        return _round(x)
+    operand, scale = as_operand("round", x), 10.0 ** abs(decimals)
+    if operand.dtype.rank <= int32.rank:
+        rounded = operand if decimals > 0 else multiply(_round(divide(operand, scale)), scale)
+        return cast_to(rounded, int32)
+    if decimals > 0:
+        return divide(_round(multiply(operand, scale)), scale)
+    return multiply(_round(divide(operand, scale)), scale)

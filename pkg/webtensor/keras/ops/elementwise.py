@@ -79,16 +79,7 @@ def _round(x: TensorLike, decimals: int = 0) -> Tensor:
         >>> keras.ops.round([0.5, 1.5, -2.7]).tolist()
         [0.0, 2.0, -3.0]
     """
-    if not decimals:
-        return wt.round(x)
-    operand, scale = wt.asarray(x), 10.0 ** abs(decimals)
-    if operand.dtype is not float32:
-        if decimals > 0:
-            return operand
-        return wt.astype(wt.round(operand / scale) * scale, operand.dtype)
-    if decimals > 0:
-        return wt.round(operand * scale) / scale
-    return wt.round(operand / scale) * scale
+    return wt.round(x, decimals)
 
 
 def _clip(x: TensorLike, x_min: TensorLike, x_max: TensorLike) -> Tensor:
