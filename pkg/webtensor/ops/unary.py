@@ -35,7 +35,6 @@ __all__ = [
     "logical_not",
     "negative",
     "reciprocal",
-    "round",
     "rsqrt",
     "sign",
     "signbit",
