@@ -85,7 +85,7 @@ def _is_integer(value: Any) -> bool:
 
 
 def _divmod(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
-    """Quotient and remainder, as Python's ``divmod`` returns them."""
+    """``x // y`` and ``x % y``."""
     return binary.floor_divide(x, y), binary.remainder(x, y)
 
 

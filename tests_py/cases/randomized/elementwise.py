@@ -148,6 +148,10 @@ def reflected(name: str, row: Any, draw: Draw) -> Case:
     )
 
 
+def division(name: str, draw: Draw) -> Case:
+    return call(f"Tensor.__{name}__", draw.ints(draw.shape(), 1, 9), draw.integer(1, 9))
+
+
 def unary_operator(name: str, kinds: str, draw: Draw) -> Case:
     return call(f"Tensor.__{name}__", draw.numbers(draw.shape(), kinds))
 
@@ -177,6 +181,8 @@ GENERATORS: dict[str, Generator] = {
         f"Tensor.__r{name}__": partial(reflected, name, BY_NAME[OPERATORS[name]])
         for name in REFLECTED
     },
+    "Tensor.__divmod__": partial(division, "divmod"),
+    "Tensor.__rdivmod__": partial(division, "rdivmod"),
     "Tensor.__neg__": partial(unary_operator, "neg", "fi"),
     "Tensor.__pos__": partial(unary_operator, "pos", "fi"),
     "Tensor.__abs__": partial(unary_operator, "abs", "fi"),
