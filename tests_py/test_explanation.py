@@ -110,9 +110,28 @@ def test_errors_hold_no_tensors_in_cycles() -> None:
         gc.enable()
 
 
-def test_missing_arguments_are_pythons_to_tell() -> None:
-    with pytest.raises(TypeError, match=r"gather\(\) missing 1 required positional argument"):
-        wt.gather(X)  # type: ignore[call-arg]
+SIGNATURE = "its signature is std(x, axis=None, correction=0.0, keepdims=False)"
+MISMATCHES: list[tuple[Callable[[], Any], str]] = [
+    (lambda: wt.std(X, ddof=1), f"std() got an unexpected keyword argument 'ddof'; {SIGNATURE}"),  # type: ignore[call-arg]
+    (
+        lambda: wt.tensor(X).std(ddof=1),
+        f"std() got an unexpected keyword argument 'ddof'; {SIGNATURE}",
+    ),
+    (
+        lambda: wt.gather(X),  # type: ignore[call-arg]
+        "gather() missing 1 required positional argument: 'indices'; its signature is "
+        "gather(x, indices, axis=0, batch_dims=0)",
+    ),
+]
+
+
+@pytest.mark.parametrize("call, text", MISMATCHES)
+def test_calls_that_do_not_fit_the_signature_are_told_it(
+    call: Callable[[], Any], text: str
+) -> None:
+    with pytest.raises(TypeError) as raised:
+        call()
+    assert str(raised.value) == text
 
 
 # -- sizes ----------------------------------------------------------------------------------------

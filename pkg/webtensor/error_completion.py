@@ -40,6 +40,7 @@ def completed_error(
     try:
         arguments = called_signature.bind(*args, **kwargs).arguments
     except TypeError:  # Python names the argument that is missing or unknown
+        error.args = (f"{error}; its signature is {name}{_without_types(called_signature)}",)
         return error
     if not _is_own(error) or isinstance(error, FloatingPointError):  # debug mode, about a result
         return error
@@ -62,6 +63,12 @@ def completed_error(
         completed.args = (text,)
         completed.unexplained = reason  # type: ignore[attr-defined]
     return completed
+
+
+def _without_types(called_signature: Signature) -> Signature:
+    empty = Signature.empty
+    parameters = called_signature.parameters.values()
+    return Signature([parameter.replace(annotation=empty) for parameter in parameters])
 
 
 #: Descriptions of valid arguments, by the beginning of the annotation.
