@@ -4,12 +4,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from inspect import isclass, iscoroutinefunction, isfunction, ismodule
+from operator import attrgetter
 from typing import Any
 
+import numpy as np
 import pytest
 
 import webtensor as wt
+from webtensor.numpy_names import _NAMES
 
+#: Where NumPy has the names.
+NUMPY = (np, np.linalg, np.fft, np.random, np.random.Generator, np.ndarray)
 #: Modules that users see; all other modules of the package are inner ones.
 NAMESPACES = {
     *("activations", "audio", "browser", "callbacks", "constraints", "data", "fft", "fused"),
@@ -67,6 +72,34 @@ def test_functions_of_random_draw_what_the_longer_names_draw() -> None:
 def test_an_unknown_name_is_an_attribute_error(namespace: object) -> None:
     with pytest.raises(AttributeError, match="has no attribute 'nomal'"):
         namespace.nomal  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize("numpy_name, name", _NAMES.items())
+def test_renamed_functions_of_numpy(numpy_name: str, name: str) -> None:
+    assert any(hasattr(owner, numpy_name) for owner in NUMPY)
+    assert attrgetter(name)(wt) is not None
+    with pytest.raises(AttributeError, match=f"no attribute '{numpy_name}'; use wt.{name}$"):
+        getattr(wt.random if numpy_name == "random" else wt, numpy_name)
+
+
+@pytest.mark.parametrize(
+    "owner, name, text",
+    [
+        (wt, "median", "module 'webtensor' has no attribute 'median'; use wt.keras.ops.median"),
+        (wt, "meen", "module 'webtensor' has no attribute 'meen'"),
+        (wt, "__wrapped__", "module 'webtensor' has no attribute '__wrapped__'"),
+        (wt.linalg, "norm", "module 'webtensor.ops.linalg' has no attribute 'norm'; use wt.keras"),
+        (wt.random, "randn", "module 'webtensor.random' has no attribute 'randn'; use wt.random."),
+        (wt.tensor(1), "copy", "'Tensor' object has no attribute 'copy'; use wt.clone"),
+        (wt.tensor(1), "median", "'Tensor' object has no attribute 'median'"),
+        (wt.Variable(1.0), "ravel", "'Tensor' object has no attribute 'ravel'; use wt.flatten"),
+    ],
+)
+def test_unknown_attributes(owner: Any, name: str, text: str) -> None:
+    with pytest.raises(AttributeError) as raised:
+        getattr(owner, name)
+    assert str(raised.value).startswith(text)
+    assert raised.value.name == name  # by which Python suggests similar ones
 
 
 def test_array_copies_as_numpys_does() -> None:

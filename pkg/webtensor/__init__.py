@@ -4,6 +4,7 @@ The names here are the public API; import it as ``wt``.
 """
 
 import typing as _typing
+from functools import partial as _partial
 from importlib import import_module as _import_module
 from inspect import isfunction as _isfunction, ismodule as _ismodule
 from sys import modules as _modules
@@ -239,15 +240,21 @@ else:
         *("vision", "visor", "wasm", "webgl"),
     )
 
+    def _refuse(module: object, name: str) -> _typing.NoReturn:
+        from webtensor.numpy_names import missing_attribute
+
+        raise missing_attribute(module, name)
+
     def __getattr__(name: str) -> object:
         if name in _HOMES:
             value = getattr(_import_module(f"webtensor.{_HOMES[name]}"), name)
         elif name in _MODULES:
             value = _import_module(f"webtensor.{name}")
         else:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            _refuse(_modules[__name__], name)
         if name in _NAMESPACES:
-            vars(value).update(_explained_functions(value))
+            refuse = _partial(_refuse, value)
+            vars(value).update(_explained_functions(value), __getattr__=refuse)
         elif _isfunction(value) and _HOMES[name] not in _WITHOUT_OPS:
             value = _explained(value)
         globals()[name] = value

@@ -51,7 +51,8 @@ def lazy_contents(
         elif name in namespaces:
             value = import_module(f"{package}.{name}")
         else:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            text = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(text, name=name, obj=sys.modules[package])
         setattr(sys.modules[package], name, value)
         return value
 
@@ -71,7 +72,9 @@ def lazy_aliases(
 
     def load(name: str) -> Any:
         if name not in names:
-            raise AttributeError(f"module {namespace!r} has no attribute {name!r}")
+            from webtensor.numpy_names import missing_attribute
+
+            raise missing_attribute(sys.modules[namespace], name)
         value: object = attrgetter(names[name])(sys.modules[package])
         setattr(sys.modules[namespace], name, value)
         return value

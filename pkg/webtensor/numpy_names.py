@@ -1,0 +1,46 @@
+"""Errors about names that NumPy has and webtensor has not: they say what to write instead."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from webtensor.lazy_contents import contents
+
+__all__ = ["missing_attribute"]
+
+#: Our names, by NumPy's, of functions and of methods.
+_NAMES = {
+    numpy_name: name
+    for name, numpy_names in contents(
+        """
+        Tensor: ndarray
+        abs: absolute fabs acos: arccos acosh: arccosh asin: arcsin asinh: arcsinh
+        atan: arctan atan2: arctan2 atanh: arctanh bitwise_invert: invert
+        bitwise_left_shift: left_shift bitwise_right_shift: right_shift clone: copy
+        concat: concatenate conj: conjugate divide: true_divide fft.fftn: fft2 flatten: ravel
+        keras.random.shuffle: permutation shuffle linalg.cross: cross linalg.diagonal: diagonal
+        linalg.outer: outer linalg.trace: trace max: amax min: amin pow: power float_power
+        random.normal: randn random.randint: integers random.uniform: random random_sample
+        remainder: mod round: around rint trunc: fix
+        """
+    ).items()
+    for numpy_name in numpy_names
+}
+
+
+def missing_attribute(owner: Any, name: str) -> AttributeError:
+    """Return the error that a module or a tensor has no such attribute."""
+    is_module = isinstance(owner, ModuleType)
+    kind = f"module {owner.__name__!r}" if is_module else f"{type(owner).__name__!r} object"
+    text = f"{kind} has no attribute {name!r}"
+    if name in _NAMES:
+        text += f"; use wt.{_NAMES[name]}"
+    elif (
+        is_module
+        and not name.startswith("_")
+        and name in import_module("webtensor.keras.ops").__all__
+    ):
+        text += f"; use wt.keras.ops.{name}"
+    return AttributeError(text, name=name, obj=owner)
