@@ -258,18 +258,7 @@ def floor(x: TensorLike) -> Tensor:
     c_int="x",
 )
 def round(x: TensorLike) -> Tensor:
-    """Nearest integer; halves go to the even one.
-
-    The result has the shape of ``x`` and its dtype, or int32 for bool.
-
-    Raises:
-        TypeError: ``x`` has dtype string.
-
-    Example:
-        >>> import webtensor as wt
-        >>> wt.round([0.5, 1.5, -2.7]).tolist()
-        [0.0, 2.0, -3.0]
-    """
+    """Nearest integer; halves go to the even one. ``wt.round`` rounds to decimals, too."""
 
 
 @unary(
