@@ -219,6 +219,12 @@ def test_limits_of_every_dtype(name: str) -> None:
         assert wt.zeros(2, dtype=ours.dtype).dtype is getattr(wt, theirs.dtype.name)
 
 
+@pytest.mark.parametrize("name", ALL_DTYPES)
+def test_dtypes_have_the_kinds_of_numpy(name: str) -> None:
+    assert getattr(wt, name).kind == np.dtype(name).kind
+    assert wt.tensor("a").dtype.kind == "T"
+
+
 @pytest.mark.parametrize("axis", [2, -3])
 def test_an_axis_that_cannot_be_inserted_is_an_index_error(axis: int) -> None:
     for kind in (IndexError, ValueError):

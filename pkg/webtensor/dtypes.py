@@ -70,6 +70,11 @@ class DType(str):
         """The plain name, as in NumPy."""
         return str(self)
 
+    @property
+    def kind(self) -> str:
+        """NumPy's letter for the kind of elements: b, i, u, f, c, or T for text."""
+        return "T" if self == "string" else self[0]
+
 
 class UnsupportedDType(DType):
     """A dtype of the array API standard that no tensor has.

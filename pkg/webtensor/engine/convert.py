@@ -215,7 +215,7 @@ def _infer_dtype(name: str, values: Sequence[Any]) -> DType:
 
 def _closest_dtype(dtype: Any) -> DType:
     kind = getattr(dtype, "kind", None)
-    if kind is None:
+    if kind is None or isinstance(dtype, DType):
         return as_dtype(dtype)
     return {"b": bool_, "i": int32, "u": int32, "c": complex64}.get(kind, float32)
 
