@@ -15,11 +15,12 @@ _NAMES = {
     numpy_name: name
     for name, numpy_names in contents(
         """
-        Tensor: ndarray
-        abs: absolute fabs acos: arccos acosh: arccosh asin: arcsin asinh: arcsinh
-        atan: arctan atan2: arctan2 atanh: arctanh bitwise_invert: invert
-        bitwise_left_shift: left_shift bitwise_right_shift: right_shift clone: copy
-        concat: concatenate conj: conjugate divide: true_divide fft.fftn: fft2 flatten: ravel
+        Tensor: ndarray abs: absolute fabs acos: arccos acosh: arccosh
+        asarray: asanyarray ascontiguousarray asin: arcsin asinh: arcsinh atan2: arctan2
+        atan: arctan atanh: arctanh bitwise_invert: invert bitwise_left_shift: left_shift
+        bitwise_right_shift: right_shift clone: copy concat: concatenate conj: conjugate
+        divide: true_divide fft.fftn: fft2 flatten: ravel isdtype: issubdtype
+        keras.ops.deg2rad: radians keras.ops.rad2deg: degrees keras.ops.swapaxes: swapaxes
         keras.random.shuffle: permutation shuffle linalg.cross: cross linalg.diagonal: diagonal
         linalg.outer: outer linalg.trace: trace max: amax min: amin pow: power float_power
         random.normal: randn random.randint: integers random.uniform: random random_sample
