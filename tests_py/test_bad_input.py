@@ -461,7 +461,7 @@ ERRORS: dict[str, Row] = {
     "the truth of several elements": (
         lambda: bool(X),
         TypeError,
-        r"bool: wanted a tensor of rank 0, but its shape is \(2, 3\)",
+        r"bool: wanted a tensor of rank 0, but its shape is \(2, 3\); use wt.any or wt.all$",
     ),
     "the number of several elements": (
         lambda: float(X),

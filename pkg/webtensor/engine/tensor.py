@@ -342,7 +342,10 @@ class Tensor(Operators):
         return 1, 0
 
     def __bool__(self) -> bool:
-        return bool(self.item() if self.size == 1 else self._scalar("bool"))
+        if self.size != 1:
+            wanted = f"wanted a tensor of rank 0, but its shape is {self.shape}"
+            raise TypeError(f"bool: {wanted}; use wt.any or wt.all")
+        return bool(self.item())
 
     def __int__(self) -> int:
         return int(self._scalar("int"))
