@@ -404,8 +404,12 @@ def ternary(
         name = row.name
 
         @wraps(function)
-        def apply(condition: Any, x: Any, y: Any) -> Tensor:
+        def apply(condition: Any, x: Any = None, y: Any = None) -> Any:
             try:
+                if x is None and y is None:
+                    from webtensor.ops.dynamic import nonzero
+
+                    return nonzero(condition)
                 condition = cast_to(as_operand(name, condition), bool_)
                 x, y = as_operands(name, x, y)
                 dtype = promote(x.dtype, y.dtype)

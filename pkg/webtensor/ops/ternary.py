@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 from webtensor.ops.elementwise import ternary
 
@@ -10,6 +10,14 @@ if TYPE_CHECKING:
     from webtensor.engine import Tensor, TensorLike
 
 __all__ = ["where"]
+
+
+@overload
+def where(condition: TensorLike) -> tuple[Tensor, ...]: ...
+
+
+@overload
+def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor: ...
 
 
 @ternary(
@@ -22,8 +30,10 @@ __all__ = ["where"]
         lambda dy, out, condition, x, y: dy.where(condition.logical_not(), 0.0),
     ),
 )
-def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
+def where(condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None) -> Any:
     """``x`` where the condition holds, else ``y``; the three broadcast together.
+
+    Without ``x`` and ``y``, the indices of the elements where it holds, as from ``nonzero``.
 
     The result is float32, int32, complex64, bool or string, whichever can represent both.
 
