@@ -195,6 +195,7 @@ def _movement_cases(x: Any) -> list[Case]:
     return [
         *cases,
         Case("concat", ([x, floats((2, 4))], 0), np.concatenate),
+        Case("concat", ([complexes((3, 0))] * 2, 1), np.concatenate),
         Case("stack", ([x, complexes((3, 4), seed=1)], 1), np.stack),
         Case("astype", (ints((3,)), "complex64"), lambda x, _: x.astype(np.complex128)),
     ]

@@ -226,6 +226,8 @@ def _fourier_cases() -> list[Case]:
         Case("fft.fft", (floats((6,)),), _fft, TRANSFORM),
         Case("fft.fft", (ints((6,)),), _fft, TRANSFORM),
         Case("fft.fft", (complexes((0, 4)),), lambda x: x),
+        Case("fft.fft", (complexes((2, 0)),), np.fft.fft, EXACT, {"n": 5}),
+        Case("fft.irfft", (complexes((2, 0)),), lambda x, n: np.zeros((2, n)), EXACT, {"n": 5}),
         Case("fft.rfft", (floats((0, 4)),), lambda x: np.zeros((0, 3), complex)),
         Case("fft.fftn", (complexes((2, 3)),), lambda x, axes: x, kwargs={"axes": []}),
     ]

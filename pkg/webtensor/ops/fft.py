@@ -68,7 +68,7 @@ def _last(name: str, x: Tensor, axis: int, n: int | None) -> tuple[Tensor, int]:
     """Move an axis to the end; also return the size of the transform along it."""
     axis_index = normalize_axis(name, axis, len(x.shape))
     length = x.shape[axis_index] if n is None else as_positive_integer(name, "n", n)
-    if x.shape[axis_index] == 0 or length == 0:
+    if length == 0:
         raise ValueError(f"{name}: axis {axis} of shape {x.shape} has no elements")
     return moveaxis(x, axis_index, -1), length
 

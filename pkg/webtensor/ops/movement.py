@@ -550,7 +550,7 @@ def concat(tensors: Sequence[TensorLike], axis: int | None = 0) -> Tensor:
     if len(nonempty) == 1:
         return clone(nonempty[0])
     if operands[0].dtype is complex64:
-        return from_pairs(concat([as_pairs(operand) for operand in nonempty], axis))
+        return from_pairs(concat([as_pairs(operand) for operand in nonempty or operands], axis))
     outer, _, inner = axis_group(shape, axis, axis)
     row_sizes = tuple(operand.shape[axis] * inner for operand in nonempty)
     if operands[0].dtype is string_:
