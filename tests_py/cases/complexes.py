@@ -170,6 +170,7 @@ def _complex_cases() -> list[Case]:
         ),
         Case("sum", (x, 0), np.sum, summed(lambda x, axis: np.abs(x).sum(axis), 3)),
         Case("prod", (complexes((5, 3)), 0), np.prod, COMPLEX_MATH),
+        *(Case("prod", (complexes((2, 3, 0)), axes), np.prod) for axes in ((0, 1), (1, 2), 2, 0)),
         Case("mean", (x,), np.mean, summed(lambda x: np.abs(x).sum(), 12)),
     ]
     return cases + _movement_cases(x)

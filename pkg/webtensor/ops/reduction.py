@@ -136,6 +136,8 @@ def _reduce_complex(primitive: Primitive, x: Tensor, axis: Axis, keepdims: bool)
         for index, size in enumerate(x.shape)
         if keepdims or index not in axes
     )
+    if x.size == 0:
+        return full(result_shape, 1, x.dtype)
     order = (*axes, *(index for index in range(len(x.shape)) if index not in axes))
     factors = x.permute_dims(order).reshape(
         (-1, *(x.shape[dimension] for dimension in order[len(axes) :]))
@@ -146,7 +148,7 @@ def _reduce_complex(primitive: Primitive, x: Tensor, axis: Axis, keepdims: bool)
         factors = factors[:half] * factors[half : 2 * half]
         if odd.shape[0]:
             factors = concat([factors[:-1], factors[-1:] * odd])
-    return factors.reshape(result_shape) if factors.shape[0] else full(result_shape, 1, x.dtype)
+    return reshape(factors, result_shape)
 
 
 def _adjacent(axes: Sequence[int]) -> list[tuple[int, int]]:
