@@ -202,6 +202,12 @@ ATTRIBUTES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "too many bits": ("FakeQuantWithMinMaxArgs", "x", {"num_bits": 1 << 40}),
     "no range": ("FakeQuantWithMinMaxArgs", "x", {"min": 1.0, "max": 1.0}),
     "group that is no pattern": ("StaticRegexReplace", "text", {"pattern": "(", "rewrite": ""}),
+    "pattern that would take years": (
+        "StaticRegexReplace", "text", {"pattern": "(a+)+b", "rewrite": ""}
+    ),
+    "pattern that whole texts would take years to match": (
+        "StaticRegexFullMatch", "text", {"pattern": "(a|a)*b"}
+    ),
     "pattern that is missing": ("StaticRegexReplace", "text", {"rewrite": ""}),
     "buckets that are none": ("StringToHashBucketFast", "text", {"num_buckets": 0}),
     "buckets that are a text": ("StringToHashBucketFast", "text", {"num_buckets": "b"}),

@@ -203,6 +203,41 @@ def test_vocabulary_of_this_computer_is_not_read(tmp_path: Path):
     refused(configured(change), "the name of a file, '.*secret', which is not read")
 
 
+def with_patterns_of_dtypes() -> Any:
+    policies = ours.dtype_policies.DTypePolicyMap("float32", {"pattern": ours.DTypePolicy()})
+    return ours.Sequential([ours.Input((2,)), ours.layers.Dense(3, name="a" * 40, dtype=policies)])
+
+
+def with_patterns_of_layers(optimizer: Any) -> Any:
+    model = ours.Sequential([ours.Input((2,)), ours.layers.Dense(3, name="a" * 40)])
+    model.compile(optimizer, "mse")
+    optimizer.build(model.trainable_variables)
+    return model
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        with_patterns_of_dtypes,
+        lambda: with_patterns_of_layers(ours.optimizers.Muon(exclude_layers=["pattern"])),
+        lambda: with_patterns_of_layers(
+            ours.optimizers.MultiOptimizer(
+                ours.optimizers.OptimizerMap(
+                    ours.optimizers.SGD(), {"pattern": ours.optimizers.SGD()}
+                )
+            )
+        ),
+    ],
+    ids=["dtypes", "Muon", "MultiOptimizer"],
+)
+def test_pattern_that_would_take_years(model: Callable[[], Any]):
+    parts = members(model())
+    assert ours.saving.load_model(zipped(parts)).layers[-1].name == "a" * 40
+    assert parts["config.json"].count(b'"pattern"') == 1
+    parts["config.json"] = parts["config.json"].replace(b'"pattern"', b'"(a+)+b"')
+    refused(zipped(parts), r"config\.json: the pattern '\(a\+\)\+b' could take too long")
+
+
 def test_configuration_nested_too_deeply():
     def deepen(config: Any) -> None:
         inner: Any = dense(config)

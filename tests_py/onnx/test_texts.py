@@ -54,6 +54,7 @@ CASES = {
     "split at a delimiter": case("StringSplit", SENTENCES, "yy", delimiter=" "),
     "split once": case("StringSplit", SENTENCES[:4].reshape(2, 2), "yy", maxsplit=1),
     "split into nothing": case("StringSplit", SENTENCES[2:3], "yy"),
+    "matches of classes": case("RegexFullMatch", SENTENCES, pattern="[[:alpha:][:space:]]*"),
     "matches": case("RegexFullMatch", SENTENCES, pattern="a +b+|é.*"),
     "text of numbers": case("Cast", VALUES, to=8),
     "text of integers": case("Cast", np.array([1, -5]), to=8),
@@ -88,6 +89,9 @@ def test_texts_become_what_onnx_runtime_makes_of_them(backend: str, name: str) -
         (normal(DAYS, case_change_action="TITLE"), "TITLE"),
         (case("Cast", DAYS, to=1), "Mon"),
         (case("RegexFullMatch", DAYS, pattern="[a-"), "malformed"),
+        (case("RegexFullMatch", DAYS, pattern="(a+)+b"), "take too long"),
+        (tokens(tokenexp="(a+)+b"), "take too long"),
+        (tokens(separators=[" ", "(a|a)*b"]), "take too long"),
     ],
 )
 def test_texts_without_sense_are_refused(broken: Case, reason: str) -> None:

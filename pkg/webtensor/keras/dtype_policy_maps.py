@@ -125,6 +125,11 @@ class DTypePolicyMap(DTypePolicy, MutableMapping[str, DTypePolicy]):
         policy_map = config.get("policy_map") or {}
         if not isinstance(policy_map, Mapping):
             raise TypeError(f"DTypePolicyMap: policy_map must be a dict, but got {policy_map!r}")
+        if policy_map:
+            from webtensor.formats.regular_expressions import compile_pattern  # few models have any
+
+            for pattern in policy_map:
+                compile_pattern(pattern)
         policies = {key: deserialize(policy) for key, policy in policy_map.items()}
         return cls(config.get("default_policy"), policies)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
+from webtensor.formats.regular_expressions import compile_re2
 from webtensor.graph.operations.arguments import attribute, boolean, dtype_name, integers, text
 from webtensor.graph.operations.rows import Row, Tensors
 from webtensor.ops.fingerprint import strong_hashes
@@ -17,31 +18,6 @@ from webtensor.ops.string import parts_of_rows
 from webtensor.ops.string_elements import text_tensor, texts_of
 
 __all__ = ["ONLY_HERE", "ROWS"]
-
-#: The classes of POSIX in patterns, as Python has them.
-_CLASSES = {
-    "alnum": "a-zA-Z0-9",
-    "alpha": "a-zA-Z",
-    "digit": "0-9",
-    "lower": "a-z",
-    "punct": r"!-/:-@\[-`{-~",
-    "space": r"\s",
-    "upper": "A-Z",
-}
-
-
-def pattern_of(value: str | bytes) -> str:
-    r"""Return a pattern of RE2 as one of Python; ``\d``, ``\s`` and ``\w`` are of ASCII.
-
-    Example:
-        >>> pattern_of("(?i)[[:digit:]_]+")
-        '(?ai)[0-9_]+'
-    """
-    pattern = value.decode("utf-8") if isinstance(value, bytes) else value
-    flags = re.match(r"\(\?([ims]+)\)", pattern)
-    rest = pattern[flags.end() :] if flags else pattern
-    rest = re.sub(r"\[:(\w+):\]", lambda match: _CLASSES.get(match[1], match[0]), rest)
-    return f"(?a{flags[1] if flags else ''}){rest}"
 
 
 def split_at_characters(input: Tensor, delimiter: Tensor, skip_empty: bool) -> tuple[Tensor, ...]:
@@ -188,7 +164,7 @@ def strings_of_codes(points: Tensor, splits: Tensor) -> Tensor:
     return text_tensor(texts, (len(texts),))
 
 
-_PATTERN = attribute("pattern", convert=pattern_of)
+_PATTERN = attribute("pattern", convert=lambda value: compile_re2(value).pattern)
 _UNIT = text("unit", "BYTE")
 
 ROWS = {

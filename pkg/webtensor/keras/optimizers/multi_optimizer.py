@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequen
 from typing import Any, NoReturn, Self
 
 from webtensor.engine import Tensor, Variable
+from webtensor.formats.regular_expressions import compile_pattern
 from webtensor.keras.arguments import Configurable
 from webtensor.keras.optimizers.base import Optimizer
 from webtensor.keras.optimizers.loss_scale import LossScaleOptimizer
@@ -88,12 +89,15 @@ class OptimizerMap(Configurable, MutableMapping[str, Optimizer]):
     @classmethod
     def from_config(cls, config: Config, custom_objects: dict[str, Any] | None = None) -> Self:
         """Make a map from a configuration that ``get_config`` returned."""
-        return cls(
+        optimizers = cls(
             **{
                 name: deserialize_keras_object(value, custom_objects)
                 for name, value in config.items()
             }
         )
+        for pattern in optimizers:
+            compile_pattern(pattern)
+        return optimizers
 
 
 def _check_inner_optimizer(optimizer: object, owner: str) -> None:

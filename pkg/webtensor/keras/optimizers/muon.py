@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any
+from typing import Any, Self
 
 from webtensor.engine import Tensor, Variable
+from webtensor.formats.regular_expressions import compile_pattern
 from webtensor.keras.optimizers.adam import update_by_adam
 from webtensor.keras.optimizers.base import LearningRateLike, Optimizer
 from webtensor.keras.types import Config
@@ -87,6 +88,12 @@ class Muon(Optimizer):
         for name in ("exclude_embeddings", "adam_weight_decay", "rms_rate"):
             config[name] = config.pop(name)
         return config
+
+    @classmethod
+    def from_config(cls, config: Config, custom_objects: dict[str, Any] | None = None) -> Self:
+        for pattern in config.get("exclude_layers") or ():
+            compile_pattern(pattern)
+        return super().from_config(config, custom_objects)
 
     def _add_variables(self, variables: Sequence[Variable]) -> None:
         super()._add_variables(variables)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from inspect import Parameter, signature
 from itertools import compress
-from typing import Any
+from typing import Any, TypeAlias
 
 from webtensor import ops
 from webtensor.engine import Tensor
@@ -26,18 +26,19 @@ _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 #: An attribute of the first version of operators, which says how memory may be reused.
 _MEMORY_REUSE = "consumed_inputs"
 
+_Convert: TypeAlias = Callable[[Any], Any]
+
 
 class Operator(Row):
     """A row that computes the nodes of an operator.
 
     Args:
         function: it takes the inputs and attributes of nodes.
-        converted: by the name of a parameter, what makes its argument of a tensor.
+        converted: by the name of a parameter, what makes its argument of a tensor, or of the
+            attribute where it is keyword-only.
     """
 
-    def __init__(
-        self, function: Callable[..., Any] | str, **converted: Callable[[Tensor], Any]
-    ) -> None:
+    def __init__(self, function: Callable[..., Any] | str, **converted: _Convert) -> None:
         super().__init__(function)
         self._converted = converted
         self._ignored = frozenset({_MEMORY_REUSE})
@@ -74,11 +75,13 @@ class Operator(Row):
                 arguments.add(convert(constants[index]))
             else:
                 arguments.add_input(index, convert)
-        keywords = {
-            parameter.name: _argument(parameter, attributes, "attribute")
-            for parameter in parameters
-            if parameter.kind == Parameter.KEYWORD_ONLY
-        }
+        keywords = {}
+        for parameter in parameters:
+            if parameter.kind == Parameter.KEYWORD_ONLY:
+                convert = self._converted.get(parameter.name)
+                if convert is not None and parameter.name in attributes:
+                    attributes[parameter.name] = convert(attributes[parameter.name])
+                keywords[parameter.name] = _argument(parameter, attributes, "attribute")
         _check(node, parameters, attributes)
         return arguments.bound_to(partial(function, **keywords) if keywords else function)
 

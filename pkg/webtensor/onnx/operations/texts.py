@@ -11,6 +11,7 @@ from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
+from webtensor.formats.regular_expressions import compile_re2
 from webtensor.graph.operations import Row
 from webtensor.onnx.operations.operators import Operator, numbers
 from webtensor.onnx.operations.shapes import host_shape
@@ -35,12 +36,11 @@ def _padded(rows: Sequence[Sequence[str]], shape: Sequence[int], padding: str) -
     return _tensor(texts, result_shape)
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Return a regular expression whose classes are those of ASCII, as in ONNX."""
-    try:
-        return re.compile(pattern, re.ASCII)
-    except re.error as error:
-        raise ValueError(f"the pattern {pattern!r:.200} is malformed: {error}") from None
+def _separator(patterns: Sequence[str]) -> re.Pattern[str] | None:
+    """Return what matches each of Tokenizer's separators; an empty one is between letters."""
+    if [*patterns] == [""]:
+        return re.compile("(?s)(?<=.)(?=.)")
+    return compile_re2("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None
 
 
 def cast_texts(x: Tensor, dtype: str) -> Tensor:
@@ -94,10 +94,9 @@ def split(x: Tensor, *, delimiter: str = "", maxsplit: int = -1) -> tuple[Tensor
     return _padded(rows, x.shape, ""), counts
 
 
-def matches(x: Tensor, *, pattern: str) -> Tensor:
+def matches(x: Tensor, *, pattern: re.Pattern[str]) -> Tensor:
     """Whether a regular expression describes each whole text."""
-    expression = _compiled(pattern)
-    results = [expression.fullmatch(text) is not None for text in numbers(x)]
+    results = [pattern.fullmatch(text) is not None for text in numbers(x)]
     return ops.tensor(results, dtype="bool", shape=x.shape)
 
 
@@ -107,20 +106,16 @@ def tokens(
     mark: int,
     mincharnum: int,
     pad_value: str,
-    separators: Sequence[str] = (),
-    tokenexp: str = "",
+    separators: re.Pattern[str] | None = None,
+    tokenexp: re.Pattern[str] = re.compile(""),
 ) -> Tensor:
     """Return the words of texts: what an expression matches, or what lies between separators."""
-    if [*separators] == [""]:
-        separators, tokenexp = (), "(?s:.)"
-    pattern = "|".join(f"(?:{separator})" for separator in separators) or tokenexp
-    expression = _compiled(pattern)
     rows = []
     for text in numbers(x):
         if separators:
-            words = expression.sub("\0", text).split("\0")
+            words = separators.sub("\0", text).split("\0")
         else:
-            words = [match[0] for match in expression.finditer(text)]
+            words = [match[0] for match in tokenexp.finditer(text)]
         rows.append([word for word in words if len(word) >= mincharnum])
     if mark and any(rows):
         rows = [[_START, *row, _END] for row in rows]
@@ -174,10 +169,12 @@ def _grams(pool: list[Any], starts: list[int]) -> list[tuple[Any, ...]]:
 
 
 ROWS: dict[str, Row] = {
-    "RegexFullMatch-1": Operator(matches),
+    "RegexFullMatch-1": Operator(matches, pattern=compile_re2),
     "StringConcat-1": Operator(joined),
     "StringNormalizer-1": Operator(normalized).ignoring("locale").dynamic(),
     "StringSplit-1": Operator(split).dynamic(),
     "TfIdfVectorizer-1": Operator(gram_frequencies, x=lambda value: value),
-    "com.microsoft.Tokenizer-1": Operator(tokens).dynamic(),
+    "com.microsoft.Tokenizer-1": Operator(
+        tokens, separators=_separator, tokenexp=compile_re2
+    ).dynamic(),
 }
