@@ -8,6 +8,7 @@ the input of its NextIteration is the next value of, and an Exit becomes a resul
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from webtensor.errors import ModelFormatError
@@ -48,23 +49,27 @@ def without_frames(nodes: Nodes, where: str) -> tuple[Nodes, dict[Reference, Ref
     if not any(node.op == "Enter" for node in nodes.values()):
         return nodes, {}
     paths = _paths(nodes, where)
-    nodes = dict(nodes)
+    inside: dict[_Path, dict[str, Node]] = {(): {}}
+    exits: dict[_Path, list[str]] = {}
+    for name, node in nodes.items():
+        inside.setdefault(paths[name], {})[name] = node
+        if node.op == "Exit" and node.inputs and node.inputs[0].node in paths:
+            exits.setdefault(paths[node.inputs[0].node], []).append(name)
     renamed: dict[Reference, Reference] = {}
-    for path in sorted({path for path in paths.values() if path}, key=len, reverse=True):
-        loop, exits = _loop(path, nodes, paths, where)
-        inside = [name for name, other in paths.items() if other == path and name in nodes]
-        for name in inside:
-            del nodes[name]
-        nodes[loop.name] = loop
-        paths[loop.name] = path[:-1]
-        for index, name in enumerate(exits):
-            renamed[Reference(name)] = Reference(loop.name, index)
-            del nodes[name]
-        nodes = {name: _renamed(node, renamed) for name, node in nodes.items()}
-    return nodes, renamed
+    for path in sorted(filter(None, inside), key=len, reverse=True):
+        names = exits.get(path, [])
+        results = [_renamed(inside[paths[name]].pop(name), renamed) for name in names]
+        loop = _loop(path, _all_renamed(inside[path], renamed), results, where)
+        inside[path[:-1]][loop.name] = loop
+        renamed |= {Reference(name): Reference(loop.name, at) for at, name in enumerate(names)}
+    return _all_renamed(inside[()], renamed), renamed
 
 
-def _renamed(node: Node, renamed: dict[Reference, Reference]) -> Node:
+def _all_renamed(nodes: Nodes, renamed: Mapping[Reference, Reference]) -> Nodes:
+    return {name: _renamed(node, renamed) for name, node in nodes.items()}
+
+
+def _renamed(node: Node, renamed: Mapping[Reference, Reference]) -> Node:
     inputs = tuple(renamed.get(reference, reference) for reference in node.inputs)
     controls = tuple(renamed.get(Reference(name), (name,))[0] for name in node.controls)
     if (inputs, controls) == (node.inputs, node.controls):
@@ -119,14 +124,8 @@ def _path(node: Node, paths: dict[str, _Path], where: str) -> _Path:
     return path
 
 
-def _loop(path: _Path, nodes: Nodes, paths: dict[str, _Path], where: str) -> tuple[Node, list[str]]:
-    """Return the node for the loop of a frame, and the names of its Exit nodes."""
-    inside = {name: node for name, node in nodes.items() if paths[name] == path}
-    exits = [
-        node.name
-        for node in nodes.values()
-        if node.op == "Exit" and node.inputs and node.inputs[0].node in inside
-    ]
+def _loop(path: _Path, inside: Nodes, exits: Sequence[Node], where: str) -> Node:
+    """Return the node for the loop of a frame, of the nodes inside it and its Exit nodes."""
     merges = [
         node
         for node in inside.values()
@@ -142,13 +141,13 @@ def _loop(path: _Path, nodes: Nodes, paths: dict[str, _Path], where: str) -> tup
             raise ModelFormatError(f"{label} does not merge an Enter with a NextIteration")
         first.append(_only_input(inside[entries[0].node], where))
         following.append(_only_input(inside[others[0].node], where))
-    results = [_only_input(nodes[name], where) for name in exits]
+    results = [_only_input(node, where) for node in exits]
+    carried = {Reference(merge.name): None for merge in merges}  # in order
     body = {
         name: node._replace(controls=tuple(name for name in node.controls if name in inside))
         for name, node in inside.items()
-        if node.op not in ("Enter", "NextIteration") and node not in merges
+        if node.op not in ("Enter", "NextIteration") and Reference(name) not in carried
     }
-    carried = [Reference(merge.name) for merge in merges]
     invariants = {
         Reference(node.name): _only_input(node, where)
         for node in inside.values()
@@ -161,7 +160,7 @@ def _loop(path: _Path, nodes: Nodes, paths: dict[str, _Path], where: str) -> tup
         if reference.node not in inside
     }
     operands = {**invariants, **captured}
-    node = Node(
+    return Node(
         "/".join(path) + "/loop",
         LOOP,
         (*first, *operands.values()),
@@ -172,7 +171,6 @@ def _loop(path: _Path, nodes: Nodes, paths: dict[str, _Path], where: str) -> tup
             )
         },
     )
-    return node, exits
 
 
 def _op(nodes: Nodes, reference: Reference) -> str:
