@@ -770,6 +770,61 @@ def test_constants_beyond_the_limit_are_computed_later(monkeypatch: pytest.Monke
     assert model.predict(wt.tensor([2.0])).numpy().min() == 3.0
 
 
+def test_nodes_that_share_a_constant_share_its_memory() -> None:
+    """A filter of 4 MiB, and a constant of 4 MiB in a function, of ten nodes each."""
+    constants = [constant("filter", np.ones((1 << 10, 1 << 10, 1, 1)))]
+    large = constant("large", np.ones(1 << 20))
+    body = [
+        helper.make_node("Constant", [], ["large"], value=large),
+        helper.make_node("Mul", ["x", "large"], ["product"]),
+        helper.make_node("ReduceMax", ["product"], ["y"], keepdims=0),
+    ]
+    function = helper.make_function(
+        "own", "Scaled", ["x"], ["y"], body, [helper.make_opsetid("", 17)]
+    )
+    nodes = [
+        *(helper.make_node("Conv", ["x", "filter"], [f"conv{index}"]) for index in range(10)),
+        *(
+            helper.make_node("Scaled", ["x"], [f"scaled{index}"], domain="own")
+            for index in range(10)
+        ),
+        helper.make_node(
+            "Sum", [f"{name}{index}" for name in ("conv", "scaled") for index in range(10)], ["y"]
+        ),
+    ]
+    model = model_of(
+        nodes, [value("x", [1, 1 << 10, 1, 1])], [value("y")], constants, functions=[function]
+    )
+    before = wt.memory()["num_bytes"]
+    loaded = wt.load_onnx(bytes_of(model))
+    assert wt.memory()["num_bytes"] - before <= 3 * (4 << 20)
+    del loaded
+
+
+def test_sparse_constants_that_claim_to_be_large_are_refused_before_memory_is_taken() -> None:
+    def sparse(name: str) -> Any:
+        values, indices = constant(name, [1.0]), constant("", [0], np.int64)
+        return helper.make_sparse_tensor(values, indices, [1 << 25])
+
+    names = [f"sparse{index}" for index in range(9)]
+    model = model_of([helper.make_node("Sum", names, ["y"])], [], [value("y")])
+    model.graph.sparse_initializer.extend(map(sparse, names))
+    with pytest.raises(wt.ModelFormatError, match="'sparse7' would become .* bytes"):
+        wt.load_onnx(bytes_of(model))
+
+
+def test_external_tensors_of_the_same_bytes_are_refused_where_they_become_too_many() -> None:
+    names = [f"constant{index}" for index in range(70)]
+    model = model_of([helper.make_node("Sum", names, ["y"])], [], [value("y")])
+    for name in names:
+        tensor = model.graph.initializer.add(name=name, data_type=TensorProto.BOOL)
+        tensor.dims.append(1 << 23)
+        tensor.data_location = TensorProto.EXTERNAL
+        tensor.external_data.add(key="location", value="weights.bin")
+    with pytest.raises(wt.ModelFormatError, match="would become .* bytes"):
+        wt.load_onnx(bytes_of(model), files={"weights.bin": bytes(1 << 23)})
+
+
 def test_functions_that_call_themselves() -> None:
     function = helper.make_function(
         "own",

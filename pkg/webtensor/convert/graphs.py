@@ -18,6 +18,7 @@ from webtensor.formats.element_types import Buffer
 from webtensor.formats.graph_def import Argument, Graph, Signature
 from webtensor.graph.default_attributes import Defaults
 from webtensor.graph.nodes import Node, Nodes, Reference
+from webtensor.graph.unique_names import UniqueNames
 
 __all__ = ["FrozenFunction", "FrozenGraph", "GraphSource", "Scope"]
 
@@ -123,17 +124,11 @@ class FrozenGraph:
     initializer_signature: Signature | None = None
 
     def __post_init__(self) -> None:
-        #: How often each name was asked for.
-        self._names: dict[str, int] = {}
+        self._names = UniqueNames()
 
     def name(self, wanted: str) -> str:
         """Return a name that no node has yet, and that files may have."""
-        base = name = wanted.replace(":", "/")
-        while name in self._names:
-            self._names[base] += 1
-            name = f"{base}_{self._names[base]}"
-        self._names[name] = 0
-        return name
+        return self._names.new(wanted.replace(":", "/"))
 
     def add_constant(self, scope: Scope, name: str, value: Tensor) -> Reference:
         """Add a constant to a scope."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from webtensor.convert.sizes import Shape, Size, UnknownSizeError, Varying, product
 from webtensor.engine import Tensor
 from webtensor.formats.graph_def import AttributeValue, ElementType, NodeDef
+from webtensor.graph.unique_names import UniqueNames
 from webtensor.ops import tensor
 
 __all__ = ["NodeBuilder", "Value"]
@@ -61,7 +62,7 @@ class NodeBuilder:
         self.nodes: list[NodeDef] = []
         self.constants: dict[str, Tensor] = {}
         self.place = ""
-        self._names = dict.fromkeys(reserved, 0)
+        self._names = UniqueNames(reserved)
         #: A tensor and an axis for each size that varies; and the nodes that compute sizes.
         self._axes: dict[Varying, tuple[Value, int]] = {}
         self._sizes: dict[Varying, Value] = {}
@@ -127,12 +128,7 @@ class NodeBuilder:
         return value
 
     def _name(self, wanted: str) -> str:
-        base = name = wanted.replace(":", "/").lstrip("/^") or "node"
-        while name in self._names:
-            self._names[base] += 1
-            name = f"{base}_{self._names[base]}"
-        self._names[name] = 0
-        return name
+        return self._names.new(wanted.replace(":", "/").lstrip("/^") or "node")
 
     # -- sizes ---------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from webtensor.formats.element_types import Buffer
 from webtensor.formats.onnx import TensorType, read_onnx
 from webtensor.graph.blocks import Block, Reads, compute, finish
 from webtensor.graph.operations.arguments import dtype_name
+from webtensor.graph.unique_names import UniqueNames
 from webtensor.keras.models import Model
 from webtensor.keras.models.functional import operation_of
 from webtensor.keras.names import current_path
@@ -76,14 +77,11 @@ def source_of_keras(model: Model, label: str) -> GraphSource:
 def _names(symbols: Sequence[KerasTensor]) -> list[str]:
     """Return the names of the layers of tensors, with a number where one comes again."""
     layers = [operation_of(symbol).name for symbol in symbols]
-    names: list[str] = []
-    for layer in layers:
-        name, number = layer, 0
-        while name in names or (number and name in layers):
-            number += 1
-            name = f"{layer}_{number}"
-        names.append(name)
-    return names
+    names = UniqueNames(layers)
+    first = dict(zip(reversed(layers), reversed(range(len(layers))), strict=True))
+    return [
+        layer if first[layer] == index else names.new(layer) for index, layer in enumerate(layers)
+    ]
 
 
 # -- models of steps -----------------------------------------------------------------------------

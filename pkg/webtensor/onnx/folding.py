@@ -104,13 +104,18 @@ def with_folded_normalization(
     """
     uses = Counter([*fetches, *(source for node in nodes.values() for source in node.inputs)])
     results, values = dict(nodes), dict(constants)
+    elements = 0
     for node in nodes.values():
         if node.op != _NORMALIZATION:
             continue
         convolution = nodes[node.inputs[0].node]
         if convolution.op == _CONVOLUTION and uses[node.inputs[0]] == 1:
             inputs = convolution.inputs[:1]
-            for part, value in _parameters(node, convolution, constants).items():
+            parameters = _parameters(node, convolution, constants)
+            elements += sum(value.size for value in parameters.values())
+            if elements > _MAX_ELEMENTS:
+                break
+            for part, value in parameters.items():
                 inputs += (_add_constant(results, values, f"{node.name} {part}", value),)
             if len(inputs) > 1:
                 results[node.name] = convolution._replace(name=node.name, inputs=inputs)

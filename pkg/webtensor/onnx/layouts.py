@@ -16,6 +16,7 @@ from webtensor.engine import Tensor
 from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
 from webtensor.graph.operations import Row
 from webtensor.graph.ordering import ordered
+from webtensor.graph.unique_names import UniqueNames
 from webtensor.onnx.operations import elementwise, reductions
 from webtensor.onnx.operations.convolutions import convolved_last
 from webtensor.onnx.operations.normalization import (
@@ -90,9 +91,11 @@ class _Layouts:
         ranks: Mapping[Reference, int],
     ) -> None:
         self.nodes = dict(nodes)
+        self.names = UniqueNames(nodes)
         self.constants = dict(constants)
         self.ranks = ranks
         self.last: dict[Reference, Reference] = {}
+        self._rearranged: dict[tuple[str, Callable[[Tensor], Tensor]], Reference] = {}
 
     def add(self, node: Node) -> None:
         """Give a node its twin, if it can have one."""
@@ -126,10 +129,7 @@ class _Layouts:
 
     def name(self, name: str) -> str:
         """Return a name for a twin, which no node has."""
-        name += _LAST
-        while name in self.nodes:
-            name += "'"
-        return name
+        return self.names.new(name + _LAST)
 
     # -- tensors -------------------------------------------------------------------------------
 
@@ -155,6 +155,12 @@ class _Layouts:
         self.nodes[unique] = Node(unique, "Const", (), (), {})
         return Reference(unique)
 
+    def rearranged(self, name: str, change: Callable[[Tensor], Tensor]) -> Reference:
+        """Return a constant in another order; nodes that share a constant share this one, too."""
+        if (name, change) not in self._rearranged:
+            self._rearranged[name, change] = self.stored(name, change(self.constants[name]))
+        return self._rearranged[name, change]
+
     def operand(self, reference: Reference) -> Reference | None:
         """Return an operand that broadcasts to images with channels last, if there is one."""
         if reference == MISSING or self.is_image(reference):
@@ -165,8 +171,7 @@ class _Layouts:
                 return None
             if not value.shape:
                 return reference
-            image = ops.reshape(value, (*[1] * (4 - len(value.shape)), *value.shape))
-            return self.stored(reference.node, ops.permute_dims(image, _TO_LAST))
+            return self.rearranged(reference.node, _image)
         rank = self.ranks.get(reference)
         if rank == 0:
             return reference
@@ -186,6 +191,19 @@ class _Layouts:
     def new_integers(self, node: Node, values: Sequence[int]) -> Reference:
         value = ops.tensor(list(values), shape=(len(values),), dtype="int32")
         return self.stored(f"{node.name} integers", value)
+
+
+def _image(value: Tensor) -> Tensor:
+    image = ops.reshape(value, (*[1] * (4 - len(value.shape)), *value.shape))
+    return ops.permute_dims(image, _TO_LAST)
+
+
+def _filter(value: Tensor) -> Tensor:
+    return ops.permute_dims(value, (2, 3, 1, 0))
+
+
+def _sizes(value: Tensor) -> Tensor:
+    return ops.gather(value, ops.tensor(list(_TO_LAST), dtype="int32"))
 
 
 def _transpose(name: str, reference: Reference, order: Sequence[int]) -> Node:
@@ -210,7 +228,7 @@ def _convolution(layouts: _Layouts, node: Node) -> _Twin | None:
     filter = layouts.constant(node.inputs[1]) if len(node.inputs) > 1 else None
     if filter is None or len(filter.shape) != 4:
         return None
-    weights = layouts.stored(node.inputs[1].node, ops.permute_dims(filter, (2, 3, 1, 0)))
+    weights = layouts.rearranged(node.inputs[1].node, _filter)
     inputs = (layouts.twin(node.inputs[0]), weights, *node.inputs[2:])
     return _Twin(node._replace(op=f"Conv{_LAST}", inputs=inputs))
 
@@ -323,8 +341,7 @@ def _resizing(layouts: _Layouts, node: Node) -> _Twin | None:
         elif value is None:
             return None
         elif value.shape == (4,):
-            order = ops.tensor(list(_TO_LAST), dtype="int32")
-            inputs.append(layouts.stored(reference.node, ops.gather(value, order)))
+            inputs.append(layouts.rearranged(reference.node, _sizes))
         else:
             inputs.append(reference)
     attributes: dict[str, Any] = dict(node.attributes)

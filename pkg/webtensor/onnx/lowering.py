@@ -19,8 +19,9 @@ from webtensor.formats import onnx as format_
 from webtensor.formats.budgets import reading
 from webtensor.formats.element_types import Buffer
 from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
+from webtensor.graph.unique_names import UniqueNames
 from webtensor.onnx.operations import row_name
-from webtensor.onnx.stored_constants import constant_of, dense_of, listed
+from webtensor.onnx.stored_constants import StoredConstants
 
 __all__ = ["Body", "Lowered", "lowered"]
 
@@ -127,14 +128,14 @@ class _Lowering:
         self, model: format_.Model, where: str, files: Mapping[str, Buffer] | None
     ) -> None:
         self.where = where
-        self.files = files
+        self.stored = StoredConstants(where, files)
         self.constants: dict[str, Tensor] = {}
         self.unknown: set[str] = set()
         self.functions = {
             (function.domain, function.name, function.overload): function
             for function in model.functions
         }
-        self.names: set[str] = set()
+        self.names = UniqueNames()
 
     def check_operators(self) -> None:
         if self.unknown:
@@ -144,11 +145,7 @@ class _Lowering:
 
     def name(self, name: str) -> str:
         """Return a name that no node has."""
-        unique, count = name, 1
-        while unique in self.names:
-            count += 1
-            unique = f"{name}'{count}"
-        self.names.add(unique)
+        unique = self.names.new(name)
         if len(self.names) > _MAX_NODES:
             raise ModelFormatError(f"{self.where} would become more than {_MAX_NODES} nodes")
         return unique
@@ -170,15 +167,10 @@ class _Lowering:
                 scope.dtypes[value.name] = value.type.dtype
         for name, stored in graph.initializers.items():
             scope.dtypes[name] = stored.dtype
-            label = f"{self.where}: initializer {name!r:.200}"
-            scope.values[name] = self.constant(
-                scope, scope.prefix + name, constant_of(stored, label, self.files)
-            )
-        for name, sparse in graph.sparse_initializers.items():
-            label = f"{self.where}: sparse initializer {name!r:.200}"
-            scope.values[name] = self.constant(
-                scope, scope.prefix + name, dense_of(sparse, label, self.files)
-            )
+        initializers = {**graph.initializers, **graph.sparse_initializers}
+        for name, initializer in initializers.items():
+            tensor = self.stored.tensor(initializer, f"{self.where}: initializer {name!r:.200}")
+            scope.values[name] = self.constant(scope, scope.prefix + name, tensor)
         for value in graph.inputs:
             if value.name not in scope.values:
                 self.placeholder(scope, value.name)
@@ -242,7 +234,7 @@ class _Lowering:
             stored = attributes.get("value")
             if isinstance(stored, format_.Tensor):
                 scope.dtypes[definition.outputs[0]] = stored.dtype
-            self.constants[name] = listed(attributes, f"{self.where}: {label}", self.files)
+            self.constants[name] = self.stored.of_attributes(attributes, f"{self.where}: {label}")
             scope.nodes[name] = Node(name, "Const", (), (), {})
             return
         op = row_name(definition.domain, definition.op, context.opsets.get(definition.domain, 1))
@@ -258,7 +250,7 @@ class _Lowering:
                 inputs = (*inputs, *captured)
             elif isinstance(value, format_.Tensor):
                 where = f"{self.where}: {label}: attribute {attribute!r:.200}"
-                values[attribute] = constant_of(value, where, self.files)
+                values[attribute] = self.stored.tensor(value, where)
             else:
                 values[attribute] = value
         _add_facts(values, definition, scope)

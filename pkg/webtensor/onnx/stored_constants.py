@@ -7,19 +7,21 @@ that do, as models write the end of a slice as the largest integer.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats import onnx as format_
-from webtensor.formats.budgets import reading
+from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.element_types import ITEM_SIZES, Buffer
 from webtensor.io.stored_integers import INT32_MAX, INT32_MIN, clamped, unpacked
 from webtensor.io.stored_tensors import tensor_of
 
-__all__ = ["constant_of", "dense_of", "listed"]
+__all__ = ["StoredConstants", "constant_of"]
 
+#: All constants of a small model may have so many elements: 1 GiB.
 _MAX_ELEMENTS = 1 << 28
 
 
@@ -38,37 +40,66 @@ def constant_of(
         return tensor_of(elements, where)
 
 
-def dense_of(
-    stored: format_.SparseTensor, where: str, files: Mapping[str, Buffer] | None = None
-) -> Tensor:
-    """Return a sparse tensor of a file with all its zeros."""
-    values = constant_of(stored.values, where, files)
-    indices = constant_of(stored.indices, where, files)
-    size = 1
-    for extent in stored.shape:
-        size *= extent
-    if size > _MAX_ELEMENTS:
-        raise ModelFormatError(f"{where} has the shape {stored.shape}, which is too large")
-    with reading(where):
+class StoredConstants:
+    """The constants of a model, as tensors that nodes share if they share what is stored.
+
+    Args:
+        where: what errors call the model.
+        files: the contents of the model's external files.
+    """
+
+    def __init__(self, where: str, files: Mapping[str, Buffer] | None) -> None:
+        self._files = files or {}
+        self._budget = Budget(where, floor=4 * _MAX_ELEMENTS)
+        for file in self._files.values():
+            self._budget.add_file(memoryview(file).nbytes)
+        #: By the identity of what is stored: that itself, so that nothing else gets its identity,
+        #: and its value.
+        self._tensors: dict[int, tuple[object, Tensor]] = {}
+
+    def tensor(self, stored: object, where: str, kind: str = "") -> Tensor:
+        """Return the value of a tensor, a sparse tensor, or an attribute of this kind.
+
+        Raises:
+            ModelFormatError: it has a dtype that tensors do not have, its file is missing, or all
+                constants are much larger than the files.
+        """
+        if id(stored) not in self._tensors:
+            with reading(where):
+                self._tensors[id(stored)] = stored, self._read(stored, where, kind)
+        return self._tensors[id(stored)][1]
+
+    def _read(self, stored: object, where: str, kind: str) -> Tensor:
+        if isinstance(stored, format_.SparseTensor):
+            self._budget.spend(4 * prod(stored.shape), where)
+            return self._dense(stored, where)
+        if isinstance(stored, format_.Tensor):
+            if isinstance(stored.data, (bytes, memoryview)):
+                self._budget.add_file(memoryview(stored.data).nbytes)
+            value = constant_of(stored, where, self._files)
+        else:
+            value = ops.tensor(_saturated(stored), dtype=_DTYPES[kind])
+        self._budget.spend(4 * value.size, where)
+        return value
+
+    def _dense(self, stored: format_.SparseTensor, where: str) -> Tensor:
+        """Return a sparse tensor with all its zeros."""
+        values, indices = self.tensor(stored.values, where), self.tensor(stored.indices, where)
         if len(indices.shape) == 1:
-            flat = ops.scatter_nd(ops.expand_dims(indices, 1), values, (size,))
+            flat = ops.scatter_nd(ops.expand_dims(indices, 1), values, (prod(stored.shape),))
             return ops.reshape(flat, stored.shape)
         return ops.scatter_nd(indices, values, stored.shape)
 
+    def of_attributes(self, attributes: Mapping[str, Any], where: str) -> Tensor:
+        """Return the value of a Constant node.
 
-def listed(
-    attributes: Mapping[str, Any], where: str, files: Mapping[str, Buffer] | None = None
-) -> Tensor:
-    """Return the value of a Constant node."""
-    for name, value in attributes.items():
-        if name == "value" and isinstance(value, format_.Tensor):
-            return constant_of(value, where, files)
-        if name == "sparse_value" and isinstance(value, format_.SparseTensor):
-            return dense_of(value, where, files)
-        if name in _DTYPES:
-            with reading(where):
-                return ops.tensor(_saturated(value), dtype=_DTYPES[name])
-    raise ModelFormatError(f"{where} has no value")
+        Raises:
+            ModelFormatError: it has no value, or as of ``tensor``.
+        """
+        for name, value in attributes.items():
+            if name in _DTYPES or isinstance(value, (format_.Tensor, format_.SparseTensor)):
+                return self.tensor(value, where, name)
+        raise ModelFormatError(f"{where} has no value")
 
 
 _DTYPES = {

@@ -18,6 +18,7 @@ from webtensor.formats.budgets import Budget
 from webtensor.formats.graph_def import AttributeValue, NodeDef
 from webtensor.graph.nodes import Node, Reference
 from webtensor.graph.operations import OPERATIONS
+from webtensor.graph.unique_names import UniqueNames
 from webtensor.tflite.constants import constant_of
 from webtensor.tflite.quantization import Grid, grid_of
 
@@ -54,17 +55,12 @@ class Library:
         self.constants: dict[str, Tensor] = {}
         self.bodies: list[Body] = []
         self._met: set[Body] = set()
-        self._names: set[str] = set()
-        self._counts: dict[str, int] = {}
+        self._names = UniqueNames()
 
     def name(self, preferred: str) -> str:
         """Return a name that no node has, like the preferred one."""
         base = preferred.removesuffix(":0").replace(":", "_").lstrip("^") or "tensor"
-        name = base
-        while name in self._names:
-            self._counts[base] = self._counts.get(base, 1) + 1
-            name = f"{base}'{self._counts[base]}"
-        self._names.add(name)
+        name = self._names.new(base)
         self.budget.spend_items(8, self.where)
         self.budget.spend(len(name), self.where)
         return name
