@@ -250,14 +250,19 @@ def test_paths_that_are_no_models(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="there is no file or folder"):
         convert_model(tmp_path / "none", tmp_path / "web")
     (tmp_path / "notes.txt").write_text("hello")
-    with pytest.raises(ValueError, match="looks like no model; name its format, one of tf_saved"):
+    message = r"notes\.txt looks like no model; name its format, one of tf_saved"
+    with pytest.raises(wt.ModelFormatError, match=message):
         convert_model(tmp_path / "notes.txt", tmp_path / "web")
-    with pytest.raises(ValueError, match="no format is called 'onxx'"):
-        convert_model(tmp_path / "notes.txt", tmp_path / "web", input_format="onxx")
-    with pytest.raises(ValueError, match="no format is called 'tflite'"):
-        convert_model(
-            SAMPLES["LSTM"].write(tmp_path / "s"), tmp_path / "web", output_format="tflite"
-        )
+
+
+def test_formats_that_do_not_exist_are_refused_before_the_model_is_read(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_text("hello")
+    for argument, name in (("input_format", "onxx"), ("output_format", "tflite")):
+        options: dict[str, Any] = {argument: name}
+        message = f"convert_model: {argument} must be one of tf.*, but got '{name}'"
+        with pytest.raises(ValueError, match=message) as caught:
+            convert_model(tmp_path / "model.onnx", tmp_path / "web", **options)
+        assert not isinstance(caught.value, wt.ModelFormatError)
 
 
 # -- files -------------------------------------------------------------------------------------

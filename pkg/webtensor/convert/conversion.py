@@ -7,8 +7,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from webtensor.convert.inputs import ReadOptions, format_of, size_of
-from webtensor.convert.outputs import WriteOptions, check_target, output_format_of
+from webtensor.convert.inputs import ReadOptions, format_named, format_of, size_of
+from webtensor.convert.outputs import (
+    OUTPUT_FORMATS,
+    WriteOptions,
+    check_target,
+    output_format_of,
+)
 from webtensor.convert.report import ConversionReport
 from webtensor.formats.model_json import SHARD_BYTES
 from webtensor.io.weights import QuantizationPatterns
@@ -71,9 +76,10 @@ def convert_model(
     Raises:
         FileExistsError: there is something at the target.
         FileNotFoundError: there is no such model.
-        ModelFormatError: the model is broken, or has operations that graph models do not have, or
-            what it computes depends on the values of its inputs.
-        ValueError: the model cannot become what is wanted, or a weight cannot be quantized so.
+        ModelFormatError: the file is no model or a broken one, or the model has operations that
+            graph models do not have, or what it computes depends on the values of its inputs.
+        ValueError: there is no format of a name, the model cannot become what is wanted, or a
+            weight cannot be quantized so.
 
     Example:
         >>> import tempfile
@@ -90,6 +96,8 @@ def convert_model(
     """
     source_path, target_path = Path(source), Path(target)
     step = on_step or (lambda name: None)
+    if output_format is not None:  # before the model is read, which may take long
+        format_named("output_format", output_format, OUTPUT_FORMATS)
     step("reading")
     row = format_of(source_path, input_format)
     model = row.read(source_path, ReadOptions(tags, signature, inputs, outputs))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from webtensor import io, keras
 from webtensor.convert.graphs import GraphSource
@@ -21,6 +21,7 @@ from webtensor.convert.saved_models import source_of_graph, source_of_saved_mode
 from webtensor.convert.tflite_models import source_of_tflite
 from webtensor.convert.traced_models import source_of_onnx
 from webtensor.convert.web_graph_models import source_of_graph_model
+from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, parse_json
 from webtensor.formats.files import label_of, path_beside, read_bytes
 from webtensor.formats.graph_def import read_graph
@@ -29,7 +30,15 @@ from webtensor.formats.onnx import read_onnx
 from webtensor.formats.saved_model import read_saved_model
 from webtensor.keras.models import Model
 
-__all__ = ["INPUT_FORMATS", "InputFormat", "ReadOptions", "Source", "format_of", "size_of"]
+__all__ = [
+    "INPUT_FORMATS",
+    "InputFormat",
+    "ReadOptions",
+    "Source",
+    "format_named",
+    "format_of",
+    "size_of",
+]
 
 Source: TypeAlias = GraphSource | Model
 _SAVED_MODEL = "saved_model.pb"
@@ -69,6 +78,14 @@ class InputFormat(NamedTuple):
     read: Callable[[Path, ReadOptions], Source]
 
 
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+_Format = TypeVar("_Format", bound=_Named)
+
+
 def format_of(path: Path, name: str | None = None) -> InputFormat:
     """Return the format of the model at a path.
 
@@ -78,20 +95,32 @@ def format_of(path: Path, name: str | None = None) -> InputFormat:
 
     Raises:
         FileNotFoundError: there is no such path.
-        ValueError: no format is called so, or fits the path.
+        ModelFormatError: the path looks like no model.
+        ValueError: there is no format of that name.
     """
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {str(path)!r}")
-    names = ", ".join(row.name for row in INPUT_FORMATS)
     if name is not None:
-        for row in INPUT_FORMATS:
-            if row.name == name:
-                return row
-        raise ValueError(f"no format is called {name!r}; there are {names}")
+        return format_named("input_format", name, INPUT_FORMATS)
     for row in INPUT_FORMATS:
         if row.matches(path):
             return row
-    raise ValueError(f"{path} looks like no model; name its format, one of {names}")
+    names = ", ".join(row.name for row in INPUT_FORMATS)
+    raise ModelFormatError(f"{path} looks like no model; name its format, one of {names}")
+
+
+def format_named(argument: str, name: str, formats: Sequence[_Format]) -> _Format:
+    """Return the format that an argument of ``convert_model`` names.
+
+    Raises:
+        ValueError: there is no such format.
+    """
+    rows = {row.name: row for row in formats}
+    if name not in rows:
+        raise ValueError(
+            f"convert_model: {argument} must be one of {', '.join(rows)}, but got {name!r}"
+        )
+    return rows[name]
 
 
 def size_of(path: Path) -> int:

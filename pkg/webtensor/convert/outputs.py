@@ -17,7 +17,7 @@ from webtensor.convert.folding import fold_constants, fuse_nodes, prune
 from webtensor.convert.freezing import freeze
 from webtensor.convert.graph_model_writing import graph_model_artifacts
 from webtensor.convert.graphs import FrozenGraph, GraphSource
-from webtensor.convert.inputs import Source
+from webtensor.convert.inputs import Source, format_named
 from webtensor.convert.report import Counts, tensorflow_js_lacks
 from webtensor.convert.traced_models import source_of_keras
 from webtensor.errors import ModelFormatError
@@ -87,14 +87,11 @@ def output_format_of(source: Source, target: Path, name: str | None = None) -> O
     Raises:
         ValueError: there is no such format, or the model cannot become one.
     """
-    rows = {row.name: row for row in OUTPUT_FORMATS}
-    if name is not None and name not in rows:
-        raise ValueError(f"no format is called {name!r}; there are {', '.join(rows)}")
     if name is None:
         fitting = [row for row in OUTPUT_FORMATS if isinstance(source, row.takes[0])]
         by_suffix = [row for row in OUTPUT_FORMATS if row.suffix and row.suffix == target.suffix]
         name = (by_suffix or fitting)[0].name
-    row = rows[name]
+    row = format_named("output_format", name, OUTPUT_FORMATS)
     if not isinstance(source, row.takes):
         raise ValueError(
             f"a graph cannot become a {name}: it has no layers; write a tfjs_graph_model"
