@@ -149,5 +149,31 @@ def test_tries_that_point_nowhere_are_refused_or_match_nothing(units: bytes) -> 
         model.normalizer_spec.precompiled_charsmap = charsmap
 
     tokenizer = SentencePieceTokenizer.load(changed(change))
-    with pytest.raises(ModelFormatError, match=r"its trie has no unit|there is no replacement"):
+    with pytest.raises(ModelFormatError, match=r"its trie has no unit|is no replacement"):
         tokenizer.encode("\x00\x01 hello")
+
+
+def trie_of_letters_without_end(has_value: bool, replacement: bytes) -> bytes:
+    """A trie that any number of letters "a" leads through, as its unit leads to itself."""
+    units = [0] * 512
+    letter = ord("a")
+    units[0] = 256 << 10
+    units[256 ^ letter] = letter << 10 | has_value << 8 | letter
+    data = b"".join(unit.to_bytes(4, "little") for unit in units)
+    return len(data).to_bytes(4, "little") + data + replacement + b"\0"
+
+
+@pytest.mark.parametrize(
+    "charsmap, message",
+    [
+        (trie_of_letters_without_end(False, b"b"), "too long a sequence"),
+        (trie_of_letters_without_end(True, b"b" * 1000), "is no replacement of at most 256 bytes"),
+    ],
+)
+def test_tries_that_would_take_long_are_refused(charsmap: bytes, message: str) -> None:
+    def change(model: Any) -> None:
+        model.normalizer_spec.precompiled_charsmap = charsmap
+
+    tokenizer = SentencePieceTokenizer.load(changed(change))
+    with pytest.raises(ModelFormatError, match=message):
+        tokenizer.encode("a" * (1000 if "sequence" in message else 1))

@@ -90,11 +90,14 @@ class CharsMap:
         """Return the replacement of the longest sequence of bytes from a position, and its size.
 
         Raises:
-            ModelFormatError: the trie points to a place that it does not have.
+            ModelFormatError: the trie points to a place that it does not have, or a sequence or its
+                replacement is longer than that of any model.
         """
         match: tuple[int, int] | None = None
         node = _offset(self._units[0])
         for index in range(position, len(text)):
+            if index - position > _MAX_BYTES:  # units that lead to themselves have no end
+                raise ModelFormatError(f"{self._where}: its trie has too long a sequence")
             byte = text[index]
             node ^= byte
             unit = self._unit(node)
@@ -106,9 +109,11 @@ class CharsMap:
         if match is None:
             return None
         begin, size = match
-        end = self._replacements.find(b"\0", begin)
+        end = self._replacements.find(b"\0", begin, begin + _MAX_BYTES + 1)
         if end < 0:
-            raise ModelFormatError(f"{self._where}: there is no replacement at byte {begin}")
+            raise ModelFormatError(
+                f"{self._where}: at byte {begin} is no replacement of at most {_MAX_BYTES} bytes"
+            )
         return self._replacements[begin:end], size
 
     def _unit(self, node: int) -> int:
@@ -117,6 +122,9 @@ class CharsMap:
         return self._units[node]
 
 
+#: The largest size of sequences and replacements; those of SentencePiece's own rules have at most
+#: 12 and 33 bytes.
+_MAX_BYTES = 256
 #: The parts of a unit. The highest bit marks units with a value, which are no byte's.
 _HAS_VALUE, _VALUE_BITS, _LABEL_BITS = 1 << 8, (1 << 31) - 1, 1 << 31 | 0xFF
 
