@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 
@@ -145,7 +146,7 @@ class CSVDataset(Dataset):
                     "columns"
                 )
         names = names or first or []
-        repeated = sorted({name for name in names if names.count(name) > 1})
+        repeated = sorted(name for name, count in Counter(names).items() if count > 1)
         if repeated:
             raise ValueError(f"{NAME}: {label} has several columns of the names {repeated}")
         unknown = [name for name in self._configs if name not in names]
