@@ -22,7 +22,7 @@ from tests_py.formats.test_onnx import everything
 from tests_py.formats.test_safetensors import written as safetensors_file
 from tests_py.formats.test_saved_model import MODERN, files
 from tests_py.formats.test_tflite import file as tflite_file
-from tests_py.mutations import mutated, mutated_json
+from tests_py.mutations import mutated, mutated_fields, mutated_json
 from tests_py.text.test_sentencepiece import model_bytes
 from tests_py.text.test_tokenizer import PAIRS
 from webtensor import ModelFormatError
@@ -123,6 +123,8 @@ FORMATS = {
     "vocab.json": Format(lambda: json.dumps(PAIRS).encode(), read_pieces, mutated_json),
     "ONNX": Format(lambda: everything().SerializeToString(), lambda data: read_onnx(data, "file")),
 }
+MESSAGES = ("GraphDef", "SavedModel", "SentencePiece without normalization", "ONNX")
+FORMATS |= {f"fields of {name}": FORMATS[name]._replace(mutate=mutated_fields) for name in MESSAGES}
 
 
 @pytest.mark.timeout(900)
@@ -133,9 +135,9 @@ def test_mutated_files(name: str):
     random = Random(name)
     read(data)
     messages = []
+    variants = [mutate(data, random) for _ in range(COUNT)]
     tracemalloc.start()
-    for _ in range(COUNT):
-        changed = mutate(data, random)
+    for changed in variants:
         tracemalloc.reset_peak()
         before = tracemalloc.get_traced_memory()[0]
         try:

@@ -19,7 +19,7 @@ import pytest
 
 from tests_py.keras.saved_models import MODELS
 from tests_py.keras.test_saving_bad_input import zipped
-from tests_py.mutations import mutated, mutated_json
+from tests_py.mutations import mutated, mutated_archive, mutated_json
 from webtensor import ModelFormatError, keras as ours
 from webtensor.formats.budgets import EXPANSION, FLOOR
 from webtensor.keras.saving.hdf5 import read_hdf5
@@ -134,7 +134,8 @@ FORMATS = {
 def mutation(data: bytes, is_whole: bool, random: Random) -> bytes:
     """A mutated file: of an archive, sometimes a mutated member within a whole archive."""
     if data[:2] != b"PK" or (is_whole and random.random() < 0.3):
-        return mutated(data, random)
+        change = mutated_archive if data[:2] == b"PK" and random.random() < 0.5 else mutated
+        return change(data, random)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     name = random.choice([name for name, part in parts.items() if part])
