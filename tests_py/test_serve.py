@@ -27,7 +27,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     site = tmp_path / "site"
     for name in ("page", "data", "more"):
         (site / name).mkdir(parents=True)
-    (site / "page" / "index.html").write_text("<title>A page</title>")
+    (site / "page" / "index.html").write_text(f"<title>A page</title>{LARGE}")
     (site / "data" / "file.bin").write_bytes(CONTENT)
     (site / "data" / "empty").touch()
     (site / "large.js").write_text(LARGE)
@@ -196,8 +196,9 @@ def test_folders_are_not_listed(url: str, path: str) -> None:
 
 
 def test_a_folder_with_a_page_is_found(url: str) -> None:
-    status, headers, _ = ask(url, "/page?query=1")
-    assert (status, headers["Location"]) == (301, "/page/?query=1")
+    for request in ({}, {"Accept_Encoding": "gzip"}, {"Range": "bytes=0-9"}):
+        status, headers, _ = ask(url, "/page?query=1", **request)
+        assert (status, headers["Location"]) == (301, "/page/?query=1")
     assert ask(url, "/page/")[0] == 200
 
 

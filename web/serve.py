@@ -191,6 +191,9 @@ class SiteRequestHandler(SimpleHTTPRequestHandler):
         file = self._file()
         if file is None:
             return self._send_missing()
+        path = self.translate_path(self.path)
+        if Path(path).is_dir() and not path.endswith("/"):
+            return super().send_head()  # which redirects, as the page's own links need the slash
         header = self.headers.get("Range")
         if header is None or self.command != "GET" or not self._is_current(file):
             return self._send_compressed(file) or super().send_head()
