@@ -111,9 +111,9 @@ def test_the_example_can_be_edited_and_stopped(home: Page):
     source.press("Control+Enter")
     expect(output).to_have_text(re.compile(r"^\s*File \"<program>\", line 1\s+answer = \("))
 
-    source.fill("print('the end')\nexit()")
+    source.fill("print('half', end='\\r')\nprint('\\x1b[1mwhole\\x1b[0m')\nexit()")
     source.press("Control+Enter")
-    expect(output).to_have_text("the end\n")
+    expect(output).to_have_text("whole\n")
     expect(state).to_have_text("Done")
 
     source.fill("import asyncio\nawait asyncio.sleep(1000)")

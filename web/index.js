@@ -1,5 +1,6 @@
 import { runPage } from "./shared/loader.js";
 import { showSpeed } from "./shared/speed.js";
+import * as terminal from "./shared/terminal.js";
 
 const element = (id) => document.getElementById(id);
 const source = element("source");
@@ -49,6 +50,7 @@ const pyodide = await runPage("index.py", {
     ...["capabilities", "charts", "evaluation", "highlight", "page", "program"].map((name) => `shared/${name}.py`),
     "plot.py",
   ],
+  libraries: { terminal },
 });
 element("run").removeEventListener("click", wantRun);
 if (pyodide === undefined) {

@@ -1,5 +1,6 @@
 // The console: what ran and what came of it, and the prompt with its history.
 import { createEditor, highlight } from "../shared/editor.js";
+import { plain, shown } from "../shared/terminal.js";
 import { markup } from "./markup.js";
 import { recall, remember } from "./storage.js";
 
@@ -7,8 +8,6 @@ const LONGEST_STREAM = 100_000; // characters of a program's output that stay in
 const MOST_ENTRIES = 200;
 const MOST_PARTS = 1000; // results and blocks of text, in an entry
 const LONGEST_HISTORY = 200;
-/** What colours text in a terminal, or moves its cursor there. */
-const TERMINAL_SEQUENCES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))/g;
 const PIXELS_OF_END = 24; // who is that near to the end of the transcript wants to see what comes
 
 export class Console {
@@ -92,7 +91,7 @@ export class Console {
       if (!block?.classList.contains(stream)) {
         block = this.addPart("pre", `stream ${stream}`);
       }
-      const written = overwrite(plain(block.textContent + text));
+      const written = shown(block.textContent + text);
       block.textContent =
         written.length > LONGEST_STREAM ? `…${written.slice(-LONGEST_STREAM / 2)}` : written;
     }
@@ -305,17 +304,6 @@ export class Console {
     this.prompt.setText(this.history[this.historyIndex] ?? this.draft, { cursorAtEnd: true });
     return true;
   }
-}
-
-/** Returns text without what only terminals understand. */
-function plain(text) {
-  return text.replace(TERMINAL_SEQUENCES, "");
-}
-
-/** Has text after a carriage return replace the line, as progress bars want. */
-function overwrite(text) {
-  const [head, ...parts] = text.split(/\r(?!\n|$)/);
-  return parts.reduce((lines, part) => lines.slice(0, lines.lastIndexOf("\n") + 1) + part, head);
 }
 
 function append(parent, tag, className = "") {

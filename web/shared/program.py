@@ -16,6 +16,7 @@ from typing import Any
 import page
 from evaluation import ProgramError, evaluate, memory_facts
 from page import element, run_in_background, write
+from terminal import appendText
 
 import webtensor as wt
 
@@ -82,7 +83,7 @@ class Output(StringIO):
 
     def write(self, text: str) -> int:
         """Show text after what was printed before."""
-        element("output").append(text)
+        appendText(element("output"), text)
         return len(text)
 
 

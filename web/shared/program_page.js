@@ -12,6 +12,7 @@
 import { fetchFile } from "./downloads.js";
 import { createEditor } from "./editor.js";
 import { runPage } from "./loader.js";
+import * as terminal from "./terminal.js";
 
 const MODULES = [
   "../shared/evaluation.py",
@@ -33,7 +34,7 @@ export async function showProgram(name, { modules = [], libraries = {} } = {}) {
   document.querySelectorAll(".controls output[for]").forEach(showValue);
   const pyodide = await runPage("../shared/program_page.py", {
     modules: [...MODULES, ...modules],
-    libraries,
+    libraries: { terminal, ...libraries },
   });
   if (pyodide === undefined) element("run-state").textContent = "Python could not start here";
 }

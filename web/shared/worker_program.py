@@ -7,6 +7,7 @@ from typing import Any
 from evaluation import ProgramError
 from page import element, write
 from python_worker import PythonWorker
+from terminal import appendText
 
 import webtensor as wt
 
@@ -54,7 +55,7 @@ class Run:
             case "loading":
                 write("facts", f"The worker's own Python: {message.text}")
             case "printed":
-                element("output").append(message.text)
+                appendText(element("output"), message.text)
             case "report":
                 write("facts", f"A worker: {message.costs}")
                 self._hear_report(message.facts)
