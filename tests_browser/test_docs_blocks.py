@@ -1,5 +1,7 @@
 """The documentation in a browser: its listings run, by their buttons, too; search finds names."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -47,6 +49,18 @@ def test_a_button_runs_the_listings_up_to_it(chromium_page: Page, site_url: str)
     expect(outputs.nth(3)).to_have_text("[1.0, 1.0, 1.0]\n", timeout=120_000)
     expect(outputs.first).to_have_text("(2, 3) float32\n")
     expect(outputs.nth(4)).to_be_hidden()
+
+
+def test_charts_of_a_listing_are_drawn(chromium_page: Page, site_url: str):
+    chromium_page.goto(f"{site_url}/docs/guides/charts.html")
+    chromium_page.get_by_role("button", name="Run").nth(1).click()
+    outputs = chromium_page.locator(".run-output")
+    expect(outputs.nth(1)).to_contain_text("<LineChart line chart; 3 points", timeout=120_000)
+    charts = outputs.first.locator("svg")
+    expect(charts).to_have_count(5)
+    expect(charts.first).to_have_attribute("aria-label", re.compile("^Training: line chart; "))
+    expect(outputs.first.locator("table")).to_have_count(1)
+    expect(outputs.first).not_to_contain_text("printed nothing")
 
 
 def test_an_example_of_the_reference_runs(chromium_page: Page, site_url: str):

@@ -1,10 +1,12 @@
 // "Run" buttons on the listings of the documentation.
 //
 // All listings of a page are parts of one program: a button runs the listings above that have not run yet,
-// then its own, and shows what they print. Python is loaded when the first button is pressed.
+// then its own, and shows what they print, and their charts. Python is loaded when the first button is
+// pressed.
 
 const LISTINGS = ".highlight-python, .highlight-pycon, .highlight-default";
 const ELSEWHERE = ".cpython, .file, .append, .insert";
+const IN_CPYTHON = /numpy|mkdtemp/; // what examples need that pages lack: NumPy, folders to load from
 
 let starting; // a promise of Python
 let running = Promise.resolve();
@@ -14,7 +16,9 @@ const isExample = (source) => source.startsWith(">>> ");
 const listings = [...document.querySelectorAll(LISTINGS)]
   .filter((element) => element.closest(ELSEWHERE) === null)
   .map((element) => ({ element, source: element.querySelector("pre").textContent, hasRun: false }))
-  .filter(({ element, source }) => element.matches(".highlight-python") || isExample(source));
+  .filter(({ element, source }) =>
+    isExample(source) ? !IN_CPYTHON.test(source) : element.matches(".highlight-python"),
+  );
 listings.forEach(addButton);
 
 function addButton(listing, index) {
@@ -58,7 +62,14 @@ async function run(listing) {
   try {
     const python = await (starting ??= start(output));
     output.textContent = "Running";
-    output.textContent = (await python(source)) || "Done. It printed nothing.";
+    const figures = [];
+    const newFigure = () => {
+      figures.push(document.createElement("div"));
+      output.append(figures.at(-1));
+      return figures.at(-1);
+    };
+    const text = await python(source, newFigure);
+    output.replaceChildren(text || (figures.length > 0 ? "" : "Done. It printed nothing."), ...figures);
     listing.hasRun = true;
   } catch (error) {
     output.textContent = error.message.trim();
@@ -68,7 +79,7 @@ async function run(listing) {
   return listing.hasRun;
 }
 
-/** Loads Python; returns a function that runs a text and resolves to what it prints. */
+/** Loads Python; returns a function that runs a text, adds figures, and resolves to what is printed. */
 async function start(output) {
   const onProgress = (fraction, text) => {
     output.textContent = `${text} (${Math.round(fraction * 100)} %)`;
@@ -77,7 +88,9 @@ async function start(output) {
     const { startPython } = await import("../../shared/loader.js");
     const pyodide = await startPython({ onProgress });
     pyodide.runPython(await (await fetch(new URL("run_blocks.py", import.meta.url))).text());
-    return pyodide.globals.get("run_listing");
+    const { shown } = await import("../../shared/terminal.js");
+    const runListing = pyodide.globals.get("run_listing");
+    return async (source, newFigure) => shown(await runListing(source, newFigure));
   } catch (error) {
     starting = undefined; // the next press tries again
     throw error;
