@@ -5,6 +5,7 @@ and `browser` only there, those that name a file in `test_extending.py`, and tho
 everywhere. `tests_browser/test_docs_blocks.py` runs the pages with listings for browsers.
 """
 
+import doctest
 import json
 import re
 import tomllib
@@ -106,3 +107,16 @@ def test_the_reference_lists_every_name_once() -> None:
     assert "webtensor.conv2d" in entries
     assert "webtensor.keras.layers.Dense" in entries
     assert "``Convolution2D`` is :py:obj:`webtensor.keras.layers.Conv2D`" in pages[LAYERS]
+
+
+def test_examples_import_the_library() -> None:
+    parser = doctest.DocTestParser()
+    incomplete = []
+    for file in (ROOT / "pkg").rglob("*.py"):
+        for docstring in re.findall('"""(.*?)"""', file.read_text("utf-8"), re.DOTALL):
+            examples = parser.get_examples(docstring) if ">>> " in docstring else []
+            source = "".join(example.source for example in examples)
+            names = set(re.findall(r"(?<![\w.])(wt|keras)\.", source))
+            if names - set(re.findall(r"\bimport .*?\b(wt|keras)\b", source)):
+                incomplete.append(f"{file}: {source}")
+    assert incomplete == []

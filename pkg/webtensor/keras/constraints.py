@@ -35,6 +35,7 @@ class Constraint(NotesChanges, Configurable):
     """A function of a weight that returns an allowed one: the base class of constraints.
 
     Example:
+        >>> import webtensor as wt
         >>> from webtensor import keras
         >>> class Bounded(keras.constraints.Constraint):
         ...     def __call__(self, w):

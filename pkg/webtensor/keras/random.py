@@ -183,6 +183,7 @@ def gamma(
         ValueError: ``dtype`` is not a float dtype, or ``alpha`` is not positive.
 
     Example:
+        >>> import webtensor as wt
         >>> from webtensor import keras
         >>> bool(wt.all(keras.random.gamma((100,), 0.5) >= 0))
         True
@@ -210,6 +211,7 @@ def beta(
         ValueError: ``dtype`` is not a float dtype, or a parameter is not positive.
 
     Example:
+        >>> import webtensor as wt
         >>> from webtensor import keras
         >>> bool(wt.all(keras.random.beta((100,), 0.5, 2.0) <= 1))
         True

@@ -35,6 +35,7 @@ class Regularizer(NotesChanges, Configurable):
     """A function of a tensor that returns a scalar: the base class of regularizers.
 
     Example:
+        >>> import webtensor as wt
         >>> from webtensor import keras
         >>> class Sum(keras.regularizers.Regularizer):
         ...     def __call__(self, x):

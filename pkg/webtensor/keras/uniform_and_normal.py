@@ -79,6 +79,7 @@ def truncated_normal(
         ValueError: ``dtype`` is not a float dtype.
 
     Example:
+        >>> import webtensor as wt
         >>> from webtensor import keras
         >>> bool(wt.all(wt.abs(keras.random.truncated_normal((100,), seed=1)) <= 2))
         True

@@ -75,6 +75,7 @@ class Initializer(Configurable):
     """A function of a shape and a dtype that returns a tensor: the base class of initializers.
 
     Example:
+        >>> import webtensor as wt
         >>> from webtensor import keras
         >>> class Counting(keras.initializers.Initializer):
         ...     def __call__(self, shape, dtype=None):
@@ -264,6 +265,7 @@ class Orthogonal(RandomInitializer):
         ValueError: when called, if the shape has fewer than two axes.
 
     Example:
+        >>> import webtensor as wt
         >>> from webtensor import keras
         >>> w = keras.initializers.Orthogonal()((5, 2))
         >>> bool(wt.all(wt.abs(wt.transpose(w) @ w - wt.eye(2)) < 1e-5))

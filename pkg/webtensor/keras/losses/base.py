@@ -123,6 +123,7 @@ class Loss(Configurable):
         ValueError: ``reduction`` is not one of these, or ``dtype`` is not a float dtype.
 
     Example:
+        >>> import webtensor as wt
         >>> from webtensor import keras
         >>> class Difference(keras.losses.Loss):
         ...     def call(self, y_true, y_pred):
@@ -234,6 +235,7 @@ class LossFunctionWrapper(FunctionWrapper, Loss):
         **kwargs: the further arguments of ``fn``.
 
     Example:
+        >>> import webtensor as wt
         >>> from webtensor.keras.losses import LossFunctionWrapper
         >>> loss = LossFunctionWrapper(lambda y_true, y_pred: wt.abs(y_true - y_pred))
         >>> loss([1.0, 2.0], [1.0, 4.0]).tolist()

@@ -35,6 +35,7 @@ class Metric(Configurable):
         dtype: a dtype's name or a policy, the dtype of the state; None is float32.
 
     Example:
+        >>> import webtensor as wt
         >>> from webtensor import keras
         >>> class Maximum(keras.metrics.Metric):
         ...     def __init__(self):
