@@ -88,8 +88,13 @@ def test_search_finds_names_and_texts(chromium_page: Page, site_url: str):
     chromium_page.goto(f"{site_url}/docs/search.html?q=conv2d_transpose")
     results = chromium_page.locator("#search-results li")
     expect(results.first).to_contain_text("conv2d_transpose", timeout=30_000)
-    chromium_page.goto(f"{site_url}/docs/search.html?q=GitHub+Pages+headers")
-    expect(results.filter(has_text="Deploying").first).to_be_visible(timeout=30_000)
+    for words, title in (
+        ("GitHub+Pages+headers", "Deploying"),
+        ("gatherND", "Coming from TensorFlow.js"),
+        ("memory+leak", "Memory"),
+    ):
+        chromium_page.goto(f"{site_url}/docs/search.html?q={words}")
+        expect(results.filter(has_text=title).first).to_be_visible(timeout=30_000)
 
 
 @pytest.mark.parametrize("path", ["index.html", "api/webtensor.linalg.html", "tutorial.html"])

@@ -35,6 +35,7 @@ ACCESSIBLE = {
     'role="heading">': 'role="heading" aria-level="2">',
     "<pre>": '<pre tabindex="0">',
     '<th class="head"><p></p></th>': "<td></td>",
+    '<th class="stub">': '<th scope="row" class="stub">',
     '<div id="search-results">': '<h1>Search</h1>\n<div id="search-results">',
     '<aside class="sidebar-drawer"': '<aside aria-label="All pages" class="sidebar-drawer"',
     '<aside class="toc-drawer': '<aside aria-label="This page" class="toc-drawer',

@@ -1,28 +1,33 @@
 """Makes the tables of all symbols in `docs/tensorflow_js.md` from `docs/tfjs_map.toml`."""
 
+import re
 import tomllib
-from html import escape
 from pathlib import Path
 
 __all__ = ["tables_of_symbols"]
 
+#: The search of the documentation finds text of lists, but not of HTML.
 SECTION = """## {title}
 
-<table class="symbols">
-<thead><tr><th scope="col">TensorFlow.js</th><th scope="col">webtensor</th></tr></thead>
-<tbody>
+```{{list-table}}
+:class: symbols
+:header-rows: 1
+:stub-columns: 1
+
+* - TensorFlow.js
+  - webtensor
 {rows}
-</tbody>
-</table>
+```
 """
-ROW = '<tr><th scope="row"><code>{theirs}</code></th><td>{ours}</td></tr>'
+ROW = "* - `{theirs}`\n  - {ours}"
+MARKUP = re.compile(r"([\\`*_{}\[\]<>#|$~])")
 PREFIXES = {"top": "tf.", "tensorMethods": "tensor."}
 
 
 def _ours(entry: str | dict[str, str]) -> str:
     if isinstance(entry, str):
-        return f"<code>{escape(entry if entry.startswith('Tensor') else 'wt.' + entry)}</code>"
-    return escape(entry["why"])
+        return f"`{entry if entry.startswith('Tensor') else 'wt.' + entry}`"
+    return MARKUP.sub(r"\\\1", entry["why"])
 
 
 def tables_of_symbols(path: Path) -> str:
@@ -32,7 +37,7 @@ def tables_of_symbols(path: Path) -> str:
     for name, symbols in namespaces.items():
         prefix = PREFIXES.get(name, f"tf.{name}.")
         rows = [
-            ROW.format(theirs=escape(prefix + symbol), ours=_ours(entry))
+            ROW.format(theirs=prefix + symbol, ours=_ours(entry))
             for symbol, entry in symbols.items()
         ]
         title = f"`{prefix}*` ({len(symbols)})"
