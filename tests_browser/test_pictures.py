@@ -1,9 +1,10 @@
 """What pages that look at a picture have in common: images, the webcam, and what goes wrong."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect
+from playwright.sync_api import Browser, FilePayload, Page, Playwright, expect
 
 from tests_browser.browsers import launch_chromium, launch_firefox
 from tests_browser.picture_pages import image_file, opened, png
@@ -133,6 +134,19 @@ def test_an_image_is_dropped_or_pasted(page: Page, event: str):
 def test_large_images_are_scaled_down(page: Page):
     page.locator("#file").set_input_files(image_file(png(1920, 400)))
     expect(page.locator("#output")).to_contain_text("image 200 960 3")
+
+
+def svg_file(text: str) -> FilePayload:
+    return {"name": "box.svg", "mimeType": "image/svg+xml", "buffer": text.encode()}
+
+
+def test_an_svg_file_is_opened(page: Page):
+    for size, shape in (('width="40" height="30"', "30 40"), ('viewBox="0 0 8 4"', r"\d+ \d+")):
+        text = f'<svg xmlns="http://www.w3.org/2000/svg" {size}><rect width="8" height="4"/></svg>'
+        page.locator("#file").set_input_files(svg_file(text))
+        expect(page.locator("#output")).to_have_text(re.compile(rf"image {shape} 3\s*$"))
+    page.locator("#file").set_input_files(svg_file("<svg"))
+    expect(page.locator("#notice")).to_have_text("box.svg is no image that this browser can read.")
 
 
 def test_what_is_no_image_is_refused(page: Page):

@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator, Coroutine
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from js import createImageBitmap, document, fetch, window
+from bitmaps import read_bitmap
+from js import document, fetch, window
 from overlay import Overlay
 from page import element, find, run_in_background, write
 from program import FrameRate, at_end, on, show_facts
@@ -181,7 +182,7 @@ class Picture:
     async def _open_image(self, file: Any, name: str) -> None:
         """Look at an image from now on."""
         try:
-            image = await createImageBitmap(file)
+            image = await read_bitmap(file)
         except JsException:
             write("notice", f"{name} is no image that this browser can read.")
             return

@@ -10,7 +10,7 @@ export function showPictureProgram(name, modules = []) {
   // A file that is dropped while no program runs must not replace the page.
   for (const type of ["dragover", "drop"]) addEventListener(type, (event) => event.preventDefault());
   return showProgram(name, {
-    modules: ["../shared/overlay.py", "../shared/picture.py", ...modules],
+    modules: ["../shared/bitmaps.py", "../shared/overlay.py", "../shared/picture.py", ...modules],
     libraries: { annotations },
   });
 }

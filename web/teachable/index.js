@@ -5,6 +5,7 @@ for (const type of ["dragover", "drop"]) addEventListener(type, (event) => event
 
 showProgram("teachable_program.py", {
   modules: [
+    "../shared/bitmaps.py",
     "class_cards.py",
     "classroom.py",
     "confidences.py",

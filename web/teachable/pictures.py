@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from js import createImageBitmap, document
+from bitmaps import read_bitmap
+from js import document
 from pyodide.ffi import JsException
 from pyodide.http import pyfetch
 
@@ -39,7 +40,7 @@ async def read_picture(file: Any, name: str) -> Any:
     if not file.size:
         raise UnreadablePictureError(f"{name} is empty: it has no bytes.")
     try:
-        bitmap = await createImageBitmap(file)
+        bitmap = await read_bitmap(file)
     except JsException:
         raise UnreadablePictureError(f"{name} is no picture that this browser can read.") from None
     try:
