@@ -747,6 +747,20 @@ def test_host_without_isolation(chromium_page: Page, plain_site_url: str):
     repl.wait_until("loading")
 
 
+def test_each_tab_keeps_its_program(chromium: Browser, site_url: str):
+    with chromium.new_context() as context:
+        tabs = [context.new_page(), context.new_page(), context.new_page()]
+        for number, tab in enumerate(tabs[:2]):
+            tab.goto(f"{site_url}/repl/")
+            Repl(tab).program.press("Control+Home")
+            tab.keyboard.type(f"# tab {number} ")
+            expect(Repl(tab).program).to_contain_text(f"# tab {number}")
+        tabs[0].reload()
+        expect(Repl(tabs[0]).program).to_contain_text(re.compile("^# tab 0"))
+        tabs[2].goto(f"{site_url}/repl/")
+        expect(Repl(tabs[2]).program).to_contain_text(re.compile("^# tab 1"))
+
+
 def test_browser_that_stores_nothing(chromium_page: Page, site_url: str):
     chromium_page.add_init_script(
         "Object.defineProperty(window, 'localStorage', { get() { throw new Error('blocked'); } })"

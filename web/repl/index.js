@@ -4,7 +4,7 @@ import { Console } from "./console.js";
 import { Files } from "./files.js";
 import { Interpreter, RestartError } from "./interpreter.js";
 import { fromFragment, toFragment } from "./share.js";
-import { recall, remember } from "./storage.js";
+import { recallInTab, remember, rememberInTab } from "./storage.js";
 
 const PROGRAM = "<program>"; // as in session.py
 const FIRST_EXAMPLE = "tensors";
@@ -55,7 +55,7 @@ const repl = new Console({
 const editor = createEditor({
   parent: element("editor"),
   label: "Program. Escape, then Tab leaves the editor",
-  text: recall("program", ""),
+  text: recallInTab("program", ""),
   keys: [
     ...["Ctrl-Enter", "Mod-Enter"].map((key) => ({ key, run: () => runProgram() ?? true })),
     { key: "Ctrl-.", run: () => stop() ?? true },
@@ -63,7 +63,7 @@ const editor = createEditor({
   onChange: () => {
     element("shared").hidden = true;
     if (!isOpening) {
-      remember("program", editor.text);
+      rememberInTab("program", editor.text);
       setFragment(""); // the address would open another program than this
     }
   },
