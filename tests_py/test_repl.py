@@ -304,6 +304,8 @@ def test_plot_of_named_series_and_tensors():
     assert markup.count("<polyline") == 2
     assert "accuracy: 2 points, first 0, last 1" in markup
     assert plot([0, 1], wt.tensor([5, 5]), dots=True)._repr_html_().count("<circle") == 2
+    chart = plot(wt.tensor([0.5, 2.5]), {"loss": [3, 1]}, x_label="seconds")
+    assert {"0.5", "2.5", "seconds"} <= set(re.findall(r">([^<]+)</text>", chart._repr_html_()))
     assert "no values" in repr(plot([]))
 
 

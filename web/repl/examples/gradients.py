@@ -15,4 +15,5 @@ slope = slope_of(wave)
 curvature = slope_of(slope)
 
 x = wt.linspace(0, 12, 200)
-plot({"wave": wave(x), "slope": slope(x), "curvature": curvature(x)}, title="A damped wave")
+lines = {"wave": wave(x), "slope": slope(x), "curvature": curvature(x)}
+plot(x, lines, title="A damped wave", x_label="x")

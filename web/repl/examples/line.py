@@ -17,5 +17,5 @@ optimizer = wt.optimizers.SGD(0.2)
 losses = [optimizer.minimize(loss).item() for step in range(100)]
 
 print(f"y = {slope.item():.2f} x {height.item():+.2f}")
-display(plot(x, y, dots=True, title="The points"))
-plot(losses, title="The loss")
+display(plot(x, y, dots=True, title="The points", x_label="x", y_label="y"))
+plot(losses, title="The loss", x_label="step")

@@ -38,4 +38,4 @@ for epoch in range(0, 40, 10):
     losses += history.history["loss"]
     print(f"epoch {epoch + 10}: accuracy {history.history['accuracy'][-1]:.0%}")
 
-plot({"loss": losses})
+plot({"loss": losses}, x_label="epoch")
