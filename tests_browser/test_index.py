@@ -63,6 +63,15 @@ def test_page_stands_where_no_backend_can_start(chromium_page: Page, site_url: s
     assert facts(chromium_page, "backends") == {"webgl": "no", "wasm": "no"}
 
 
+def test_page_without_javascript_says_so_and_loads_nothing(chromium: Browser, site_url: str):
+    with chromium.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(site_url)
+        expect(page.locator("noscript .notice")).to_be_visible()
+        expect(page.locator("#loading")).to_be_hidden()
+        expect(page.locator("#source")).not_to_have_css("color", "rgba(0, 0, 0, 0)")
+
+
 @pytest.fixture(scope="module")
 def home(chromium: Browser, site_url: str) -> Iterator[Page]:
     """The page, on which Run was clicked before Python was there."""
