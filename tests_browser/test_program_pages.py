@@ -123,6 +123,6 @@ def test_it_waits_where_less_motion_is_preferred(chromium: Browser, site_url: st
         page.goto(f"{site_url}/tsne/?backend=wasm")
         expect(page.locator("#run")).to_be_enabled(timeout=60_000)
         expect(page.locator("#facts")).to_contain_text("0 kB")
-        expect(page.locator("#run-state")).to_have_text("")
+        expect(page.locator("#run-state")).to_have_text("Press Run")
         page.locator("#run").click()
         expect(page.locator("#run-state")).to_have_text("Running")

@@ -12,7 +12,7 @@ from typing import Any
 
 from js import document, matchMedia
 from page import element, on, use_wanted_backend
-from program import Program, evaluate_here, show_facts
+from program import Program, evaluate_here, show_facts, write_state
 from worker_program import in_worker
 
 import webtensor as wt
@@ -57,5 +57,7 @@ for button in ("run", "reset"):
     element(button).disabled = False
 backend.disabled = False
 show_facts()
-if not waits():
+if waits():
+    write_state("Press Run")
+else:
     program.run_or_stop()
