@@ -293,7 +293,7 @@ class ModelsPage:
             "Format": [model.format],
             "Inputs": described(model.inputs),
             "Outputs": described(model.outputs) or ["known once it has run"],
-            "Operations": [f"{count:,} of {len(operations):,} kinds"],
+            "Operations": [f"{count:,}, of {len(operations):,} kinds"],
             "Weights": [f"{model.contents.parameters:,} numbers in {len(weights):,} tensors"],
             "Size": [f"{model.size:,} bytes"],
             "In memory": [""],
