@@ -146,6 +146,12 @@ def test_curves_have_gaps_where_numbers_are_missing(home: Page):
     assert points == [2, 2]
 
 
+def test_figures_have_headings_on_a_phone(home: Page):
+    home.set_viewport_size({"width": 360, "height": 740})
+    expect(home.get_by_role("columnheader", name="Times as fast")).to_be_visible()
+    home.set_viewport_size({"width": 1280, "height": 720})
+
+
 def test_speeds_are_shown_as_they_were_published(home: Page):
     published = json.loads((WEB / "benchmarks.json").read_text())
     expect(home.locator("#speed-conditions")).to_have_text(published["conditions"])
