@@ -165,7 +165,7 @@ def test_a_loop_that_returns_what_it_was_given_at_the_capture(backend: str) -> N
     def function(n: wt.Tensor) -> Any:
         doubled = loop(n, lambda x: x * 2.0, start)
         replaced = loop(n, lambda _: start, start * 3.0)
-        sums = wt.vmap(lambda x: x + doubled)(wt.zeros((1,)))
+        sums = wt.vmap(lambda x: x + doubled + loop(n, lambda x: x, n) + n)(wt.zeros((1,)))
         return doubled, replaced, column + 0.0, sums
 
     for counts in ((0, 2), (1, 0)):
@@ -174,6 +174,19 @@ def test_a_loop_that_returns_what_it_was_given_at_the_capture(backend: str) -> N
             result = [tensor.tolist() for tensor in captured(wt.tensor(count))]
             assert result == [tensor.tolist() for tensor in function(wt.tensor(count))]
             assert result[2] == [[1.0], [2.0]]
+
+
+def test_a_loop_leaves_what_it_reads_where_it_was(backend: str) -> None:
+    def function(flag: wt.Tensor, x: wt.Tensor) -> Any:
+        def body(x: wt.Tensor) -> wt.Tensor:
+            return wt.cond(flag, lambda: x * 3.0, lambda: x + 1.0)
+
+        last = wt.while_loop(lambda x: x < 10.0, body, x)
+        return wt.vmap(lambda row, flag: wt.where(flag, row, last), (0, None))(wt.zeros((2,)), flag)
+
+    captured = wt.function(function)
+    for flag, expected in ((True, 0.0), (False, 10.0)):
+        assert captured(wt.tensor(flag), wt.tensor(1.0)).tolist() == [expected] * 2
 
 
 def test_structures_of_loop_variables(backend: str) -> None:

@@ -74,6 +74,8 @@ class UnreadStorages:
         finally:
             for storage in unread & self._storages:
                 storage.__class__ = _UnreadStorage
+                if storage.backend is not None:
+                    storage.host = None  # what was read meanwhile would mislead
 
     def release(self) -> None:
         """Let all be read again."""
