@@ -85,7 +85,7 @@ GOOD_CALLS: dict[str, tuple[Any, ...]] = {
     "jvp": (wt.sin, [wt.ones((2,))], [wt.ones((2,))]),
     "scan": (lambda carry, x: (carry, x), 0.0, [1.0, 2.0]),
     "vmap": (wt.sin,),
-    "while_loop": (lambda x: True, lambda x: x, 0.0, 9),
+    "while_loop": (lambda x: False, lambda x: x, 0.0, 9),
     "positive": (MATRIX,),
     "rand": ((2, 3), lambda: 0.5),
     "multi_rnn_cell": ([cell], [[1.0]], [[[0.0]]], [[[0.0]]]),

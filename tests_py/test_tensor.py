@@ -711,3 +711,11 @@ def test_wrong_keys(what: str) -> None:
     use, kind, message = WRONG_KEYS[what]
     with pytest.raises(kind, match=message):
         use(wt.ones((2, 3)))
+
+
+def test_where_without_choices_gives_indices(backend: str) -> None:
+    condition = np.random.default_rng(0).random((3, 5)) < 0.5
+    rows, columns = wt.where(wt.tensor(condition))
+    expected_rows, expected_columns = np.where(condition)
+    np.testing.assert_array_equal(rows.numpy(), expected_rows)
+    np.testing.assert_array_equal(columns.numpy(), expected_columns)

@@ -88,7 +88,6 @@ def _cases() -> list[Case]:
         Case("argwhere", (arr(1.0),), np.argwhere),
         Case("nonzero", (arr([0.0, -0.0, NAN, 1]),), nonzero),
         Case("nonzero", (bools((3, 5)),), nonzero),
-        Case("where", (bools((3, 5)),), nonzero),
         Case("argwhere", (bools((3, 5)),), np.argwhere),
     ]
     for x in (large_ints((9,)), bools((9,)), floats((9,)), special, ints((4, 5), 0, 9), arr(7.0)):

@@ -190,9 +190,11 @@ def round(x: TensorLike, decimals: int = 0) -> Tensor:
         >>> wt.round(1234, -2).item()
         1200
     """
-    if not as_integer("round", "decimals", decimals):
+    decimals = as_integer("round", "decimals", decimals)
+    if not decimals:
         return _round(x)
-    operand, scale = as_operand("round", x), 10.0 ** abs(decimals)
+    # No larger power of ten is a float32.
+    operand, scale = as_operand("round", x), 10.0 ** min(abs(decimals), 38)
     if operand.dtype.rank <= int32.rank:
         rounded = operand if decimals > 0 else multiply(_round(divide(operand, scale)), scale)
         return cast_to(rounded, int32)

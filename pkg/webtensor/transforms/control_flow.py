@@ -294,8 +294,10 @@ def _stacked(outputs: list[Any]) -> Any:
 
 
 def _check(name: str, argument: str, structure: Any) -> None:
-    """Raise for what is neither a tensor nor a number."""
+    """Raise for what is neither a tensor nor a number, and for disposed tensors."""
     for leaf in flatten(structure):
+        if isinstance(leaf, Tensor):
+            leaf.throw_if_disposed()
         is_known = isinstance(leaf, (Tensor, Variable, bool, int, float, complex, type(None)))
         kind = getattr(getattr(leaf, "dtype", None), "kind", "")
         if not is_known and kind not in tuple("biufc"):
