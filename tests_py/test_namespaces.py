@@ -90,9 +90,6 @@ def test_renamed_functions_of_numpy(numpy_name: str, name: str) -> None:
         (wt, "__wrapped__", "module 'webtensor' has no attribute '__wrapped__'"),
         (wt.linalg, "norm", "module 'webtensor.ops.linalg' has no attribute 'norm'; use wt.keras"),
         (wt.random, "randn", "module 'webtensor.random' has no attribute 'randn'; use wt.random."),
-        (wt.tensor(1), "copy", "'Tensor' object has no attribute 'copy'; use wt.clone"),
-        (wt.tensor(1), "median", "'Tensor' object has no attribute 'median'"),
-        (wt.Variable(1.0), "ravel", "'Tensor' object has no attribute 'ravel'; use wt.flatten"),
     ],
 )
 def test_unknown_attributes(owner: Any, name: str, text: str) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
-from typing import Any
 
 from webtensor.lazy_contents import contents
 
 __all__ = ["missing_attribute"]
 
-#: Our names, by NumPy's, of functions and of methods.
+#: Our names, by NumPy's.
 _NAMES = {
     numpy_name: name
     for name, numpy_names in contents(
@@ -31,17 +30,11 @@ _NAMES = {
 }
 
 
-def missing_attribute(owner: Any, name: str) -> AttributeError:
-    """Return the error that a module or a tensor has no such attribute."""
-    is_module = isinstance(owner, ModuleType)
-    kind = f"module {owner.__name__!r}" if is_module else f"{type(owner).__name__!r} object"
-    text = f"{kind} has no attribute {name!r}"
+def missing_attribute(module: ModuleType, name: str) -> AttributeError:
+    """Return the error that a module has no such attribute."""
+    text = f"module {module.__name__!r} has no attribute {name!r}"
     if name in _NAMES:
         text += f"; use wt.{_NAMES[name]}"
-    elif (
-        is_module
-        and not name.startswith("_")
-        and name in import_module("webtensor.keras.ops").__all__
-    ):
+    elif not name.startswith("_") and name in import_module("webtensor.keras.ops").__all__:
         text += f"; use wt.keras.ops.{name}"
-    return AttributeError(text, name=name, obj=owner)
+    return AttributeError(text, name=name, obj=module)

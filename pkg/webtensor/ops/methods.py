@@ -223,12 +223,6 @@ def _item(self: TensorLike, key: Any) -> Tensor:
     return get_item(as_operand("index", self), key)
 
 
-def _missing(self: Tensor, name: str) -> Any:
-    from webtensor.numpy_names import missing_attribute
-
-    raise missing_attribute(self, name)
-
-
 def _array_ufunc(self: TensorLike, *arguments: Any, **options: Any) -> Any:
     from webtensor.ops.numpy_functions import array_ufunc
 
@@ -267,5 +261,4 @@ def _attach(owner: Any) -> None:
 
 
 _attach(Tensor)
-Tensor.__getattr__ = _missing  # type: ignore[method-assign]  # variables ask their tensors
 _attach(Variable)
