@@ -313,9 +313,11 @@ def _unary_cases() -> list[Case]:
         Case("step", (floats((9,)), -3.0), lambda x, a: np.where(x > 0, 1, a) * 1.0, EXACT),
         *(
             Case("round", (x, decimals), np.round, FEW_ROUNDINGS)
-            for x in (floats((7, 9), -300, 300), ints((9,), -300, 300), arr(SPECIAL))
+            for x in (floats((7, 9), -300, 300), ints((9,), -300, 300))
             for decimals in (1, 2, -1, -2)
         ),
+        # Ten times the largest number overflows, in NumPy, too.
+        *(Case("round", (arr(SPECIAL), decimals), np.round, FEW_ROUNDINGS) for decimals in (-1, -2)),
         Case("round", (complexes((4,)), 1), np.round, FEW_ROUNDINGS),
         Case("clip_by_value", (floats((17,)), -0.5, 1.25), np.clip, EXACT, sample=True),
         Case("clip_by_value", (arr(SPECIAL), -0.5, 1.25), np.clip, EXACT),

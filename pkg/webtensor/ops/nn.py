@@ -176,7 +176,8 @@ def clip(x: TensorLike, min: Any = None, max: Any = None) -> Tensor:
 def round(x: TensorLike, decimals: int = 0) -> Tensor:
     """Nearest number with ``decimals`` decimals, with halves rounded to the even one.
 
-    A negative number of decimals rounds to tens, hundreds and so on.
+    A negative number of decimals rounds to tens, hundreds and so on. As in NumPy, ``x`` times
+    ``10**decimals`` must not overflow.
 
     The result has the shape of ``x`` and its dtype, or int32 for bool.
 
