@@ -317,7 +317,10 @@ def _unary_cases() -> list[Case]:
             for decimals in (1, 2, -1, -2)
         ),
         # Ten times the largest number overflows, in NumPy, too.
-        *(Case("round", (arr(SPECIAL), decimals), np.round, FEW_ROUNDINGS) for decimals in (-1, -2)),
+        *(
+            Case("round", (arr(SPECIAL), decimals), np.round, FEW_ROUNDINGS)
+            for decimals in (-1, -2)
+        ),
         Case("round", (complexes((4,)), 1), np.round, FEW_ROUNDINGS),
         Case("clip_by_value", (floats((17,)), -0.5, 1.25), np.clip, EXACT, sample=True),
         Case("clip_by_value", (arr(SPECIAL), -0.5, 1.25), np.clip, EXACT),
