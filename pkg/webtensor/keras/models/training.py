@@ -396,9 +396,8 @@ class Trainer(Layer):
         It takes an iterator of batches and trains on ``steps_per_execution`` of them.
         """
         if self.train_function is None or force:
-            mode = self._capture_mode
-            if isinstance(self.optimizer, keras.optimizers.LossScaleOptimizer):
-                mode = CaptureMode.NEVER  # each step reads whether the gradients are finite
+            reads_gradients = getattr(self.optimizer, "_reads_gradients", False)
+            mode = CaptureMode.NEVER if reads_gradients else self._capture_mode
             step = CapturedStep(self, self.train_step, mode)
             self.train_function = lambda batches: self._steps(step, batches)[-1]
         return self.train_function

@@ -51,6 +51,9 @@ class LossScaleOptimizer(Optimizer):
 
     _config_omits = dict.fromkeys(("learning_rate", *_INNER_DEFAULTS), ALWAYS)
 
+    #: It asks whether they are finite.
+    _reads_gradients = True
+
     def __init__(
         self,
         inner_optimizer: Optimizer,

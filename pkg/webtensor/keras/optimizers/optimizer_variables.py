@@ -23,6 +23,9 @@ __all__ = ["OptimizerVariables"]
 class OptimizerVariables(Configurable):
     """An object with ``variables``, in the order in which they are saved."""
 
+    #: Whether a step reads the gradients, so that it cannot be captured.
+    _reads_gradients = False
+
     def __init__(self, name: str) -> None:
         self.name = name
         self.built = False
