@@ -516,24 +516,25 @@ void conv2d_input_gradient(const float *dy, const float *filter, float *out, con
 
 /* -- conv2d_filter_gradient ------------------------------------------------------------------ */
 
-/* Rows of transposed patches that share a tap, so that they lie side by side; rows from `row` on
- * of a panel. Its last rows may be empty: they have no channel, and are 0. */
+/* Rows of a panel of transposed patches, from `row` on, that share a tap, so that their elements lie
+ * side by side in the input. Rows that fill up the last panel are 0: their channel is -1. */
 typedef struct {
   int row, rows, channel, y, x;
 } TapRows;
 
-/* Finds the rows of the panel whose first row is `first`, of which `count` are not empty. */
-static int find_tap_rows(const Window *w, int first, int count, TapRows found[TILE_ROWS]) {
-  int groups = 0;
-  for (int row = 0; row < count; groups++) {
+/* Writes the groups of the panel whose first row is `first`, with `rows` rows of patches; returns
+ * how many groups there are. */
+static int find_tap_rows(const Window *w, int first, int rows, TapRows groups[TILE_ROWS]) {
+  int count = 0;
+  for (int row = 0; row < rows; count++) {
     int tap = (first + row) / w->in_channels, channel = first + row - tap * w->in_channels;
-    found[groups] = (TapRows){row, smaller(count - row, w->in_channels - channel), channel,
+    groups[count] = (TapRows){row, smaller(rows - row, w->in_channels - channel), channel,
                               tap / w->filter_width * w->dilation_height - w->pad_top,
                               tap % w->filter_width * w->dilation_width - w->pad_left};
-    row += found[groups].rows;
+    row += groups[count].rows;
   }
-  if (count < TILE_ROWS) found[groups++] = (TapRows){count, TILE_ROWS - count, -1, 0, 0};
-  return groups;
+  if (rows < TILE_ROWS) groups[count++] = (TapRows){rows, TILE_ROWS - rows, -1, 0, 0};
+  return count;
 }
 
 /* The patches transposed: rows are (filter row, filter column, input channel), columns pixels. They
@@ -544,15 +545,15 @@ static void pack_transposed_patches(const void *source, float *panels, int first
   const Window *w = images->window;
   int step = w->stride_width * images->pixel;
   for (int i = 0; i < count; i += TILE_ROWS) {
-    TapRows found[TILE_ROWS + 1];
-    int groups = find_tap_rows(w, first + i, smaller(count - i, TILE_ROWS), found);
+    TapRows groups[TILE_ROWS];
+    int group_count = find_tap_rows(w, first + i, smaller(count - i, TILE_ROWS), groups);
     for (int k = k_first; k < k_first + k_count;) {
       int line = k / w->out_width, column = k - line * w->out_width;
       int pixels = smaller(w->out_width - column, k_first + k_count - k);
       int image = line / w->out_height;
       int top = line % w->out_height * w->stride_height, left = column * w->stride_width;
-      for (int group = 0; group < groups; group++) {
-        TapRows part = found[group];
+      for (int group = 0; group < group_count; group++) {
+        TapRows part = groups[group];
         int y = top + part.y, x = left + part.x, begin = 0, end = 0;
         const float *from = 0;
         if (part.channel >= 0 && inside(y, w->in_height)) {

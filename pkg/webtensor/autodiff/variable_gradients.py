@@ -49,8 +49,8 @@ def loss_and_gradients(
 ) -> tuple[Tensor, list[tuple[Variable, Tensor]]]:
     """Compute a scalar loss and its gradient for each trainable variable that it depends on.
 
-    ``name`` is the function that errors will name; ``scale`` multiplies the gradients from the
-    loss on. See ``variable_grads``.
+    ``name`` is the function that errors will name, ``scale`` the gradient of the loss itself, 1 by
+    default. See ``variable_grads``.
     """
     check_callable(name, "function", function)
     tape = Tape()

@@ -78,7 +78,7 @@ def convert_model(
         FileNotFoundError: there is no such model.
         ModelFormatError: the file is no model or a broken one, or the model has operations that
             graph models do not have, or what it computes depends on the values of its inputs.
-        ValueError: there is no format of a name, the model cannot become what is wanted, or a
+        ValueError: there is no format of that name, the model cannot become what is wanted, or a
             weight cannot be quantized so.
 
     Example:

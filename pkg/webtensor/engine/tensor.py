@@ -342,10 +342,9 @@ class Tensor(Operators):
         return 1, 0
 
     def __bool__(self) -> bool:
-        if self.size != 1:
-            wanted = f"wanted a tensor of rank 0, but its shape is {self.shape}"
-            raise TypeError(f"bool: {wanted}; use wt.any or wt.all")
-        return bool(self.item())
+        return bool(
+            self.item() if self.size == 1 else self._scalar("bool", "; use wt.any or wt.all")
+        )
 
     def __int__(self) -> int:
         return int(self._scalar("int"))
@@ -370,9 +369,11 @@ class Tensor(Operators):
             f"only a tensor of rank 0 can be formatted as {spec!r}, but its shape is {self.shape}"
         )
 
-    def _scalar(self, name: str) -> Any:
+    def _scalar(self, name: str, advice: str = "") -> Any:
         if self.shape:
-            raise TypeError(f"{name}: wanted a tensor of rank 0, but its shape is {self.shape}")
+            raise TypeError(
+                f"{name}: wanted a tensor of rank 0, but its shape is {self.shape}{advice}"
+            )
         return self.item()
 
     def __len__(self) -> int:

@@ -8,7 +8,10 @@ __all__ = ["UniqueNames"]
 
 
 class UniqueNames:
-    """Names that are taken.
+    """Hands out names, each of them once.
+
+    Args:
+        names: the names that are taken already.
 
     Example:
         >>> names = UniqueNames(["x"])

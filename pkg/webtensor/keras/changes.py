@@ -1,4 +1,4 @@
-"""How often layers and their variables have changed, so that captured steps notice it."""
+"""Counts changes of layers and their variables, so that captured steps notice them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _count = 0
 
 
 def change_count() -> int:
-    """Return how often something has changed on which the computation of a layer may depend."""
+    """Return the number of changes that may affect what a layer computes."""
     return _count
 
 
@@ -19,7 +19,7 @@ def note_change() -> None:
 
 
 class NotesChanges:
-    """A function of a variable, as a regularizer, each of whose attributes counts."""
+    """Base class of regularizers and constraints: setting an attribute counts as a change."""
 
     def __setattr__(self, name: str, value: object) -> None:
         super().__setattr__(name, value)
