@@ -16,7 +16,7 @@ from webtensor.ops.elementwise import ROWS
 #: What needs the bits of numbers; it runs on another backend.
 NEED_BITS = {
     *("bitwise_and", "bitwise_or", "bitwise_xor"),
-    *("nextafter", "unit_float", "divisor_of_kept"),
+    *("nextafter", "unit_float", "divisor_of_kept", "float_between"),
 }
 
 

@@ -280,6 +280,14 @@ ROWS = (
 )
 
 
+SHIFTED = Tolerance(
+    "a product and a sum of numbers of the size of the bounds",
+    ulps=1,
+    gpu_ulps=2,
+    scale=lambda x, low, span, most: abs(low) + abs(span),
+)
+
+
 def _unary_cases() -> list[Case]:
     cases = [
         Case("negative", (floats(shape),), lambda x: -x, sample=shape in ((3, 5), (0,), (70, 33)))
@@ -328,6 +336,13 @@ def _unary_cases() -> list[Case]:
         Case("composed", (arr(SPECIAL[:-1]), arr(0), "sign", "signbit"), _sign_of_sign),
         Case("unit_float", (_bits(),), _unit_float, EXACT, sample=True),
         Case("divisor_of_kept", (_bits(), 0.5, 2.0), _divisor_of_kept, EXACT, sample=True),
+        Case(
+            "float_between",
+            (_bits(), -3.0, 0.5, -2.75),
+            _float_between,
+            SHIFTED,
+            sample=True,
+        ),
         Case("bitwise_invert", (large,), np.invert, EXACT, sample=True),
         Case("bitwise_invert", (ints((2, 3)),), np.invert, EXACT),
         Case("bitwise_invert", (bools((7,)),), np.invert, EXACT),
@@ -350,6 +365,10 @@ def _unit_float(x: Any) -> Any:
 
 def _divisor_of_kept(x: Any, rate: float, divisor: float) -> Any:
     return np.where(_unit_float(x) >= rate, divisor, 0.0)
+
+
+def _float_between(x: Any, low: float, span: float, most: float) -> Any:
+    return np.minimum(_unit_float(x) * span + low, most)
 
 
 def _sign_of_sign(x: Any, *_: Any) -> Any:

@@ -69,9 +69,9 @@ CONTENTS = contents(
         std var
     ternary: where
     trigonometry: acos acosh asin asinh atan atan2 atanh cos cosh hypot sin sinh tan tanh
-    unary: abs bitwise_invert ceil clip_by_value divisor_of_kept exp expm1 floor isfinite isinf
-        isnan log log10 log1p log2 logical_not negative reciprocal rsqrt sign signbit sqrt
-        square trunc unit_float
+    unary: abs bitwise_invert ceil clip_by_value divisor_of_kept exp expm1 float_between floor
+        isfinite isinf isnan log log10 log1p log2 logical_not negative reciprocal rsqrt sign
+        signbit sqrt square trunc unit_float
     vector_products: matrix_transpose outer_product tensordot vecdot
     """
 )

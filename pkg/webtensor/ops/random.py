@@ -9,10 +9,9 @@ from typing import Any
 from webtensor.arguments import as_number
 from webtensor.dtypes import as_dtype, float32
 from webtensor.engine import Tensor, backend
-from webtensor.ops.binary import add, minimum, multiply
 from webtensor.ops.casting import cast_to
-from webtensor.ops.random_bits import unit_numbers
-from webtensor.ops.unary import floor
+from webtensor.ops.random_bits import random_bits, unit_numbers
+from webtensor.ops.unary import float_between, floor
 
 __all__ = ["random_uniform"]
 
@@ -43,14 +42,14 @@ def random_uniform(
         >>> wt.random_uniform((2,), seed=1).tolist() == wt.random_uniform((2,), seed=1).tolist()
         True
     """
-    unit = unit_numbers("random_uniform", shape, seed)
     minval = as_number("random_uniform", "minval", minval)
     maxval = as_number("random_uniform", "maxval", maxval)
-    drawn = unit
-    if (minval, maxval) != (0, 1):
-        drawn = add(multiply(unit, maxval - minval), minval)
-        if minval < maxval:
-            drawn = minimum(drawn, _float_below(maxval))  # the sum may have been rounded up
+    if (minval, maxval) == (0, 1):
+        drawn = unit_numbers("random_uniform", shape, seed)
+    else:
+        most = _float_below(maxval) if minval < maxval else minval  # sums may be rounded up
+        bits = random_bits("random_uniform", shape, seed)
+        drawn = float_between(bits, minval, maxval - minval, most)
     return in_dtype(drawn, dtype, floor)
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "divisor_of_kept",
     "exp",
     "expm1",
+    "float_between",
     "floor",
     "isfinite",
     "isinf",
@@ -566,6 +567,33 @@ def unit_float(x: TensorLike) -> Tensor:
         >>> import webtensor as wt
         >>> wt.unit_float([0, -(2**31)]).tolist()
         [0.0, 0.5]
+    """
+
+
+@unary(
+    kind=Kind.BITS,
+    numpy=lambda np, x, low, span, most: np.minimum(
+        (x.view(np.uint32) >> np.uint32(8)).astype(np.float32)
+        * np.float32(2**-24)
+        * np.float32(span)
+        + np.float32(low),
+        np.float32(most),
+    ),
+    glsl="min(unit_of_bits(x) * span + low, most)",
+    c="vmin(vtofloat((vi)((vu)x >> 8)) * 0x1p-24f * span + low, vset(most))",
+)
+def float_between(x: TensorLike, low: float, span: float, most: float) -> Tensor:
+    """``low`` plus ``span`` times ``unit_float`` of the bits, but not more than ``most``.
+
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype float32, complex64 or string.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.float_between([0, -(2**31), -1], 1.0, 2.0, 2.5).tolist()
+        [1.0, 2.0, 2.5]
     """
 
 

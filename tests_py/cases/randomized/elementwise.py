@@ -95,6 +95,11 @@ def divisor_of_kept(draw: Draw) -> Case:
     return call("divisor_of_kept", bits, draw.number(0, 1), draw.number(0, 2))
 
 
+def float_between(draw: Draw) -> Case:
+    bits = draw.ints(draw.shape(), -(2**31), 2**31 - 1)
+    return call("float_between", bits, draw.number(-2, 2), draw.number(-2, 2), draw.number(-1, 1))
+
+
 def add_n(draw: Draw) -> Case:
     shape, kind = draw.shape(), draw.pick("fi")
     tensors = [draw.numbers(shape, kind) for _ in range(draw.integer(1, 5))]
@@ -193,6 +198,7 @@ GENERATORS: dict[str, Generator] = {
     "clip_by_value": clip_by_value,
     "unit_float": unit_float,
     "divisor_of_kept": divisor_of_kept,
+    "float_between": float_between,
     "add_n": add_n,
     "complex": complex_pair,
     **{name: partial(complex_parts, name) for name in ("real", "imag", "conj", "angle")},
