@@ -42,6 +42,11 @@ LIBRARY_MODULES = """
     graph.loading graph.saving io.fetching
     programs.capture
 """
+#: The layers whose methods are inspected here, as a page would at the first call.
+LAYERS = """
+    Activation AveragePooling2D BatchNormalization Conv2D Dense DepthwiseConv2D Dropout Flatten
+    GlobalAveragePooling2D InputLayer MaxPooling2D ReLU Rescaling Reshape Softmax
+"""
 BACKENDS = ("wasm", "webgl")
 KERNEL_MODULES = """
     contraction convolution elementwise indexing movement normalization pooling random reduction
@@ -62,9 +67,24 @@ def import_modules(archive: str) -> None:
     for backend in BACKENDS:
         for name in KERNEL_MODULES.split():
             import_module(f"webtensor.backends.{backend}.{name}")
+    inspect_layers()
     host = import_module("webtensor.backends.wasm.host")
     for kind in ("kernels", "rows"):
         host.module_bytes(kind, KERNELS)
+
+
+def inspect_layers() -> None:
+    """Let the library find out which arguments layers and models take, and keep that."""
+    arguments = import_module("webtensor.keras.arguments")
+    signatures = import_module("webtensor.keras.layers.call_signature")
+    functional = import_module("webtensor.keras.models.functional").Functional
+    keras = import_module("webtensor.keras")
+    layers = [getattr(keras.layers, name) for name in LAYERS.split()]
+    for cls in (keras.Model, keras.Sequential, functional, *layers):
+        arguments.accepted_arguments(cls)
+        signatures.signature_of_call(cls.call, False)
+        signatures.shape_parameters(cls.build, False)
+        signatures.shape_parameters(cls.compute_output_shape, False)
 
 
 def tidy() -> None:

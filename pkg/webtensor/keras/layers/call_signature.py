@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from webtensor.keras.types import Nested, Shape
 from webtensor.nest import flatten, map_structure
 
-__all__ = ["CallSignature", "call_signature", "shape_parameters"]
+__all__ = ["CallSignature", "call_signature", "shape_parameters", "signature_of_call"]
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -44,11 +44,12 @@ class CallSignature(NamedTuple):
 def call_signature(layer: Any) -> CallSignature:
     """Return what the method ``call`` of a layer takes."""
     call = type(layer).call
-    return _call_signature(call, layer.call is call)
+    return signature_of_call(call, layer.call is call)
 
 
 @cache
-def _call_signature(call: Callable[..., Any], is_static: bool) -> CallSignature:
+def signature_of_call(call: Callable[..., Any], is_static: bool) -> CallSignature:
+    """Return what a method ``call`` of a class takes."""
     parameters = _parameters(call, is_static)
     named = {
         parameter.name: parameter
@@ -67,9 +68,7 @@ def _call_signature(call: Callable[..., Any], is_static: bool) -> CallSignature:
 
 
 @cache
-def shape_parameters(
-    function: Callable[..., Any], is_static: bool = False
-) -> tuple[str, ...] | None:
+def shape_parameters(function: Callable[..., Any], is_static: bool) -> tuple[str, ...] | None:
     """Return the names of the shapes that a method takes; None where it takes any number."""
     parameters = _parameters(function, is_static)
     if any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in parameters):

@@ -162,7 +162,7 @@ class Layer(LayerState):
     def _build(self, shapes: dict[str, Nested[Shape]]) -> None:
         """Build with the shapes of ``call``'s inputs, each under its name with ``_shape`` added."""
         build = type(self).build
-        parameters = shape_parameters(build)
+        parameters = shape_parameters(build, False)
         if parameters is None or len(parameters) == 1:
             self.build(next(iter(shapes.values()), None))
         else:
@@ -493,7 +493,7 @@ def _recorded(build: Callable[..., None]) -> Callable[..., None]:
     def recorded(self: Layer, *args: Any, **kwargs: Any) -> None:
         is_outermost = not self.built and not self._build_shapes
         if is_outermost:
-            names = shape_parameters(recorded) or ("input_shape",)
+            names = shape_parameters(recorded, False) or ("input_shape",)
             self._build_shapes = {**dict(zip(names, args, strict=False)), **kwargs}
         with name_scope(self.name, self):
             self._path = current_path()
