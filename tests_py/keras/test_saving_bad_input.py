@@ -454,6 +454,102 @@ def test_compressed_hdf5_is_read_by_h5py_only():
     assert np.frombuffer(dataset.data).tolist() == list(range(1000))
 
 
+def array_of(datatype: Any, values: Any) -> Callable[[h5py.File], None]:
+    def write(file: h5py.File) -> None:
+        dataspace = h5py.h5s.create_simple((len(values),))
+        h5py.Dataset(h5py.h5d.create(file.id, b"x", datatype, dataspace))[...] = values
+
+    return write
+
+
+def precise_integers() -> Any:
+    """16-bit integers of which 12 bits count, from the second one on."""
+    datatype = h5py.h5t.STD_I16LE.copy()
+    datatype.set_precision(12)
+    datatype.set_offset(2)
+    return datatype
+
+
+def floats(bias: int, *fields: int) -> Any:
+    datatype = h5py.h5t.IEEE_F32LE.copy()
+    datatype.set_fields(*fields)
+    datatype.set_ebias(bias)
+    return datatype
+
+
+def levels() -> Any:
+    """An enumeration of two numbers that are no booleans."""
+    datatype = h5py.h5t.enum_create(h5py.h5t.STD_I8LE)
+    for name, number in ((b"LOW", 3), (b"HIGH", 7)):
+        datatype.enum_insert(name, number)
+    return datatype
+
+
+UNUSUAL_ARRAYS = {
+    "integers of 12 bits": array_of(precise_integers(), [1, -2, 2047]),
+    "floats of another bias": array_of(floats(100, 31, 23, 8, 0, 23), [1.0, -2.0, 3.0]),
+    "floats of a wide exponent": array_of(floats(1023, 31, 20, 11, 0, 20), [1.0, -2.0, 3.0]),
+    "an enumeration": array_of(levels(), [3, 7]),
+    "big-endian numbers": array_of(h5py.h5t.IEEE_F32BE, [1.0, -2.0, 3.0]),
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL_ARRAYS)
+def test_hdf5_of_unusual_numbers_is_read_by_h5py_only(name: str):
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
+        UNUSUAL_ARRAYS[name](file)
+        expected = file["x"][()].tolist()
+    with pytest.raises(UnsupportedError, match=r"unusual numbers of \d bytes"):
+        read(buffer.getvalue(), "f")
+    dataset = read_hdf5(buffer.getvalue(), "f").find("x")
+    assert isinstance(dataset, Elements)
+    assert np.frombuffer(dataset.data, dataset.dtype).tolist() == expected
+
+
+def test_hdf5_texts_padded_with_spaces_are_refused():
+    datatype = h5py.h5t.C_S1.copy()
+    datatype.set_size(6)
+    datatype.set_strpad(h5py.h5t.STR_SPACEPAD)
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
+        array_of(datatype, np.array([b"ab", b"c"], "S6"))(file)
+    with pytest.raises(UnsupportedError, match="datatypes of class 3"):
+        read(buffer.getvalue(), "f")
+
+
+ATTRIBUTES = {
+    "a float": 1.5, "floats": np.float32([0.5, -2]), "a byte": np.uint8(200), "an integer": -3,
+    "a large integer": np.uint64(2**63 + 1), "a boolean": True, "integers": np.int16([-1, 300]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_hdf5_attributes_of_numbers(name: str):
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
+        file.attrs["x"] = ATTRIBUTES[name]
+    assert read(buffer.getvalue(), "f").attributes["x"] == np.asarray(ATTRIBUTES[name]).tolist()
+
+
+def test_hdf5_attribute_of_several_dimensions_is_read_by_h5py_only():
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
+        file.attrs["x"] = [[0, 1], [2, 3]]
+    with pytest.raises(UnsupportedError, match="unusual attributes"):
+        read(buffer.getvalue(), "f")
+    value: Any = read_hdf5(buffer.getvalue(), "f").attributes["x"]
+    assert value == [[0, 1], [2, 3]]
+
+
+def test_hdf5_datatype_among_the_members_of_a_group():
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
+        file["numbers"] = np.dtype("float32")
+    with pytest.raises(ValueError, match="f: 'numbers' is neither a group nor an array"):
+        read_hdf5(buffer.getvalue(), "f")
+
+
 def test_hdf5_array_that_claims_to_be_huge():
     buffer = io.BytesIO()
     with h5py.File(buffer, "w") as file:

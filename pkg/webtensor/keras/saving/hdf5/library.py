@@ -87,6 +87,8 @@ class _Reader:
             if not isinstance(opened.get(name, getlink=True), h5py.HardLink):
                 raise ModelFormatError(f"{self.file}: {name!r} is a link that leads elsewhere")
             member = opened[name]
+            if not isinstance(member, (h5py.Group, h5py.Dataset)):
+                raise ModelFormatError(f"{self.file}: {name!r} is neither a group nor an array")
             tree.members[name] = (
                 self.group(member, depth + 1)
                 if isinstance(member, h5py.Group)

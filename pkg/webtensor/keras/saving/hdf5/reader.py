@@ -13,18 +13,26 @@ claim to be large take time or memory.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
 from webtensor.formats.element_types import ITEM_SIZES, Buffer, Elements
-from webtensor.keras.saving.hdf5.specification import SIGNATURE, UNDEFINED, MessageKind
+from webtensor.formats.flatbuffers import NUMBERS
+from webtensor.keras.saving.hdf5.specification import (
+    NUMBER_TYPES,
+    SIGNATURE,
+    UNDEFINED,
+    MessageKind,
+)
 from webtensor.keras.saving.hdf5.tree import Attribute, Group
 
 __all__ = ["MAX_GROUPS", "UnsupportedError", "read"]
 
 #: The largest depth of nested groups.
 MAX_GROUPS = 64
+#: The dtypes of numbers by their datatype messages.
+_NUMBERS = {message: dtype for dtype, message in NUMBER_TYPES.items()}
 
 
 class UnsupportedError(ModelFormatError):
@@ -326,22 +334,20 @@ class _Reader:
         type_class, bits, size = body[0] & 15, self.number(body, 1, 3), self.number(body, 4, 4)
         if not size:
             raise self.broken("a datatype has no size")
-        if type_class in (0, 1) and bits & 1 and size > 1:
-            raise self.unsupported("big-endian numbers")
-        if type_class == 0:
-            return self.number_type(("int" if bits & 8 else "uint") + str(8 * size), size)
-        if type_class == 1:
-            exponent_bits = self.number(body, 13, 1)
-            is_bfloat16 = size == 2 and exponent_bits == 8
-            return self.number_type("bfloat16" if is_bfloat16 else f"float{8 * size}", size)
-        if type_class == 3:
+        if type_class in (0, 1):
+            # The first byte has the version of the message, too, which changes nothing here.
+            message = bytes((0x10 | type_class, *body[1 : 12 if type_class == 0 else 20]))
+            return self.number_type(_NUMBERS.get(message, ""), size)
+        # Zeros pad most texts, spaces those of Fortran.
+        if type_class == 3 and bits & 15 < 2:
             return _Datatype("string", size, "fixed")
         if type_class == 5 and size == 2:
             # Keras writes bfloat16 as opaque bytes.
             return _Datatype("bfloat16", size)
         if type_class == 8:
             # h5py writes booleans as an enumeration of FALSE and TRUE.
-            return self.number_type("bool" if size == 1 and bits & 0xFFFF == 2 else "", size)
+            is_bool = size == 1 and bits & 0xFFFF == 2 and b"FALSE\0" in bytes(body)
+            return self.number_type("bool" if is_bool else "", size)
         if type_class == 9 and bits & 15 == 1 and size == 16:
             return _Datatype("string", size, "heap")
         raise self.unsupported(f"datatypes of class {type_class}")
@@ -352,7 +358,7 @@ class _Reader:
         return _Datatype(dtype, size)
 
     def attribute(self, message: _Message) -> tuple[str, Attribute]:
-        """Return the name and the value of an attribute, which is a text or an integer."""
+        """Return the name and the value of an attribute, which is of texts or numbers."""
         body = message.body
         version = self.number(body, 0, 1)
         if version not in (1, 2, 3) or (version > 1 and body[1]):
@@ -372,6 +378,9 @@ class _Reader:
 
     def value(self, datatype: _Datatype, shape: tuple[int, ...], data: memoryview) -> Attribute:
         """Return the value of an attribute."""
+        code: Any = NUMBERS.get(datatype.dtype)
+        if len(shape) > 1 or not (datatype.text or code):
+            raise self.unsupported("unusual attributes")
         count = self.budget.size_of(shape, self.file)
         if count * datatype.size > len(data):
             raise self.broken("an attribute ends too early")
@@ -379,20 +388,14 @@ class _Reader:
         if datatype.text:
             texts = [self.text(text) for text in self.texts(datatype, count, data)]
             return texts if shape else texts[0]
-        numbers = [
-            int.from_bytes(item, "little", signed=True)
-            for item in self.items(datatype, count, data)
-        ]
-        return numbers if shape else numbers[0]
-
-    def items(self, datatype: _Datatype, count: int, data: memoryview) -> Iterator[memoryview]:
-        """Yield the bytes of each element."""
-        for start in range(0, count * datatype.size, datatype.size):
-            yield data[start : start + datatype.size]
+        numbers: Any = data[: count * datatype.size].cast(code).tolist()
+        value: Attribute = numbers if shape else numbers[0]
+        return value
 
     def texts(self, datatype: _Datatype, count: int, data: memoryview) -> Iterator[bytes]:
         """Yield texts, which are padded to a fixed size or are in a global heap."""
-        for item in self.items(datatype, count, data):
+        for start in range(0, count * datatype.size, datatype.size):
+            item = data[start : start + datatype.size]
             if datatype.text == "fixed":
                 self.budget.spend(datatype.size, self.file)
                 yield bytes(item).rstrip(b"\0")

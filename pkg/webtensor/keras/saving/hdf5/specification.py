@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from struct import pack
 
-__all__ = ["SIGNATURE", "UNDEFINED", "MessageKind"]
+from webtensor.formats.element_types import ITEM_SIZES
+
+__all__ = ["NUMBER_TYPES", "SIGNATURE", "UNDEFINED", "MessageKind"]
 
 #: The first bytes of a file.
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -28,3 +31,30 @@ class MessageKind(IntEnum):
     CONTINUATION = 0x0010
     SYMBOL_TABLE = 0x0011
     ATTRIBUTE_INFO = 0x0015
+
+
+#: Of float formats: the size, the start and the width of the exponent, the width of the mantissa,
+#: and the bias.
+_FLOATS = {
+    "float16": (2, 10, 5, 10, 15),
+    "bfloat16": (2, 7, 8, 7, 127),
+    "float32": (4, 23, 8, 23, 127),
+    "float64": (8, 52, 11, 52, 1023),
+}
+
+
+def _number_type(dtype: str) -> bytes:
+    if dtype in _FLOATS:
+        size, exponent_start, exponent_bits, mantissa_bits, bias = _FLOATS[dtype]
+        bits = bytes((0x20, 8 * size - 1, 0))
+        rest = pack("<HHBBBBI", 0, 8 * size, exponent_start, exponent_bits, 0, mantissa_bits, bias)
+        return b"\x11" + bits + pack("<I", size) + rest
+    size = ITEM_SIZES[dtype]
+    bits = bytes((0 if dtype.startswith("u") else 8, 0, 0))
+    return b"\x10" + bits + pack("<IHH", size, 0, 8 * size)
+
+
+#: The datatype messages of numbers by their dtypes.
+NUMBER_TYPES = {
+    dtype: _number_type(dtype) for dtype in ITEM_SIZES if dtype in _FLOATS or "int" in dtype
+}

@@ -12,21 +12,19 @@ from collections.abc import Iterable, Iterator
 from math import prod
 from struct import pack
 
-from webtensor.formats.element_types import ITEM_SIZES, Buffer, Elements
+from webtensor.formats.element_types import Buffer, Elements
 from webtensor.keras.saving.hdf5.checksums import CHECKSUM, checksum_of
-from webtensor.keras.saving.hdf5.specification import SIGNATURE, UNDEFINED, MessageKind
+from webtensor.keras.saving.hdf5.specification import (
+    NUMBER_TYPES,
+    SIGNATURE,
+    UNDEFINED,
+    MessageKind,
+)
 from webtensor.keras.saving.hdf5.tree import Attribute, Group
 
 __all__ = ["pieces"]
 
 _SUPERBLOCK_SIZE = 96
-#: Of float formats: the size, the start and the width of the exponent, the width of the mantissa,
-#: and the bias.
-_FLOATS = {
-    "float16": (2, 10, 5, 10, 15),
-    "float32": (4, 23, 8, 23, 127),
-    "float64": (8, 52, 11, 52, 1023),
-}
 #: The largest number of objects in a global heap, whose indices have 16 bits; the smallest size.
 _MAX_TEXTS = 60_000
 _MIN_HEAP_SIZE = 4096
@@ -170,7 +168,7 @@ class _Layout:
         label = name.encode() + b"\0"
         shape: tuple[int, ...] = ()
         if isinstance(value, int):
-            datatype, data = _number_type("int64"), pack("<q", value)
+            datatype, data = NUMBER_TYPES["int64"], pack("<q", value)
         else:
             datatype, texts = _HEAP_TEXT, _encoded_texts(value)
             shape = () if isinstance(value, str) else (len(texts),)
@@ -196,29 +194,17 @@ def _dataspace(shape: tuple[int, ...]) -> bytes:
     return pack(f"<BBB5x{len(shape)}Q", 1, len(shape), 0, *shape)
 
 
-def _number_type(dtype: str) -> bytes:
-    if dtype in _FLOATS:
-        size, exponent_start, exponent_bits, mantissa_bits, bias = _FLOATS[dtype]
-        bits = bytes((0x20, 8 * size - 1, 0))
-        rest = pack("<HHBBBBI", 0, 8 * size, exponent_start, exponent_bits, 0, mantissa_bits, bias)
-        return b"\x11" + bits + pack("<I", size) + rest
-    if "int" not in dtype:
-        raise ValueError(f"elements of dtype {dtype} cannot be saved in an HDF5 file")
-    size = ITEM_SIZES[dtype]
-    bits = bytes((0 if dtype.startswith("u") else 8, 0, 0))
-    return b"\x10" + bits + pack("<IHH", size, 0, 8 * size)
-
-
 #: Text of any length in a global heap, as UTF-8: h5py's type of str.
 _HEAP_TEXT = b"\x19\x01\x01\x00" + pack("<I", 16) + b"\x10\x00\x00\x00" + pack("<IHH", 1, 0, 8)
 #: An enumeration of FALSE and TRUE over 8-bit integers: h5py's type of bool.
 _BOOL = (
     b"\x18\x02\x00\x00"
     + pack("<I", 1)
-    + _number_type("int8")
+    + NUMBER_TYPES["int8"]
     + b"FALSE\0\0\0TRUE\0\0\0\0"
     + bytes((0, 1))
 )
+_DATATYPES = {**NUMBER_TYPES, "bool": _BOOL}
 
 
 def _array_messages(elements: Elements, address: int) -> list[tuple[int, bytes]]:
@@ -227,7 +213,9 @@ def _array_messages(elements: Elements, address: int) -> list[tuple[int, bytes]]
         datatype = b"\x13\x10\x00\x00" + pack("<I", _width(elements))
         size = prod(elements.shape) * _width(elements)
     else:
-        datatype = _BOOL if elements.dtype == "bool" else _number_type(elements.dtype)
+        if elements.dtype not in _DATATYPES:
+            raise ValueError(f"elements of dtype {elements.dtype} cannot be saved in an HDF5 file")
+        datatype = _DATATYPES[elements.dtype]
         size = len(elements.data)
     return [
         (MessageKind.DATASPACE, _dataspace(elements.shape)),
