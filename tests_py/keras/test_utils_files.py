@@ -10,6 +10,7 @@ from typing import Any
 
 import keras
 import numpy as np
+import PIL.Image
 import pytest
 
 import webtensor as wt
@@ -125,6 +126,20 @@ def test_images(folder: Path):
     assert x[:, 2, 3, 0].tolist() == [0, 10, 20, 30, 40] * 2
     options |= {"color_mode": "rgba", "data_format": "channels_first", "crop_to_aspect_ratio": True}
     assert first(utils.image_dataset_from_directory(folder, **options))[0].shape == (10, 4, 5, 7)
+
+
+@pytest.mark.parametrize("color_mode", ["grayscale", "rgb", "rgba"])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16"])
+def test_images_of_16_bits_have_levels_up_to_255(tmp_path: Path, color_mode: str, dtype: str):
+    levels = np.array([[0, 100, 200], [129, 1, 255]], dtype)
+    stored = levels if dtype == "uint8" else 256 * levels + np.uint16(255)
+    PIL.Image.fromarray(stored).save(tmp_path / "a.png")
+    options = {"color_mode": color_mode, "image_size": (2, 3), "interpolation": "nearest"}
+    (x,) = first(
+        utils.image_dataset_from_directory(tmp_path, labels=None, verbose=False, **options)
+    )
+    for channel in range({"grayscale": 1}.get(color_mode, 3)):
+        np.testing.assert_array_equal(x[:, :, channel].numpy(), levels)
 
 
 def test_sounds(folder: Path):

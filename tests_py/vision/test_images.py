@@ -1,10 +1,12 @@
 """What models take as an image."""
 
 import asyncio
+import struct
 import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -71,6 +73,46 @@ def test_images_with_a_palette_are_read() -> None:
     np.testing.assert_array_equal(pixels.numpy(), np.asarray(image.convert("RGB")))
 
 
+@pytest.mark.parametrize("mode", ["I;16", "I", "I;16B"])
+def test_upper_bytes_are_the_levels_of_16_bit_images(mode: str) -> None:
+    stored = {"I": "<i4", "I;16": "<u2", "I;16B": ">u2"}[mode]
+    pixels = 256 * np.arange(0, 255, 17) + 255
+    image = Image.frombytes(mode, (5, 3), pixels.astype(stored).tobytes())
+    levels, _ = wt.vision.read_image(image)
+    wanted = np.repeat(np.arange(0, 255, 17).reshape(3, 5, 1), 3, axis=2)
+    np.testing.assert_array_equal(levels.numpy(), wanted)
+
+
+def large_png(width: int, height: int) -> bytes:
+    """The first pixels of a large image."""
+    chunks = (
+        (b"IHDR", struct.pack(">2I5B", width, height, 8, 0, 0, 0, 0)),
+        (b"IDAT", b""),
+        (b"IEND", b""),
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", crc32(kind + data))
+        for kind, data in chunks
+    )
+
+
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+@pytest.mark.parametrize(
+    "size, message",
+    [
+        ((12_000, 12_000), "would become 576000000 bytes, but only 57 are stored"),
+        ((60_000, 60_000), "DecompressionBombError"),
+    ],
+)
+def test_small_files_of_large_images_are_refused(
+    tmp_path: Path, size: tuple[int, int], message: str
+) -> None:
+    path = tmp_path / "large.png"
+    path.write_bytes(large_png(*size))
+    with pytest.raises(wt.ModelFormatError, match=rf"image: .*large\.png.* {message}"):
+        wt.vision.read_image(path)
+
+
 def test_files_are_turned_as_their_metadata_says(tmp_path: Path) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
@@ -107,7 +149,7 @@ def test_the_asynchronous_form_reads_the_same() -> None:
         ),
         (np.full((2, 2), np.nan), ValueError, "they range from nan to nan"),
         (np.full((2, 2), -1), ValueError, r"int64 arrays must lie in \[0, 255\], .* from -1 to -1"),
-        (b"no image", OSError, "cannot identify image file"),
+        (b"no image", wt.ModelFormatError, "image: a BytesIO: cannot identify image file"),
         (Path("missing.png"), OSError, "missing.png"),
     ],
 )

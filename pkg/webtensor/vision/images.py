@@ -16,6 +16,8 @@ from webtensor.browser.pixels import read_levels, wait_until_loaded
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor
 from webtensor.environment import IN_BROWSER
+from webtensor.formats.budgets import reading
+from webtensor.formats.files import label_of
 from webtensor.ops import astype, multiply, tensor, tile
 from webtensor.shapes import Shape
 
@@ -52,7 +54,9 @@ def read_image(image: ImageLike) -> tuple[Tensor, ImageSize]:
 
     Raises:
         ImportError: the image is a file, and Pillow is not installed.
-        OSError: there is no such file, or Pillow cannot read it.
+        ModelFormatError: Pillow cannot read the file, or it would decode to far more than its own
+            size.
+        OSError: there is no such file.
         TypeError: the image is something else, or a tensor that is neither int32 nor float32.
         ValueError: the image has another shape or no pixels; values of a NumPy array are out of
             range. Values of tensors are not checked, as they may be on the GPU.
@@ -145,13 +149,19 @@ def _file_levels(file: Any) -> Tensor:
             "image: reading image files needs Pillow, which is not installed; pass the pixels as "
             "a tensor or an array instead, or install it: pip install pillow"
         ) from None
-    with Image.open(file) as opened:
+    from webtensor.keras.utils.images import check_pixels
+
+    label = f"image: {label_of(file)}"
+    with reading(label), Image.open(file) as opened:
+        check_pixels(opened, file, label)
         return _pillow_levels(ImageOps.exif_transpose(opened))
 
 
 def _pillow_levels(image: Any) -> Tensor:
     # Through the bytes, as NumPy may be missing in a page.
-    rgba = image.convert("RGBA")
+    from webtensor.keras.utils.images import in_eight_bits
+
+    rgba = in_eight_bits(image, "RGBA")
     return read_levels({"data": rgba.tobytes(), "width": rgba.width, "height": rgba.height})
 
 

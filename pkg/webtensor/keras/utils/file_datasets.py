@@ -19,7 +19,7 @@ from webtensor.formats.budgets import reading
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.ops import image as image_ops
 from webtensor.keras.utils.directories import FileDatasets, Options, folder_datasets
-from webtensor.keras.utils.images import load_img
+from webtensor.keras.utils.images import decoded_image
 from webtensor.keras.utils.sample_datasets import checked_format
 
 __all__ = [
@@ -90,7 +90,7 @@ def image_dataset_from_directory(
     resized(wt.zeros((1, 1, channels)))
 
     def read(path: str) -> Tensor:
-        image = load_img(path, color_mode=color_mode)
+        image = decoded_image(path, color_mode)
         width, height = image.size
         pixels = wt.tensor(memoryview(image.tobytes()), dtype=float32)
         scaled = wt.asarray(resized(wt.reshape(pixels, (height, width, channels))))

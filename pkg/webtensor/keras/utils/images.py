@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from math import prod
-from os import PathLike
+from os import SEEK_END, PathLike
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["array_to_img", "img_to_array", "load_img", "save_img"]
+__all__ = [
+    "array_to_img",
+    "check_pixels",
+    "decoded_image",
+    "img_to_array",
+    "in_eight_bits",
+    "load_img",
+    "save_img",
+]
 
 #: A path, or a file object.
 File: TypeAlias = "str | PathLike[str] | BytesIO"
@@ -142,7 +150,7 @@ def load_img(
         raise ValueError(
             f"load_img: color_mode must be one of {sorted(_COLOR_MODES)}, but got {color_mode!r}"
         )
-    image = _decoded(pillow, path, color_mode)
+    image = decoded_image(path, color_mode, is_scaled=False)
     if target_size is None or image.size == (target_size[1], target_size[0]):
         return image
     methods = {method.name.lower(): method for method in pillow.Resampling}
@@ -155,17 +163,44 @@ def load_img(
     return image.resize((width, height), methods[interpolation], box=box)
 
 
-def _decoded(pillow: Pillow, path: File, color_mode: str) -> Image:
-    """Decode the image in a file, and convert it to a mode of Pillow."""
+def decoded_image(path: File, color_mode: str, *, is_scaled: bool = True) -> Image:
+    """Decode the image in a file, and convert it to a mode of Pillow.
+
+    Args:
+        path: the file.
+        color_mode: "grayscale", "rgb" or "rgba".
+        is_scaled: whether 16-bit levels become 8-bit ones, as in TensorFlow. Otherwise they stay in
+            grayscale, and are clipped in colours, as in Keras.
+    """
     label = f"load_img: {label_of(path)}"
-    size = Path(path).stat().st_size if isinstance(path, (str, PathLike)) else 0
     with reading(label):
-        image = pillow.open(path)
-        Budget(label, size, floor=_PIXEL_FLOOR).spend(4 * prod(image.size))
-        if not (color_mode == "grayscale" and image.mode in ("L", "I;16", "I")):
+        image = _pillow("load_img").open(path)
+        check_pixels(image, path, label)
+        if is_scaled:
+            image = in_eight_bits(image, _COLOR_MODES[color_mode])
+        elif not (color_mode == "grayscale" and image.mode in ("L", "I;16", "I")):
             image = image.convert(_COLOR_MODES[color_mode])
         image.load()
         return image
+
+
+def check_pixels(image: Any, file: File, label: str) -> None:
+    """Refuse an image whose pixels would take far more than its file, before they are decoded."""
+    if isinstance(file, (str, PathLike)):
+        size = Path(file).stat().st_size
+    else:
+        position = file.tell()
+        size = file.seek(0, SEEK_END)
+        file.seek(position)
+    Budget(label, size, floor=_PIXEL_FLOOR).spend(4 * prod(image.size))
+
+
+def in_eight_bits(image: Any, mode: str) -> Any:
+    """Convert an image to a mode of 8 bits a channel; of 16-bit levels these are the upper ones."""
+    if image.mode.startswith("I"):
+        # Pillow itself would clip these levels.
+        image = image.convert("I").point(lambda level: level * (1 / 256)).convert("L")
+    return image.convert(mode)
 
 
 def _center_box(size: tuple[int, int], target_size: tuple[int, int]) -> tuple[int, int, int, int]:
