@@ -51,6 +51,8 @@ class TestLines:
             TextLineDataset(b"", "no-such-encoding")
         with pytest.raises(ValueError, match=r"bytes from 2 to 4 are not utf-8 .*encoding says"):
             TextLineDataset(in_chunks(b"a\n\xff\xffb", 2)).to_list()
+        with pytest.raises(ValueError, match=r"2 bytes: bytes from 0 to 2 are not text \(UTF-16"):
+            TextLineDataset(b"a\n", "utf-16").to_list()
         with pytest.raises(FileNotFoundError, match="missing"):
             TextLineDataset(tmp_path / "missing.txt").to_list()
         with pytest.raises(TypeError, match="input must be a path, bytes, a File or a Blob"):
@@ -140,6 +142,10 @@ JAVASCRIPTS: Any = {"a": {"isLabel": True}}
 TABLE_ERRORS: dict[str, tuple[Callable[[], Any], str]] = {
     "short row": (lambda: wt.data.csv(b"a,b\n1,2\n3\n"), r"element 1 \(from 0 on\) has 1 fields"),
     "long row": (lambda: wt.data.csv(b"a\n1,2\n"), r"element 0 .* has 2 fields, but there are 1"),
+    "all rows long": (
+        lambda: wt.data.csv(b"1,2\n3,4\n", has_header=False, column_names=["a"]),
+        r"element 0 \(from 0 on\) has 2 fields, but there are 1 columns",
+    ),
     "required": (
         lambda: wt.data.csv(TABLE, column_configs={"b": {"required": True}}),
         "element 1 .*, column 'b': the field is empty, but it is required",

@@ -196,6 +196,13 @@ def test_folders_that_have_nothing(tmp_path: Path):
     (tmp_path / "cats" / "a.wav").write_bytes(b"nothing")
     with pytest.raises(ValueError, match=r"a\.wav' is no WAV file"):
         first(utils.audio_dataset_from_directory(tmp_path))
+    with wave.open(str(tmp_path / "cats" / "a.wav"), "wb") as file:
+        file.setparams((1, 2, 8000, 0, "NONE", ""))
+        file.writeframes(bytes(20))
+    whole = (tmp_path / "cats" / "a.wav").read_bytes()
+    (tmp_path / "cats" / "a.wav").write_bytes(whole[:-6])
+    with pytest.raises(ValueError, match=r"a\.wav' ends before its last sample"):
+        first(utils.audio_dataset_from_directory(tmp_path))
 
 
 # -- parts of data -----------------------------------------------------------------------------

@@ -228,7 +228,7 @@ class Table:
             elements = self._elements(rows)
         except ValueError:
             fitting, error = self._fitting(rows)
-            elements = self._elements(rows[:fitting])
+            elements = self._elements(rows[:fitting]) if fitting else ()
         self._count += len(elements)
         yield elements
         if error is not None:

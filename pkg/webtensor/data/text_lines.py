@@ -104,9 +104,12 @@ def as_lines(text: str) -> list[str]:
 def _decoded(decoder: Any, chunk: bytes, label: str, position: int, is_last: bool) -> str:
     try:
         text: str = decoder.decode(chunk, is_last)
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
+        reason = f"text ({error})"
+        if isinstance(error, UnicodeDecodeError):
+            reason = f"{error.encoding} ({error.reason})"
         raise ValueError(
-            f"{label}: bytes from {position} to {position + len(chunk)} are not {error.encoding} "
-            f"({error.reason}); encoding says what they are"
+            f"{label}: bytes from {position} to {position + len(chunk)} are not {reason}; encoding "
+            "says what they are"
         ) from None
     return text

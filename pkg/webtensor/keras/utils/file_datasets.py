@@ -208,6 +208,8 @@ def _read_sound(name: str, path: str, sampling_rate: int | None) -> Tensor:
         with wave.open(BytesIO(data), "rb") as file:
             rate, channels, width = file.getframerate(), file.getnchannels(), file.getsampwidth()
             frames = file.readframes(file.getnframes())
+            if len(frames) < file.getnframes() * channels * width:
+                raise ModelFormatError(f"{name}: {path!r} ends before its last sample")
         if width not in _SAMPLES:
             raise ModelFormatError(
                 f"{name}: {path!r} has {8 * width} bits per sample, which is not supported"
