@@ -4,6 +4,7 @@ import asyncio
 import base64
 import hashlib
 import json
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -215,6 +216,38 @@ def test_redirects_are_followed(server: Server) -> None:
     assert_model(wt.io.load_artifacts(f"{server.url}/old/model.json"))
 
 
+CREDENTIALS = {"Authorization": "Bearer secret", "Cookie": "id=secret"}
+
+
+def test_credentials_are_not_sent_where_another_server_is_redirected_to(server: Server) -> None:
+    def moved(url: str) -> dict[str, Answer]:
+        return {"/moved": Answer(status=302, headers={"Location": f"{url}/m/model.json"})}
+
+    headers = {**CREDENTIALS, "X-Key": "1"}
+    server.answers |= moved(server.url)
+    with serving(moved(server.url)) as other:
+        for origin in (server, other):
+            server.requests.clear()
+            with pytest.raises(OSError, match=r"shard\S* the server answered 404"):
+                wt.io.http(f"{origin.url}/moved", request_init={"headers": headers}).load()
+            sent = [name for name in headers if name in server.requests[-1].headers]
+            assert other.requests == [] or sent == ["X-Key"]
+            assert origin is other or sent == [*headers]
+
+
+def test_weights_lie_on_the_server_of_a_model_without_a_path() -> None:
+    files = {path.replace("/m/model.json", "/").replace("/m/", "/"): FILES[path] for path in FILES}
+    with serving(files) as server:
+        assert_model(wt.io.load_artifacts(f"{server.url}?key=1"))
+        assert all(path.endswith("?key=1") for path in server.paths)
+
+
+@pytest.mark.parametrize("url", ["http://[::1", f"http://{'a' * 70}.org/model.json"])
+def test_malformed_addresses(url: str) -> None:
+    with pytest.raises(OSError, match=re.escape(url)):
+        wt.io.load_artifacts(url)
+
+
 @pytest.mark.parametrize(
     "target, message",
     [
@@ -359,6 +392,11 @@ def faulty(answers: Mapping[str, Any]) -> Any:
     return {**FILES, **answers}
 
 
+#: Paths that lead out of the folder, as files or as addresses.
+ELSEWHERE = (
+    "../a", "a/../b", "/a", "a//b", "..\\a", "http://a/b", "", ".", "a\0b", "./.", "%2e%2E/a",
+    ".\t./a", " ../a", "a%2f..%2fb", "..?a", "a\n",
+)  # fmt: skip
 WRONG: dict[str, tuple[Mapping[str, Any], type[Exception], str]] = {
     "no model": (
         {"/m/model.json": Answer(status=404)},
@@ -424,7 +462,7 @@ WRONG: dict[str, tuple[Mapping[str, Any], type[Exception], str]] = {
     ),
     **{
         f"path {path!r}": (changed(FILES, paths=[path]), wt.ModelFormatError, "lies elsewhere")
-        for path in ("../a", "a/../b", "/a", "a//b", "..\\a", "http://a/b", "", ".", "a\0b", "./.")
+        for path in ELSEWHERE
     },
     **{
         f"twice {paths[1]!r}": (changed(FILES, paths=paths), wt.ModelFormatError, "'a' twice")

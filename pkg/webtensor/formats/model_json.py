@@ -13,6 +13,7 @@ from webtensor.formats.composite_buffers import CompositeArrayBuffer
 from webtensor.formats.element_types import Buffer
 from webtensor.formats.files import MAX_MEMBERS
 from webtensor.formats.model_artifacts import ModelArtifacts, json_fields
+from webtensor.formats.paths import path_beside
 
 __all__ = [
     "CHECKSUMS",
@@ -75,7 +76,7 @@ def weight_groups(manifest: object, label: str) -> list[WeightGroup]:
     groups = []
     names: set[str] = set()
     for group in manifest:
-        paths = [_checked_path(str(path), label) for path in group.get("paths", ())]
+        paths = [path_beside(str(path), label) for path in group.get("paths", ())]
         for path in paths:
             if path in names:
                 raise ModelFormatError(f"{label} names the file {path!r} twice")
@@ -86,13 +87,6 @@ def weight_groups(manifest: object, label: str) -> list[WeightGroup]:
     if len(names) > MAX_MEMBERS:
         raise ModelFormatError(f"{label} names {len(names)} files, which are too many")
     return groups
-
-
-def _checked_path(path: str, label: str) -> str:
-    parts = path.removeprefix("./").replace("\\", "/").split("/")
-    if {"", ".", ".."} & {*parts} or ":" in path or "\0" in path:
-        raise ModelFormatError(f"{label} names a file that lies elsewhere: {path!r}")
-    return path.removeprefix("./")
 
 
 def model_files(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from urllib.parse import unquote
+
 from webtensor.errors import ModelFormatError
 
 __all__ = ["path_beside"]
@@ -20,9 +23,12 @@ def path_beside(path: str, where: str) -> str:
         Traceback (most recent call last):
         webtensor.errors.ModelFormatError: model.onnx names a file that lies elsewhere: ...
     """
-    parts = path.replace("\\", "/").split("/")
-    while parts and parts[0] == ".":
-        parts.pop(0)
-    if not parts or {"", ".", ".."} & {*parts} or {":", "\0"} & {*path}:
+    relative = path.replace("\\", "/")
+    while relative.startswith("./"):
+        relative = relative[2:]
+    # In addresses %2e is a dot, a path ends at ? and #, and browsers leave out blanks around it and
+    # tabs inside.
+    parts = {part.strip() for part in re.split(r"[/\\?#]", unquote(relative))}
+    if {"", ".", ".."} & parts or ":" in path or min(path) < " ":
         raise ModelFormatError(f"{where} names a file that lies elsewhere: {path!r:.200}")
-    return "/".join(parts)
+    return relative

@@ -31,6 +31,8 @@ __all__ = ["ThreadedRequests", "send", "url_chunks"]
 _CHUNK = 1 << 18
 #: What an address may have beside letters, digits and "_.-~"; other characters are quoted.
 _ADDRESS_CHARACTERS = ":/?#[]@!$&'()*+,;=%"
+#: Headers for one server alone, as ``Request`` writes their names.
+_CREDENTIALS = frozenset({"Authorization", "Cookie", "Proxy-authorization"})
 
 
 class _PlainHandler(HTTPHandler):
@@ -57,6 +59,22 @@ class _SecureHandler(HTTPSHandler):
         return self.do_open(_recording(HTTPSConnection, self._connections), request)
 
 
+class _RedirectHandler(HTTPRedirectHandler):
+    """Follows a server elsewhere, but tells other servers no credentials, as ``fetch`` does."""
+
+    def redirect_request(self, request: Request, *answer: Any) -> Request | None:
+        """Return the request to where a server redirects."""
+        redirected = super().redirect_request(request, *answer)
+        if redirected is not None and _origin(redirected) != _origin(request):
+            for name in _CREDENTIALS & {*redirected.headers}:
+                redirected.remove_header(name)
+        return redirected
+
+
+def _origin(request: Request) -> tuple[str, str]:
+    return request.type, request.host.lower()
+
+
 def _recording(
     connect: Callable[..., HTTPConnection], connections: set[HTTPConnection]
 ) -> Callable[..., HTTPConnection]:
@@ -75,7 +93,7 @@ def _opener(connections: set[HTTPConnection]) -> OpenerDirector:
         ProxyHandler(),
         _PlainHandler(connections),
         _SecureHandler(connections),
-        HTTPRedirectHandler(),
+        _RedirectHandler(),
         UnknownHandler(),
         HTTPErrorProcessor(),
         HTTPDefaultErrorHandler(),
@@ -102,7 +120,7 @@ def _answering(url: str) -> Iterator[None]:
     except HTTPError as error:
         error.close()
         raise OSError(f"{url}: the server answered {error.code}") from None
-    except (OSError, HTTPException) as error:
+    except (OSError, ValueError, HTTPException) as error:
         raise OSError(
             f"{url}: the server cannot be reached, or its answer broke off ({error})"
         ) from error

@@ -52,6 +52,8 @@ _MAX_DOWNLOADS = 8
 _SECONDS = 60
 _WEIGHTS_NAME = "model.weights.bin"
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)
+#: An address without a path, in a page perhaps without its scheme.
+_ORIGIN = re.compile(r"([^/]*:)?//[^/]*")
 _SUCCESS = range(200, 300)
 
 
@@ -362,6 +364,8 @@ def address_beside(url: str, path: str) -> str:
     """
     address = url.partition("#")[0]
     location, question_mark, query = address.partition("?")
+    if _ORIGIN.fullmatch(location):
+        location += "/"
     folder, slash, _ = location.rpartition("/")
     return f"{folder}{slash}{path}{question_mark}{query}"
 
