@@ -291,3 +291,9 @@ def test_impossible_scales(scale: list[float]):
     fields = quantization(scale, 0, 3 if len(scale) > 1 else 0)
     with pytest.raises(wt.ModelFormatError, match="'y' is computed, but has the scales"):
         between(Operator("TANH", ["x"], ["y"]), shape=X.shape, **fields)
+
+
+@pytest.mark.parametrize("zero_point", [128, -129, 2**40])
+def test_zero_points_that_a_dtype_does_not_have(zero_point: int):
+    with pytest.raises(wt.ModelFormatError, match=f"'y' is computed.* the zero point {zero_point}"):
+        between(Operator("TANH", ["x"], ["y"]), shape=X.shape, **quantization(0.1, zero_point))

@@ -49,18 +49,19 @@ def grid_of(tensor: format_.Tensor, where: str) -> Grid | None:
     """Return the grid of a quantized tensor that is computed, and None for others.
 
     Raises:
-        ModelFormatError: it has several scales, or one that is not positive.
+        ModelFormatError: it has several scales, one that is not positive, or a zero point that its
+            dtype does not have.
     """
     quantization = tensor.quantization
     if quantization is None or tensor.dtype not in _RANGES:
         return None
     (scale, *others), zero_point = quantization.scales, quantization.zero_points[0]
-    if others or not 0 < scale < float("inf"):
+    low, high = _RANGES[tensor.dtype]
+    if others or not 0 < scale < float("inf") or not low <= zero_point <= high:
         raise ModelFormatError(
             f"{where}: tensor {tensor.name!r:.200} is computed, but has the scales "
-            f"{quantization.scales!s:.100}"
+            f"{quantization.scales!s:.100} and the zero point {zero_point}"
         )
-    low, high = _RANGES[tensor.dtype]
     return Grid(scale, float(low - zero_point), float(high - zero_point), zero_point)
 
 
