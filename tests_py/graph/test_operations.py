@@ -84,6 +84,12 @@ def test_factors_of_matrices(full: bool):
     values, left, right = factors("Svd", x, 3, full_matrices=full)
     assert left.shape == (4, 4 if full else 3)
     np.testing.assert_allclose(left[:, :3] * values @ right.T, x, atol=1e-5)
+    orthogonal, triangular = factors("Qr", x, 2, full_matrices=full)
+    assert orthogonal.shape == left.shape
+    np.testing.assert_allclose(orthogonal @ triangular, x, atol=1e-5)
+    np.testing.assert_allclose(orthogonal.T @ orthogonal, np.eye(orthogonal.shape[1]), atol=1e-5)
+    eigenvalues, vectors = factors("SelfAdjointEigV2", x.T @ x, 2)
+    np.testing.assert_allclose(vectors * eigenvalues @ vectors.T, x.T @ x, atol=1e-5)
 
 
 def test_bands_of_diagonals_are_refused():

@@ -61,8 +61,10 @@ _OUTPUTS = {
         "Merge": "output value_index",
         "NonMaxSuppressionV4": "selected_indices valid_outputs",
         "NonMaxSuppressionV5": "selected_indices selected_scores valid_outputs",
+        "Qr": "q r",
         "RaggedRange": "rt_nested_splits rt_dense_values",
         "RaggedTensorToSparse": "sparse_indices sparse_values sparse_dense_shape",
+        "SelfAdjointEigV2": "e v",
         "SparseFillEmptyRows": (
             "output_indices output_values empty_row_indicator reverse_index_map"
         ),
@@ -82,6 +84,7 @@ _OUTPUTS = {
         "UnicodeDecode": "row_splits char_values",
         "Unique": "y idx",
         "UniqueV2": "y idx",
+        "UniqueWithCounts": "y idx count",
     }.items()
 }
 

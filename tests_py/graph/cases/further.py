@@ -119,6 +119,8 @@ MATRICES: list[Case] = [
         )
         for part in (np.tril, np.triu)
     ),
+    case("Qr", DEFINITE, expected=lambda x: [*np.linalg.qr(x)], outputs=2),
+    case("SelfAdjointEigV2", DEFINITE, expected=np.linalg.eigvalsh, compute_v=False),
     case(
         "Svd",
         DEFINITE,

@@ -169,6 +169,12 @@ CASES = [
     ),
     case("TopKV2", distinct((3, 6)), 4, expected=top, outputs=2, sorted=True),
     case("Unique", ALIKE, expected=different, outputs=2),
+    case(
+        "UniqueWithCounts",
+        ALIKE,
+        expected=lambda x: [*different(x), np.bincount(different(x)[1])],
+        outputs=3,
+    ),
     case("UniqueV2", ALIKE, [0], expected=lambda x, _: different(x), outputs=2),
     case(
         "UniqueV2",

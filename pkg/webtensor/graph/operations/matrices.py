@@ -77,6 +77,16 @@ def solution_of_triangle(a: Tensor, b: Tensor, lower: bool, adjoint: bool) -> Te
     return ops.linalg.solve(adjoint_if(triangle, adjoint), b)
 
 
+def orthogonal_factors(x: Tensor, full_matrices: bool) -> tuple[Tensor, ...]:
+    """Return orthogonal and triangular factors."""
+    return ops.linalg.qr(x, mode="complete" if full_matrices else "reduced")
+
+
+def eigenvalues(x: Tensor, compute_v: bool) -> tuple[Tensor, ...]:
+    """Return eigenvalues and eigenvectors."""
+    return ops.linalg.eigh(x) if compute_v else (ops.linalg.eigvalsh(x), ops.zeros((0,)))
+
+
 def singular_values(x: Tensor, compute_uv: bool, full_matrices: bool) -> tuple[Tensor, ...]:
     """Return singular values and vectors."""
     if not compute_uv:
@@ -111,6 +121,8 @@ ONLY_HERE: dict[str, Row] = {
     "MatrixTriangularSolve": Row(
         solution_of_triangle, 0, 1, lower=boolean("lower", True), adjoint=boolean("adjoint")
     ),
+    "Qr": Row(orthogonal_factors, 0, full_matrices=boolean("full_matrices")),
+    "SelfAdjointEigV2": Row(eigenvalues, 0, compute_v=boolean("compute_v", True)),
     "Svd": Row(
         singular_values,
         0,

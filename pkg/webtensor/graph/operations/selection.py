@@ -41,6 +41,13 @@ def unique_along(x: Tensor, axis: list[int]) -> tuple[Tensor, ...]:
     return ops.unique(x, axis[0] if axis else 0)
 
 
+def unique_with_counts(x: Tensor) -> tuple[Tensor, ...]:
+    """Return the different elements of a vector, and how many are the same."""
+    values, indices = ops.unique(x)
+    counts = ops.dense_bincount(indices, None, values.size, False)
+    return values, indices, ops.astype(counts, "int32")
+
+
 def selected(boxes: Tensor, scores: Tensor, **options: Any) -> tuple[Tensor, ...]:
     """Select boxes with Soft-NMS; the third result is their number."""
     indices, selected_scores = ops.image.non_max_suppression_with_score(boxes, scores, **options)
@@ -158,4 +165,5 @@ ONLY_HERE = {
     .dynamic()
     .reading(0, 1),
     "InTopKV2": Row("in_top_k", 0, 1, k=integer(2)),
+    "UniqueWithCounts": Row(unique_with_counts, 0).dynamic().reading(0),
 }
