@@ -91,17 +91,7 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
         count = _count_of(operands)
         recorder, form, views = _recorded(function, positional, named, operands)
         batch = _Batch(recorder.recording, operands, count, recorder)
-
-        def result(part: Any, axes: Axes) -> Any:
-            if is_nested(axes) or is_nested(part):
-                parts = _with_axes(part, axes, "out_axes")
-                return alike(part, [result(item, own) for item, own in parts])
-            if type(part) is not _Placeholder:
-                return part
-            view = views[part.number]
-            return batch.shared(view) if axes is None else moveaxis(batch.whole(view), 0, axes)
-
-        return result(form, out_axes)
+        return _with_results(form, out_axes, batch, views)
 
     return vectorized
 
@@ -134,6 +124,17 @@ def _with_axes(structure: Any, axes: Axes, argument: str) -> list[tuple[Any, Axe
             f"{axes!r} for {structure!r}"
         )
     return [(structure[key], axes[key]) for key in keys(structure)]
+
+
+def _with_results(part: Any, axes: Axes, batch: _Batch, views: Sequence[View]) -> Any:
+    """Return what the function returned, with the batch's results in place of placeholders."""
+    if is_nested(axes) or is_nested(part):
+        parts = _with_axes(part, axes, "out_axes")
+        return alike(part, [_with_results(item, own, batch, views) for item, own in parts])
+    if type(part) is not _Placeholder:
+        return part
+    view = views[part.number]
+    return batch.shared(view) if axes is None else moveaxis(batch.whole(view), 0, axes)
 
 
 def _operand(tensor: Tensor, axis: int | None) -> Operand:
