@@ -177,6 +177,14 @@ def test_dtypes_are_names_and_objects() -> None:
 )
 def test_a_dtype_may_be_given_as(spec: Any, dtype: wt.DType) -> None:
     assert wt.zeros(1, spec).dtype is dtype
+    assert dtype == spec and not dtype != spec and spec == dtype
+
+
+@pytest.mark.parametrize("other", [np.float64, np.int32, np.dtype("int32"), int, None, object, 3])
+def test_a_dtype_differs_from(other: Any) -> None:
+    assert wt.float32 != other and not wt.float32 == other
+    assert other not in (wt.float32, wt.bool)
+    assert wt.float64 == np.float64
 
 
 @pytest.mark.parametrize("spec", ["float64", "float", "int", "", 3, [], object, np.float64, "F32"])

@@ -1,8 +1,9 @@
 """The element types of tensors, and how they promote.
 
 A :class:`DType` is a string with facts attached, so ``t.dtype == "float32"`` and
-``t.dtype is wt.float32`` both work, and a dtype prints and serializes as its name. The array API
-standard has more dtypes than tensors do: see :class:`UnsupportedDType`.
+``t.dtype is wt.float32`` both work, and a dtype prints and serializes as its name. It equals NumPy's
+dtypes and types, too. The array API standard has more dtypes than tensors do: see
+:class:`UnsupportedDType`.
 """
 
 from __future__ import annotations
@@ -61,6 +62,17 @@ class DType(str):
         dtype.stored = stored or dtype
         dtype.words = itemsize // dtype.stored.itemsize
         return dtype
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return str.__eq__(self, other)
+        dtype = _lookup(other)
+        return NotImplemented if dtype is None else dtype is self
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (dtype_named, (str(self),))
