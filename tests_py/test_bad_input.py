@@ -59,6 +59,11 @@ ERRORS: dict[str, Row] = {
         ValueError,
         r"tensor: nested sequences must have equal sizes, but there are tensors of shapes",
     ),
+    "arrays of unlike shapes in a list": (
+        lambda: wt.tensor([np.ones(2), np.ones(3)]),
+        ValueError,
+        r"tensor: nested sequences must have equal sizes, .* arrays of shapes \[\(2,\), \(3,\)\]",
+    ),
     "a dictionary": (lambda: wt.tensor({"a": 1}), TypeError, "elements must be numbers"),
     "a set": (lambda: wt.tensor({1, 2}), TypeError, "elements must be numbers"),
     "a generator": (lambda: wt.tensor(n for n in (1, 2)), TypeError, "elements must be numbers"),

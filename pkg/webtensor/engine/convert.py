@@ -109,8 +109,28 @@ def host_buffer(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape,
     if isinstance(value, (bytes, bytearray, memoryview, array, Elements)):
         return _from_buffer(name, memoryview(value), dtype)
     values, shape = _flatten(name, value)
+    if values and all(map(_is_array_with_axes, values)):
+        return host_buffer(name, _joined(name, values, shape), dtype)
     dtype = dtype or _infer_dtype(name, values)
     return pack(name, values, dtype), shape, dtype
+
+
+def _is_array_with_axes(value: Any) -> bool:
+    """Whether a value is an array of NumPy that stands for a nested sequence."""
+    return hasattr(value, "__array_interface__") and bool(value.shape)
+
+
+def _joined(name: str, arrays: Sequence[Any], shape: Shape) -> Any:
+    """Join the arrays in nested sequences, which have a shape themselves, to one."""
+    shapes = {array_.shape for array_ in arrays}
+    if len(shapes) > 1:
+        raise ValueError(
+            f"{name}: nested sequences must have equal sizes, but there are arrays of shapes "
+            f"{sorted(shapes)}"
+        )
+    import numpy
+
+    return numpy.stack(arrays).reshape(shape + shapes.pop())
 
 
 def _from_text(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape, DType]:
