@@ -272,6 +272,14 @@ def test_deep_configurations_are_refused() -> None:
         ours.saving.deserialize_keras_object(config)
 
 
+@pytest.mark.parametrize("wrap", [lambda symbol: [symbol], lambda symbol: {"x": symbol}])
+def test_a_model_of_one_input_takes_a_tensor_without_a_warning(wrap: Callable[[Any], Any]) -> None:
+    inputs = ours.Input((2,))
+    model = ours.Model(wrap(inputs), ours.layers.Dense(3)(inputs))
+    ones = np.ones((4, 2), "float32")
+    assert model(ones).shape == model.predict(ones, verbose=0).shape == (4, 3)
+
+
 def test_structures() -> None:
     structure = {"b": [1, (2, 3)], "a": 4}
     for tree in (ours.tree, keras.tree):

@@ -194,7 +194,7 @@ class Functional(Model):
             raise ValueError(
                 f"model {self.name!r} has {len(self.inputs)} inputs, but got {len(values)}"
             )
-        if is_nested(inputs) or is_nested(struct):
+        if len(values) > 1:
             self._check_structure(inputs)
         return [
             _adjusted(value, symbol, self.name, self.sizes_may_vary)
