@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import keras
@@ -401,6 +401,28 @@ def test_apply_gradients_takes_pairs_and_returns_the_iterations() -> None:
             pairs = zip(map(make, grads), weights, strict=True)
             iterations = optimizer.apply_gradients(pairs)
         assert int(iterations) == 2
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda optimizer, w: optimizer.minimize(lambda: wt.sum(w * w), True),
+        lambda optimizer, w: optimizer.apply_gradients(
+            wt.variable_grads(lambda: wt.sum(w * w))[1]
+        ),
+        lambda optimizer, w: optimizer.apply_gradients([wt.ones(2)]),
+        lambda optimizer, w: optimizer.apply_gradients([(w, wt.ones(2))]),
+        lambda optimizer, w: optimizer.apply([wt.ones(2)], True),
+    ],
+)
+def test_what_are_no_variables_is_said_and_leaves_the_optimizer_as_it_was(
+    step: Callable[[Any, wt.Variable], Any],
+) -> None:
+    w, optimizer = wt.Variable([1.0, 2.0], name="weight"), ours.optimizers.SGD(1.0)
+    with pytest.raises(TypeError, match=r"(must be|pairs, .* but has|variables, but got) "):
+        step(optimizer, w)
+    optimizer.minimize(lambda: wt.sum(w), w)
+    assert w.tolist() == [0.0, 1.0]
 
 
 def test_set_weights_gives_all_that_is_remembered_other_values() -> None:

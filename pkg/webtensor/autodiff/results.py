@@ -1,14 +1,15 @@
-"""What all functions that differentiate do with the results of a user's function."""
+"""What all functions that differentiate do with a user's variables, and with what they compute."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from webtensor.autodiff.tape import IDENTITY
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, Variable, alias, as_operand
 
-__all__ = ["each_its_own", "ones_like", "require_real", "require_tensor"]
+__all__ = ["each_its_own", "ones_like", "require_real", "require_tensor", "variable_list"]
 
 Gradient = TypeVar("Gradient", Tensor, Tensor | None)
 
@@ -19,6 +20,16 @@ def require_tensor(name: str, value: Any) -> Tensor:
     if not isinstance(value, Tensor):
         raise TypeError(f"{name}: the function must return a tensor, but returned {value!r}")
     return value
+
+
+def variable_list(name: str, argument: str, variables: Any) -> list[Variable]:
+    """Return variables as a list; one by itself will do."""
+    listed = [variables] if isinstance(variables, Variable) else variables
+    listed = [*listed] if isinstance(listed, Iterable) else [listed]
+    for variable in listed:
+        if not isinstance(variable, Variable):
+            raise TypeError(f"{name}: {argument} must be variables, but got {variable!r}")
+    return listed
 
 
 def require_real(name: str, value: Tensor | Variable) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from webtensor.arguments import check_callable
-from webtensor.autodiff.results import each_its_own, ones_like, require_tensor
+from webtensor.autodiff.results import each_its_own, ones_like, require_tensor, variable_list
 from webtensor.autodiff.tape import Tape, with_zeros
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, Variable
@@ -22,6 +22,7 @@ def variable_grads(
     Returns ``(loss, {variable name: gradient})``.
 
     Raises:
+        TypeError: ``variables`` has something else than variables.
         ValueError: the loss is not a float scalar, depends on no such variable, or two of the
             variables have the same name.
 
@@ -64,7 +65,8 @@ def loss_and_gradients(
     read = {id(variable): (variable, value) for variable, value in tape.variables.values()}
     chosen = list(read.values())
     if variables is not None:
-        chosen = [read[id(variable)] for variable in variables if id(variable) in read]
+        listed = variable_list(name, "variables", variables)
+        chosen = [read[id(variable)] for variable in listed if id(variable) in read]
     of_nothing = tape.met_nothing()
     seed = ones_like(loss)
     gradients: Sequence[Tensor | None] = tape.gradients(

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 from webtensor.autodiff import loss_and_gradients
+from webtensor.autodiff.results import variable_list
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.late_numbers import late_number
@@ -315,8 +316,18 @@ class Optimizer(OptimizerVariables):
     def apply_gradients(
         self, grads_and_vars: Iterable[tuple[Tensor | None, Variable]]
     ) -> HostNumber:
-        """Take one step, from pairs of gradients and variables, and return ``iterations``."""
+        """Take one step, from pairs of gradients and variables, and return ``iterations``.
+
+        Raises:
+            TypeError: there is something else than pairs.
+        """
         pairs = list(grads_and_vars)
+        for pair in pairs:
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise TypeError(
+                    "apply_gradients: grads_and_vars must be pairs, such as those of "
+                    f"zip(gradients, variables), but has {pair!r}"
+                )
         self.apply([gradient for gradient, _ in pairs], [variable for _, variable in pairs])
         return self._iterations
 
@@ -419,15 +430,15 @@ class Optimizer(OptimizerVariables):
                 )
             variables = self._trainable_variables
         else:
-            variables = list(trainable_variables)
-            if not self.built:
-                self.build(variables)
-                self.built = True
+            variables = variable_list("apply", "trainable_variables", trainable_variables)
         if len(variables) != len(gradients):
             raise ValueError(
                 f"apply: grads must have a gradient for each variable, but there are "
                 f"{len(gradients)} gradients and {len(variables)} variables"
             )
+        if not self.built:
+            self.build(variables)
+            self.built = True
         for variable in variables:
             if id(variable) not in self._indices:
                 raise ValueError(
