@@ -2,19 +2,38 @@
 
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from inspect import isclass, iscoroutinefunction, isfunction, ismodule
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import webtensor as wt
-from webtensor.numpy_names import _NAMES
+from webtensor.keras.names import to_snake_case
+from webtensor.peer_names import _NAMES
 
 #: Where NumPy has the names.
 NUMPY = (np, np.linalg, np.fft, np.random, np.random.Generator, np.ndarray)
+#: Functions of TensorFlow.js that its users would look for in ``wt``.
+TENSORFLOW_JS: dict[str, str] = {
+    symbol: ours
+    for symbol, ours in tomllib.loads(Path("docs/tfjs_map.toml").read_text("utf-8"))["top"].items()
+    if isinstance(ours, str) and symbol[0].islower()
+}
+#: Those that have a counterpart of the same name, or one in another namespace.
+FOUND_OTHERWISE = (
+    *("fft", "forceHalfFloat", "ifft", "irfft", "rfft", "setWebGLContext"),
+    *("clipByValue", "deregisterOp", "loadGraphModelSync", "registerOp"),
+)
+#: Names of TensorFlow and of PyTorch.
+OTHERS = (
+    *("constant", "reduce_max", "reduce_mean", "reduce_min", "reduce_sum"),
+    *("cat", "clamp", "manual_seed", "permute", "unsqueeze"),
+)
 #: Modules that users see; all other modules of the package are inner ones.
 NAMESPACES = {
     *("activations", "audio", "browser", "callbacks", "constraints", "data", "fft", "fused"),
@@ -74,12 +93,23 @@ def test_an_unknown_name_is_an_attribute_error(namespace: object) -> None:
         namespace.nomal  # type: ignore[attr-defined]  # noqa: B018
 
 
-@pytest.mark.parametrize("numpy_name, name", _NAMES.items())
-def test_renamed_functions_of_numpy(numpy_name: str, name: str) -> None:
-    assert any(hasattr(owner, numpy_name) for owner in NUMPY)
+@pytest.mark.parametrize("peer_name, name", _NAMES.items())
+def test_renamed_functions_of_other_libraries(peer_name: str, name: str) -> None:
+    known = {*map(to_snake_case, TENSORFLOW_JS), *OTHERS}
+    assert peer_name in known or any(hasattr(owner, peer_name) for owner in NUMPY)
     assert attrgetter(name)(wt) is not None
-    with pytest.raises(AttributeError, match=f"no attribute '{numpy_name}'; use wt.{name}$"):
-        getattr(wt.random if numpy_name == "random" else wt, numpy_name)
+    with pytest.raises(AttributeError, match=f"no attribute '{peer_name}'; use wt.{name}$"):
+        getattr(wt.random if peer_name == "random" else wt, peer_name)
+
+
+@pytest.mark.parametrize("symbol, name", TENSORFLOW_JS.items())
+def test_renamed_functions_of_tensorflow_js(symbol: str, name: str) -> None:
+    if hasattr(wt, symbol) or symbol in FOUND_OTHERWISE:
+        return
+    with pytest.raises(AttributeError) as raised:
+        getattr(wt, symbol)
+    advice = str(raised.value).partition("; use ")[2].removeprefix("wt.")
+    assert advice.removesuffix("_async") == name.removesuffix("_async")
 
 
 @pytest.mark.parametrize(
@@ -87,6 +117,12 @@ def test_renamed_functions_of_numpy(numpy_name: str, name: str) -> None:
     [
         (wt, "median", "module 'webtensor' has no attribute 'median'; use wt.keras.ops.median"),
         (wt, "meen", "module 'webtensor' has no attribute 'meen'"),
+        (wt, "floorDiv", "module 'webtensor' has no attribute 'floorDiv'; use wt.floor_divide"),
+        (
+            wt.image,
+            "resizeBilinear",
+            "module 'webtensor.ops.image' has no attribute 'resizeBilinear'; use resize_bi",
+        ),
         (wt, "__wrapped__", "module 'webtensor' has no attribute '__wrapped__'"),
         (wt.linalg, "norm", "module 'webtensor.ops.linalg' has no attribute 'norm'; use wt.keras"),
         (wt.random, "randn", "module 'webtensor.random' has no attribute 'randn'; use wt.random."),

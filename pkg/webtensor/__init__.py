@@ -241,7 +241,7 @@ else:
     )
 
     def _refuse(module: object, name: str) -> _typing.NoReturn:
-        from webtensor.numpy_names import missing_attribute
+        from webtensor.peer_names import missing_attribute
 
         raise missing_attribute(module, name)
 

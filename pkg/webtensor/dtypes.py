@@ -1,8 +1,8 @@
 """The element types of tensors, and how they promote.
 
 A :class:`DType` is a string with facts attached, so ``t.dtype == "float32"`` and
-``t.dtype is wt.float32`` both work, and a dtype prints and serializes as its name. It equals NumPy's
-dtypes and types, too. The array API standard has more dtypes than tensors do: see
+``t.dtype is wt.float32`` both work, and a dtype prints and serializes as its name. It equals
+NumPy's dtypes and types, too. The array API standard has more dtypes than tensors do: see
 :class:`UnsupportedDType`.
 """
 

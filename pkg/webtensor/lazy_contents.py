@@ -72,7 +72,7 @@ def lazy_aliases(
 
     def load(name: str) -> Any:
         if name not in names:
-            from webtensor.numpy_names import missing_attribute
+            from webtensor.peer_names import missing_attribute
 
             raise missing_attribute(sys.modules[namespace], name)
         value: object = attrgetter(names[name])(sys.modules[package])

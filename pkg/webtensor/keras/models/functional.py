@@ -189,7 +189,7 @@ class Functional(Model):
 
     def _standardized(self, inputs: Tensors) -> list[Any]:
         """Return inputs as a list in the model's order, each with the rank of the symbolic one."""
-        values, struct = self._in_order(inputs), self._inputs_struct
+        values = self._in_order(inputs)
         if len(values) != len(self.inputs):
             raise ValueError(
                 f"model {self.name!r} has {len(self.inputs)} inputs, but got {len(values)}"
