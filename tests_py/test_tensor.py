@@ -3,6 +3,7 @@
 import array
 import asyncio
 import math
+import operator
 import pickle
 from collections.abc import Callable
 from operator import itemgetter
@@ -181,12 +182,15 @@ def test_dtypes_are_names_and_objects() -> None:
 )
 def test_a_dtype_may_be_given_as(spec: Any, dtype: wt.DType) -> None:
     assert wt.zeros(1, spec).dtype is dtype
-    assert dtype == spec and not dtype != spec and spec == dtype
+    assert operator.eq(dtype, spec)
+    assert operator.eq(spec, dtype)
+    assert not operator.ne(dtype, spec)
 
 
 @pytest.mark.parametrize("other", [np.float64, np.int32, np.dtype("int32"), int, None, object, 3])
 def test_a_dtype_differs_from(other: Any) -> None:
-    assert wt.float32 != other and not wt.float32 == other
+    assert operator.ne(wt.float32, other)
+    assert not operator.eq(wt.float32, other)
     assert other not in (wt.float32, wt.bool)
     assert wt.float64 == np.float64
 

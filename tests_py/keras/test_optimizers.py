@@ -407,9 +407,7 @@ def test_apply_gradients_takes_pairs_and_returns_the_iterations() -> None:
     "step",
     [
         lambda optimizer, w: optimizer.minimize(lambda: wt.sum(w * w), True),
-        lambda optimizer, w: optimizer.apply_gradients(
-            wt.variable_grads(lambda: wt.sum(w * w))[1]
-        ),
+        lambda optimizer, w: optimizer.apply_gradients(wt.variable_grads(lambda: wt.sum(w * w))[1]),
         lambda optimizer, w: optimizer.apply_gradients([wt.ones(2)]),
         lambda optimizer, w: optimizer.apply_gradients([(w, wt.ones(2))]),
         lambda optimizer, w: optimizer.apply([wt.ones(2)], True),
