@@ -313,6 +313,7 @@ MATRIX = [[3.0, 1.0], [2.0, 5.0]]
 #: Functions of NumPy that write to a tensor ``x``.
 WRITING: dict[str, Callable[[Any], Any]] = {
     "add.at": lambda x: np.add.at(x, [0], 1.0),
+    "add.at of a row": lambda x: np.add.at(x[0], 0, 1.0),
     "copyto": lambda x: np.copyto(x, 1.0),
     "put": lambda x: np.put(x, [0], 1.0),
     "place": lambda x: np.place(x, np.asarray(x) > 2, [1.0]),

@@ -47,6 +47,8 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any
         return operator(*inputs)
     name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
     with _writing_refused(name):
+        if method == "at" and isinstance(inputs[0], (Tensor, Variable)):
+            raise ValueError("read-only")  # NumPy 2.4 writes to read-only vectors here
         return getattr(ufunc, method)(*_on_host(inputs), **_on_host(options))
 
 
