@@ -29,6 +29,28 @@ def test_grads() -> None:
     assert (x.tolist(), y.tolist()) == (30.0, 9.0)
 
 
+def test_grad_takes_dy_second_or_all_that_its_function_needs() -> None:
+    def loss(weights: Any, x: Any, scale: float = 1.0) -> wt.Tensor:
+        return wt.sum(weights["w"] * x) * scale
+
+    weights, x = {"w": wt.tensor([1.0, 2.0]), "b": wt.tensor(0.0)}, wt.tensor([3.0, 4.0])
+    assert wt.grad(cubes)(2.0, 10.0).tolist() == 120.0
+    for function in (loss, wt.function(loss)):
+        gradient = wt.grad(function)(weights, x)
+        assert gradient["w"].tolist() == [3.0, 4.0]
+        assert gradient["b"].tolist() == 0.0
+        assert wt.grad(function)(weights, x, 2.0)["w"].tolist() == [6.0, 8.0]
+        assert wt.grad(function, argnums=1)(weights, x, dy=2.0).tolist() == [2.0, 4.0]
+    assert wt.grad(wt.grad(lambda x, y: x**2 * y))(2.0, 3.0).tolist() == 6.0
+
+
+def test_arguments_of_grads_in_a_list() -> None:
+    assert [g.tolist() for g in wt.grads(lambda x, y: x * y)([2.0, 3.0])] == [3.0, 2.0]
+    value, gradients = wt.value_and_grads(lambda x, y: x * y)((wt.tensor(2.0), 3.0))
+    assert (value.tolist(), [g.tolist() for g in gradients]) == (6.0, [3.0, 2.0])
+    assert wt.grads(lambda x: wt.sum(x * x))([2.0, 3.0])[0].tolist() == [4.0, 6.0]
+
+
 def test_value_and_grad_of_several_arguments() -> None:
     def product(x: wt.Tensor, y: wt.Tensor, power: int, factor: float = 1.0) -> wt.Tensor:
         return wt.pow(x, power) * y * factor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from itertools import islice
 from typing import Any
@@ -27,11 +27,13 @@ __all__ = [
 ]
 
 
-def grad(function: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
+def grad(function: Callable[..., Tensor], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
     """Return a function that computes the gradient of ``function`` at its argument.
 
     The returned function takes ``x`` and optionally ``dy``, the gradient of the result (ones of
-    the shape of ``function(x)`` by default), and returns a tensor of the shape of ``x``.
+    the shape of ``function(x)`` by default), and returns a tensor of the shape of ``x``. Structures
+    of tensors, and the arguments of a function that needs several, are those of
+    ``value_and_grad``; ``dy`` is a keyword then.
 
     Raises:
         ValueError: ``function(x)`` does not depend on ``x``, or ``dy`` has another shape.
@@ -43,18 +45,36 @@ def grad(function: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
         12.0
         >>> wt.grad(cube)(2.0).tolist()
         12.0
+        >>> wt.grad(lambda x, y: x * y)(2.0, 3.0).tolist()
+        3.0
     """
     check_callable("grad", "function", function)
+    as_integers("grad", "argnums", argnums)
 
     @wraps(function)
-    def gradient(x: TensorLike, dy: TensorLike | None = None) -> Tensor:
-        return _differentiate("grad", function, (x,), dy)[1][0]
+    def gradient(*args: Any, dy: TensorLike | None = None, **kwargs: Any) -> Any:
+        if len(args) == 2 and dy is None and not kwargs and _takes_one_argument(function):
+            args, dy = args[:1], args[1]
+        return _value_and_gradient("grad", function, argnums, args, kwargs, dy)[1]
 
     return gradient
 
 
+def _takes_one_argument(function: Callable[..., Tensor]) -> bool:
+    """Whether a function can be called with one argument."""
+    from inspect import signature
+
+    try:
+        signature(function).bind(None)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def grads(function: Callable[..., Tensor]) -> Callable[..., list[Tensor]]:
     """Return a function that computes the gradients of ``function`` for all its arguments.
+
+    The arguments may be in a list, as in TensorFlow.js.
 
     Example:
         >>> import webtensor as wt
@@ -103,33 +123,42 @@ def value_and_grad(
         (8.0, 3.0, 2.0)
     """
     check_callable("value_and_grad", "function", function)
-    positions = as_integers("value_and_grad", "argnums", argnums)
+    as_integers("value_and_grad", "argnums", argnums)
 
     @wraps(function)
     def both(*args: Any, dy: TensorLike | None = None, **kwargs: Any) -> tuple[Tensor, Any]:
-        called_with = list(args)
-        for position in positions:
-            if not -len(args) <= position < len(args):
-                raise ValueError(
-                    f"value_and_grad: argnums is {argnums}, but there are {len(args)} arguments"
-                )
-            called_with[position] = own_tensors("value_and_grad", args[position])
-        trees = [called_with[position] for position in positions]
-        value, gradients = _gradients(
-            "value_and_grad", lambda: function(*called_with, **kwargs), leaves(trees), dy
-        )
-        remaining = iter(each_its_own(gradients))
-        by_argument = []
-        for position, tree in zip(positions, trees, strict=True):
-            sources = leaves(tree)
-            parts = list(islice(remaining, len(sources)))
-            if sources and all(part is None for part in parts):
-                raise _independence("value_and_grad", position)
-            zeroed = with_zeros(parts, [source.shape for source in sources])
-            by_argument.append(pack_leaves(tree, zeroed))
-        return value, by_argument[0] if hasattr(argnums, "__index__") else tuple(by_argument)
+        return _value_and_gradient("value_and_grad", function, argnums, args, kwargs, dy)
 
     return both
+
+
+def _value_and_gradient(
+    name: str,
+    function: Callable[..., Tensor],
+    argnums: int | Sequence[int],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    dy: TensorLike | None,
+) -> tuple[Tensor, Any]:
+    """Return what the function of ``value_and_grad`` returns; ``name`` is for errors."""
+    called_with = list(args)
+    positions = as_integers(name, "argnums", argnums)
+    for position in positions:
+        if not -len(args) <= position < len(args):
+            raise ValueError(f"{name}: argnums is {argnums}, but there are {len(args)} arguments")
+        called_with[position] = own_tensors(name, args[position])
+    trees = [called_with[position] for position in positions]
+    value, gradients = _gradients(name, lambda: function(*called_with, **kwargs), leaves(trees), dy)
+    remaining = iter(each_its_own(gradients))
+    by_argument = []
+    for position, tree in zip(positions, trees, strict=True):
+        sources = leaves(tree)
+        parts = list(islice(remaining, len(sources)))
+        if sources and all(part is None for part in parts):
+            raise _independence(name, position)
+        zeroed = with_zeros(parts, [source.shape for source in sources])
+        by_argument.append(pack_leaves(tree, zeroed))
+    return value, by_argument[0] if hasattr(argnums, "__index__") else tuple(by_argument)
 
 
 def value_and_grads(
@@ -158,6 +187,8 @@ def value_and_grads(
 def _differentiate(
     name: str, function: Callable[..., Tensor], xs: Sequence[TensorLike], dy: TensorLike | None
 ) -> tuple[Tensor, list[Tensor]]:
+    if len(xs) == 1 and isinstance(xs[0], (list, tuple)) and not _takes_one_argument(function):
+        xs = xs[0]
     sources = [own_tensor(name, x) for x in xs]
     value, gradients = _gradients(name, lambda: function(*sources), sources, dy)
     for position, gradient in enumerate(gradients):
