@@ -473,6 +473,11 @@ ERRORS: dict[str, Row] = {
         TypeError,
         "float: wanted a tensor of rank 0",
     ),
+    "the number of a vector of a single element": (
+        lambda: float(wt.tensor([1.5])),
+        TypeError,
+        r"float: wanted a tensor of rank 0, but its shape is \(1,\); use x.item\(\)$",
+    ),
     "the item of several elements": (
         X.item,
         ValueError,

@@ -371,6 +371,7 @@ class Tensor(Operators):
 
     def _scalar(self, name: str, advice: str = "") -> Any:
         if self.shape:
+            advice = advice or "; use x.item()" * (self.size == 1)
             raise TypeError(
                 f"{name}: wanted a tensor of rank 0, but its shape is {self.shape}{advice}"
             )
