@@ -18,9 +18,9 @@ __all__ = ["UnreadStorages"]
 
 
 _READ = (
-    "function: elements that follow from its arguments or variables are read (as by float(x), "
-    "x.tolist(), if x: or for shapes), which a replay would not do again; return the tensor and "
-    "read it outside, or use wt.where"
+    "captured functions and those of vmap must not read elements that follow from their arguments "
+    "or variables (as by float(x), x.tolist(), if x: or for shapes), since a replay would not; "
+    "return the tensor and read it outside, or use wt.where"
 )
 
 
