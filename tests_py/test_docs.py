@@ -47,7 +47,8 @@ def test_listings_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    "page", ["coming_from/keras", "coming_from/numpy", "coming_from/pytorch", "tensorflow_js"]
+    "page",
+    [*(f"coming_from/{peer}" for peer in ("jax", "keras", "numpy", "pytorch")), "tensorflow_js"],
 )
 def test_counterparts_exist(page: str) -> None:
     text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
