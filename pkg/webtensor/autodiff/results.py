@@ -28,7 +28,7 @@ def variable_list(name: str, argument: str, variables: Any) -> list[Variable]:
     listed = [*listed] if isinstance(listed, Iterable) else [listed]
     for variable in listed:
         if not isinstance(variable, Variable):
-            raise TypeError(f"{name}: {argument} must be variables, but got {variable!r}")
+            raise TypeError(f"{name}: {argument} must be a list of variables, but has {variable!r}")
     return listed
 
 
