@@ -5,6 +5,7 @@ import asyncio
 import math
 import operator
 import pickle
+import sys
 from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
@@ -300,6 +301,15 @@ def test_numpy_sees_elements_on_the_host_without_a_copy() -> None:
         assert np.asarray(x, dtype=np.complex128).flags.writeable
     array = np.asarray(wt.ones((3,)) * 2)  # the elements live as long as the array
     assert array.tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("make", [wt.tensor, wt.Variable])
+def test_without_numpy_another_way_to_read_is_named(
+    make: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    with pytest.raises(ModuleNotFoundError, match=r"NumPy is not loaded; use x.tolist\(\)"):
+        make([1.0]).numpy()
 
 
 def test_what_numpy_cannot_have_without_a_copy() -> None:

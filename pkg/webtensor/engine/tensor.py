@@ -275,8 +275,19 @@ class Tensor(Operators):
         return python_numbers(self._elements(), self.dtype)[0]
 
     def numpy(self) -> Any:
-        """Return the elements as a new NumPy array, which may be written to."""
-        return self.__array__(copy=True)
+        """Return the elements as a new NumPy array, which may be written to.
+
+        Raises:
+            ModuleNotFoundError: NumPy is missing, as in pages that have not loaded it.
+        """
+        try:
+            return self.__array__(copy=True)
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError(
+                "numpy: NumPy is not loaded; use x.tolist() or await x.array(), or load NumPy, in "
+                "a page by pyodide.loadPackage",
+                name="numpy",
+            ) from None
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Return the elements as NumPy sees them: read-only, and not copied where they need not be.
