@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import wraps
 from itertools import islice
 from typing import Any
@@ -54,20 +55,21 @@ def grad(function: Callable[..., Tensor], argnums: int | Sequence[int] = 0) -> C
     @wraps(function)
     def gradient(*args: Any, dy: TensorLike | None = None, **kwargs: Any) -> Any:
         if len(args) == 2 and dy is None and not kwargs and _takes_one_argument(function):
-            args, dy = args[:1], args[1]
+            *args, dy = args  # type: ignore[assignment]
         return _value_and_gradient("grad", function, argnums, args, kwargs, dy)[1]
 
     return gradient
 
 
 def _takes_one_argument(function: Callable[..., Tensor]) -> bool:
-    """Whether a function can be called with one argument."""
+    """Whether a function can be called with one argument, as far as that is known."""
     from inspect import signature
 
-    try:
-        signature(function).bind(None)
-    except (TypeError, ValueError):
-        return False
+    with suppress(ValueError):  # some callables of C have no signature
+        try:
+            signature(function).bind(None)
+        except TypeError:
+            return False
     return True
 
 
