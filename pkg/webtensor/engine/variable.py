@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -163,6 +164,12 @@ class Variable(Operators):
 
     def __bool__(self) -> bool:
         return bool(self.value)
+
+    def __index__(self) -> int:
+        return self.value.__index__()
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self.value)
 
     def __int__(self) -> int:
         return int(self.value)
