@@ -320,6 +320,47 @@ def test_what_numpy_cannot_have_without_a_copy() -> None:
 
 
 MATRIX = [[3.0, 1.0], [2.0, 5.0]]
+#: Calls with an integer ``n``, which is 2.
+COUNTING: dict[str, Callable[[Any], Any]] = {
+    "arange": wt.arange,
+    "arange by steps": lambda n: wt.arange(0, 6, n),
+    "bincount": lambda n: wt.bincount(wt.tensor([1]), minlength=n),
+    "conv2d": lambda n: wt.conv2d(wt.ones((1, 4, 4, 1)), wt.ones((1, 1, 1, 1)), n),
+    "diff": lambda n: wt.diff([1.0, 2.0, 4.0], n=n),
+    "full": lambda n: wt.full(n, 1.0),
+    "matrix_power": lambda n: wt.linalg.matrix_power(MATRIX, n),
+    "max_pool": lambda n: wt.max_pool(wt.ones((1, 4, 4, 1)), n, (n, n)),
+    "multinomial": lambda n: wt.multinomial([0.5, 0.5], n, n),
+    "one_hot": lambda n: wt.one_hot([0, 1], n),
+    "random_uniform": lambda n: wt.random_uniform((n,), seed=n),
+    "random_uniform_int": lambda n: wt.random_uniform_int(n, n, 5, seed=1),
+    "reshape": lambda n: wt.reshape(wt.ones((2, 1)), n),
+    "resize_bilinear": lambda n: wt.image.resize_bilinear(wt.ones((1, 1, 1)), [n, n]),
+    "roll": lambda n: wt.roll([1, 2, 3], n),
+    "split": lambda n: wt.split(wt.arange(4), n)[1],
+    "std": lambda n: wt.std([1.0, 2.0, 4.0], correction=n),
+    "sum": lambda n: wt.sum(wt.ones((1, 2, 3)), n),
+    "tensordot": lambda n: wt.linalg.tensordot(MATRIX, MATRIX, axes=n),
+    "topk": lambda n: wt.topk([3.0, 1.0, 2.0], n).values,
+    "zeros": wt.zeros,
+}
+
+
+@pytest.mark.parametrize("integer", [np.int64, np.array, wt.tensor, wt.Variable])
+@pytest.mark.parametrize("name", COUNTING)
+def test_integers_of_numpy_and_in_tensors_are_integers(
+    name: str, integer: Callable[[int], Any]
+) -> None:
+    expected, actual = COUNTING[name](2), COUNTING[name](integer(2))
+    assert (actual.dtype, actual.tolist()) == (expected.dtype, expected.tolist())
+
+
+def test_a_variable_of_rank_0_has_no_elements_to_iterate_over() -> None:
+    with pytest.raises(TypeError, match="a tensor of rank 0 cannot be iterated over"):
+        list(wt.Variable(2.0))
+    assert [row.tolist() for row in wt.Variable([[1], [2]])] == [[1], [2]]
+
+
 #: Functions of NumPy that write to a tensor ``x``.
 WRITING: dict[str, Callable[[Any], Any]] = {
     "add.at": lambda x: np.add.at(x, [0], 1.0),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from webtensor.shapes import single_integer
+
 __all__ = [
     "as_integer",
     "as_integers",
@@ -44,6 +46,9 @@ def as_integers(name: str, argument: str, value: Any) -> list[int]:
     Raises:
         TypeError: the value is something else.
     """
+    integer = single_integer(value)
+    if integer is not None:
+        return [integer]
     many = value if hasattr(value, "__iter__") else [value]
     try:
         if any(isinstance(value, bool) for value in many):

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from math import gcd
 from typing import Any, NamedTuple
 
+from webtensor.shapes import single_integer
+
 __all__ = [
     "Depth",
     "Padding",
@@ -162,10 +164,12 @@ _SEVERAL = {2: "a pair of them", 3: "three of them"}
 
 def several(name: str, argument: str, value: Any, count: int) -> tuple[int, ...]:
     """Validate a positive number, or one for each of ``count`` axes."""
-    each = tuple(value) if hasattr(value, "__iter__") else (value,)
+    number = single_integer(value)
+    parts = value if number is None and hasattr(value, "__iter__") else (number,)
+    each = tuple(single_integer(part) or 0 for part in parts)
     if len(each) == 1:
         each *= count
-    if len(each) != count or not all(isinstance(value, int) and value > 0 for value in each):
+    if len(each) != count or min(each) <= 0:
         raise ValueError(
             f"{name}: {argument} must be a positive integer or {_SEVERAL[count]}, but got {value!r}"
         )

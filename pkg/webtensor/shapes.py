@@ -19,6 +19,7 @@ __all__ = [
     "normalize_axes",
     "normalize_axis",
     "prod",
+    "single_integer",
 ]
 
 Shape = tuple[int, ...]
@@ -46,11 +47,21 @@ def check_size(name: str, argument: str, value: Any, size: float) -> None:
         )
 
 
+def single_integer(value: Any) -> int | None:
+    """Return one integer, also NumPy's or that of a tensor of rank 0, as Python's; else None."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or getattr(value, "shape", None):
+        return None
+    try:
+        return int(value.__index__())
+    except TypeError:  # a tensor, but not of integers
+        return None
+
+
 def as_shape(name: str, shape: int | Sequence[int], argument: str = "shape") -> Shape:
     """Validate a shape passed by a user as ``argument``; an int means one axis."""
-    dimensions = (shape,) if isinstance(shape, int) and not isinstance(shape, bool) else shape
+    size = single_integer(shape)
     try:
-        result = tuple(size.__index__() for size in dimensions)  # type: ignore[union-attr]
+        result = tuple(size.__index__() for size in (shape if size is None else (size,)))  # type: ignore[union-attr]
     except (AttributeError, TypeError):
         raise TypeError(f"{name}: {argument} must be integers, but got {shape!r}") from None
     if any(size < 0 for size in result):
@@ -89,8 +100,8 @@ def normalize_axes(name: str, axis: int | Sequence[int] | None, rank: int) -> tu
     """Convert the ``axis`` argument of a reduction to sorted, distinct axes; None means all."""
     if axis is None:
         return tuple(range(rank))
-    if not isinstance(axis, Iterable):
-        return (normalize_axis(name, axis, rank),)
+    if not isinstance(axis, Iterable) or single_integer(axis) is not None:
+        return (normalize_axis(name, axis, rank),)  # type: ignore[arg-type]
     axes = sorted(normalize_axis(name, dimension, rank) for dimension in axis)
     if len(set(axes)) != len(axes):
         raise ValueError(f"{name}: axis {tuple(axis)} names an axis twice (rank {rank})")

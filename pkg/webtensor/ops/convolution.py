@@ -27,7 +27,7 @@ from webtensor.ops.movement import (
     spread,
     stepped_slice,
 )
-from webtensor.shapes import Shape, as_shape
+from webtensor.shapes import Shape, as_shape, single_integer
 
 __all__ = [
     "conv1d",
@@ -468,9 +468,10 @@ def _row_padding(name: str, pad: Padding, data_format: str) -> Padding:
 
 
 def _positive(name: str, argument: str, value: Any) -> int:
-    if not isinstance(value, int) or value <= 0:
+    number = single_integer(value)
+    if number is None or number <= 0:
         raise ValueError(f"{name}: {argument} must be a positive integer, but got {value!r}")
-    return value
+    return number
 
 
 # -- three dimensions ---------------------------------------------------------------------------

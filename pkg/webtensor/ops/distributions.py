@@ -74,8 +74,8 @@ def random_uniform_int(
         >>> bool(wt.all(wt.random_uniform_int((9,), 2, 4, seed=1) >= 2))
         True
     """
-    for argument, bound in (("minval", minval), ("maxval", maxval)):
-        as_integer("random_uniform_int", argument, bound)
+    minval = as_integer("random_uniform_int", "minval", minval)
+    maxval = as_integer("random_uniform_int", "maxval", maxval)
     if not -(2**31) <= minval < maxval <= 2**31 or maxval - minval >= 2**31:
         raise ValueError(
             "random_uniform_int: minval must be less than maxval by less than 2**31, and both fit "
@@ -137,8 +137,7 @@ def multinomial(
             "multinomial: logits must be (classes,) or (batch, classes), with one class at least, "
             f"but their shape is {operand.shape}"
         )
-    if isinstance(num_samples, bool) or not isinstance(num_samples, int):
-        raise TypeError(f"multinomial: num_samples must be an integer, but got {num_samples!r}")
+    num_samples = as_integer("multinomial", "num_samples", num_samples)
     if num_samples < 0:
         raise ValueError(f"multinomial: num_samples must not be negative, but got {num_samples}")
     shape = (*operand.shape[:-1], num_samples)

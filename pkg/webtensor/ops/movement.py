@@ -26,6 +26,7 @@ from webtensor.shapes import (
     normalize_axes,
     normalize_axis,
     prod,
+    single_integer,
 )
 
 __all__ = [
@@ -77,10 +78,10 @@ def reshape(x: TensorLike, shape: int | Sequence[int], copy: bool | None = None)
             f"reshape: copy must be True, False or None, but got {copy!r}; a shape of several axes "
             "is one argument: reshape(x, (2, 3))"
         )
-    if isinstance(shape, int):
-        shape = (shape,)
+    one_size = single_integer(shape)
+    sizes: Any = shape if one_size is None else (one_size,)
     try:
-        dimensions = tuple(dimension.__index__() for dimension in shape)
+        dimensions = tuple(dimension.__index__() for dimension in sizes)
     except (AttributeError, TypeError):
         raise TypeError(f"reshape: shape must be integers, but got {shape!r}") from None
     size = prod(x.shape)
@@ -91,9 +92,7 @@ def reshape(x: TensorLike, shape: int | Sequence[int], copy: bool | None = None)
                 size // other_size if dimension == -1 else dimension for dimension in dimensions
             )
     if min(dimensions, default=0) < 0 or prod(dimensions) != size:
-        raise ValueError(
-            f"reshape: shape {tuple(shape)} does not hold {size} elements of {x.shape}"
-        )
+        raise ValueError(f"reshape: shape {dimensions} does not hold {size} elements of {x.shape}")
     return alias(_RESHAPE, x, dimensions)
 
 
@@ -663,8 +662,8 @@ def split(x: TensorLike, num_or_size_splits: int | Sequence[int], axis: int = 0)
     x = as_operand("split", x)
     axis = normalize_axis("split", axis, len(x.shape))
     dimension = x.shape[axis]
-    if isinstance(num_or_size_splits, int):
-        count = num_or_size_splits
+    count = single_integer(num_or_size_splits)
+    if count is not None:
         if count <= 0 or dimension % count:
             raise ValueError(
                 f"split: axis {axis} of {x.shape} cannot be parted into {count} equal parts"

@@ -127,7 +127,8 @@ def one_hot(
     operand = as_operand("one_hot", indices)
     if operand.dtype is not int32:
         raise TypeError(f"one_hot: indices must be int32, but got {operand.dtype}")
-    if as_integer("one_hot", "depth", depth) < 0:
+    depth = as_integer("one_hot", "depth", depth)
+    if depth < 0:
         raise ValueError(f"one_hot: depth must not be negative, but got {depth}")
     result_dtype = as_dtype(dtype)
     shape = (*operand.shape, depth)

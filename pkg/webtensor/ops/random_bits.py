@@ -17,7 +17,7 @@ from webtensor.engine import Primitive, Tensor, backend, run, state
 from webtensor.engine.late_numbers import LateNumber, late_number
 from webtensor.ops.binary import minimum
 from webtensor.ops.unary import unit_float
-from webtensor.shapes import as_shape
+from webtensor.shapes import as_shape, single_integer
 
 __all__ = ["set_random_seed"]
 
@@ -72,6 +72,9 @@ def _seed_bits(name: str, seed: float | None) -> int:
         return new_seed()
     if isinstance(seed, (int, LateNumber)):
         return seed
+    integer = single_integer(seed)
+    if integer is not None:
+        return integer
     if isinstance(seed, float):
         return int.from_bytes(pack("<d", seed), "little")
     raise TypeError(f"{name}: seed must be a number or None, but got {seed!r}")

@@ -12,7 +12,7 @@ from webtensor.dtypes import as_dtype, float32, int32
 from webtensor.engine import Primitive, Tensor, from_host, run
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import MOST_ON_HOST, on_device
-from webtensor.shapes import check_size
+from webtensor.shapes import check_size, single_integer
 
 __all__ = ["arange", "linspace"]
 
@@ -97,8 +97,9 @@ def arange(
 
 def _finite(name: str, argument: str, value: Any) -> float:
     """Return an integer as it is, or another finite number as a float."""
-    if isinstance(value, int):
-        return value
+    integer = value if isinstance(value, bool) else single_integer(value)
+    if integer is not None:
+        return integer
     number = as_number(name, argument, value)
     if not isfinite(number):
         raise ValueError(f"{name}: {argument} must be finite, but got {value!r}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from webtensor.arguments import as_integer
 from webtensor.dtypes import bool_, complex64, float32, int32, promote
 from webtensor.engine import (
     Primitive,
@@ -146,8 +147,7 @@ def topk(x: TensorLike, k: int = 1, sorted: bool = True) -> TopK:
     x = as_operand("topk", x)
     if not x.shape:
         raise ValueError("topk: x must have at least one axis, but its shape is ()")
-    if not isinstance(k, int) or isinstance(k, bool):
-        raise TypeError(f"topk: k must be an integer, but got {k!r}")
+    k = as_integer("topk", "k", k)
     if not 0 <= k <= x.shape[-1]:
         raise ValueError(
             f"topk: k must be between 0 and the size of the last axis of {x.shape}, but got {k}"

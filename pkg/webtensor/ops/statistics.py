@@ -7,6 +7,7 @@ from functools import reduce
 from math import inf
 from typing import NamedTuple
 
+from webtensor.arguments import as_number
 from webtensor.autodiff.tape import paused
 from webtensor.dtypes import bool_, complex64, float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, backend, run
@@ -18,7 +19,7 @@ from webtensor.ops.rearrangement import axes_in_order, part_along
 from webtensor.ops.reduction import divided_sum, max as _max, mean, min as _min, sum as _sum
 from webtensor.ops.ternary import where
 from webtensor.ops.unary import abs, exp, isfinite, log, sqrt, square
-from webtensor.shapes import axis_group, normalize_axes, normalize_axis, prod
+from webtensor.shapes import axis_group, normalize_axes, normalize_axis, prod, single_integer
 
 __all__ = [
     "add_n",
@@ -161,8 +162,7 @@ def std(
 
 def _variance(name: str, x: TensorLike, axis: Axis, correction: float, keepdims: bool) -> Tensor:
     operand = _real(name, x)
-    if not isinstance(correction, (int, float)):
-        raise TypeError(f"{name}: correction must be a number, but got {correction!r}")
+    correction = as_number(name, "correction", correction)
     axes = normalize_axes(name, axis, len(operand.shape))
     count = prod(operand.shape[dimension] for dimension in axes)
     squares = square(subtract(operand, mean(operand, axes, keepdims=True)))
@@ -361,7 +361,8 @@ def diff(
     """
     operand = as_operand("diff", x)
     axis = normalize_axis("diff", axis, len(operand.shape))
-    if not isinstance(n, int) or n < 0:
+    times = single_integer(n)
+    if times is None or times < 0:
         raise ValueError(f"diff: n must be an integer that is not negative, but got {n!r}")
     parts = [operand]
     for argument, end in (("prepend", prepend), ("append", append)):
@@ -374,8 +375,8 @@ def diff(
                     f"axis {axis}, but its shape is {part.shape}"
                 )
             parts.insert(0 if argument == "prepend" else len(parts), part)
-    result = concat(parts, axis) if n and len(parts) > 1 else operand
-    for _ in range(n):
+    result = concat(parts, axis) if times and len(parts) > 1 else operand
+    for _ in range(times):
         size = result.shape[axis] - 1
         if size < 0:
             break

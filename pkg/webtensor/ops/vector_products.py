@@ -14,7 +14,7 @@ from webtensor.ops.complex_numbers import conj
 from webtensor.ops.contraction import matmul
 from webtensor.ops.movement import permute_dims, reshape
 from webtensor.ops.reduction import sum as _sum
-from webtensor.shapes import broadcast_shapes, normalize_axis, prod
+from webtensor.shapes import broadcast_shapes, normalize_axis, prod, single_integer
 
 __all__ = ["matrix_transpose", "outer_product", "tensordot", "vecdot"]
 
@@ -75,13 +75,14 @@ def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
 def _contracted_axes(
     x: Tensor, y: Tensor, axes: int | Sequence[int | Sequence[int]]
 ) -> tuple[list[int], list[int]]:
-    if isinstance(axes, int) and not isinstance(axes, bool):
-        if not 0 <= axes <= min(len(x.shape), len(y.shape)):
+    count = single_integer(axes)
+    if count is not None:
+        if not 0 <= count <= min(len(x.shape), len(y.shape)):
             raise ValueError(
-                f"tensordot: axes must be at most the operands' ranks, but got {axes} for shapes "
+                f"tensordot: axes must be at most the operands' ranks, but got {count} for shapes "
                 f"{x.shape} and {y.shape}"
             )
-        return list(range(len(x.shape) - axes, len(x.shape))), list(range(axes))
+        return list(range(len(x.shape) - count, len(x.shape))), list(range(count))
     if isinstance(axes, int) or not hasattr(axes, "__len__"):
         raise TypeError(
             f"tensordot: axes must be an integer or a pair of sequences, but got {axes!r}"

@@ -9,7 +9,7 @@ from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.geometry import Resize, make_resize
 from webtensor.ops.casting import as_float
 from webtensor.ops.movement import clone, reshape
-from webtensor.shapes import Shape
+from webtensor.shapes import Shape, single_integer
 
 __all__ = ["resize_bilinear", "resize_nearest_neighbor"]
 
@@ -42,14 +42,12 @@ _NEAREST = _family("resize_nearest")
 
 def image_size(name: str, argument: str, size: Any) -> tuple[int, int]:
     """Validate a pair of positive integers, (height, width)."""
-    dimensions = tuple(size) if hasattr(size, "__iter__") else ()
-    if len(dimensions) != 2 or not all(
-        isinstance(dimension, int) and dimension > 0 for dimension in dimensions
-    ):
+    dimensions = [single_integer(part) or 0 for part in size] if hasattr(size, "__iter__") else []
+    if len(dimensions) != 2 or min(dimensions) <= 0:
         raise ValueError(
             f"{name}: {argument} must be two positive integers, (height, width), but got {size!r}"
         )
-    return dimensions
+    return dimensions[0], dimensions[1]
 
 
 def _resized(

@@ -12,6 +12,7 @@ from heapq import heapify, heappop, heappush
 from math import exp, inf
 from typing import Any, NamedTuple
 
+from webtensor.arguments import as_integer
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, backend, from_host, run
 from webtensor.ops.casting import as_float
@@ -67,8 +68,7 @@ def _checked(
         raise ValueError(
             f"{name}: scores must have shape ({count},), one for each box, but got {ranks.shape}"
         )
-    if not isinstance(max_output_size, int) or isinstance(max_output_size, bool):
-        raise TypeError(f"{name}: max_output_size must be an integer, but got {max_output_size!r}")
+    max_output_size = as_integer(name, "max_output_size", max_output_size)
     if max_output_size < 0:
         raise ValueError(f"{name}: max_output_size must not be negative, but got {max_output_size}")
     if not isinstance(score_threshold, (int, float)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from webtensor.arguments import as_integer
 from webtensor.dtypes import float32, promote
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.ops.broadcasting import broadcast_to
@@ -110,8 +111,7 @@ def matrix_power(x: TensorLike, n: int, /) -> Tensor:
         [[1.0, 3.0], [0.0, 1.0]]
     """
     operand = matrices("matrix_power", x, square=True)
-    if isinstance(n, bool) or not isinstance(n, int):
-        raise TypeError(f"matrix_power: n must be an integer, but got {n!r}")
+    n = as_integer("matrix_power", "n", n)
     if n == 0:
         return broadcast_to(cast_to(eye(operand.shape[-1]), operand.dtype), operand.shape)
     square = inv(operand) if n < 0 else operand
