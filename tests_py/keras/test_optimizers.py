@@ -419,7 +419,7 @@ def test_what_are_no_variables_is_said_and_leaves_the_optimizer_as_it_was(
     w, optimizer = wt.Variable([1.0, 2.0], name="weight"), ours.optimizers.SGD(1.0)
     with pytest.raises(TypeError, match=r"must be (pairs, such|a list of variables, but has) "):
         step(optimizer, w)
-    optimizer.minimize(lambda: wt.sum(w), w)
+    optimizer.minimize(lambda: wt.sum(w), [w])
     assert w.tolist() == [0.0, 1.0]
 
 

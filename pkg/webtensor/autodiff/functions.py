@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import wraps
 from itertools import islice
 from typing import Any
@@ -65,11 +64,12 @@ def _takes_one_argument(function: Callable[..., Tensor]) -> bool:
     """Whether a function can be called with one argument, as far as that is known."""
     from inspect import signature
 
-    with suppress(ValueError):  # some callables of C have no signature
-        try:
-            signature(function).bind(None)
-        except TypeError:
-            return False
+    try:
+        signature(function).bind(None)
+    except TypeError:
+        return False
+    except ValueError:  # some callables of C have no signature
+        return True
     return True
 
 

@@ -121,7 +121,7 @@ def _is_array_with_axes(value: Any) -> bool:
 
 
 def _joined(name: str, arrays: Sequence[Any], shape: Shape) -> Any:
-    """Join the arrays in nested sequences, which have a shape themselves, to one."""
+    """Join the arrays in nested sequences to one."""
     shapes = {array_.shape for array_ in arrays}
     if len(shapes) > 1:
         raise ValueError(

@@ -284,9 +284,7 @@ class Tensor(Operators):
             return self.__array__(copy=True)
         except ModuleNotFoundError:
             raise ModuleNotFoundError(
-                "numpy: NumPy is not loaded; use x.tolist() or await x.array(), or load NumPy, in "
-                "a page by pyodide.loadPackage",
-                name="numpy",
+                "numpy: NumPy is not loaded; use x.tolist() or await x.array()", name="numpy"
             ) from None
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
