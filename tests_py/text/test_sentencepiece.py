@@ -109,6 +109,21 @@ def test_unused_pieces_are_not_taken() -> None:
     assert SentencePieceTokenizer.load(data).encode("hello tensor") == indices
 
 
+@pytest.mark.parametrize("lead", [-0.5, 0.15, 0.25, 0.35, 0.45])
+def test_user_defined_pieces_are_likelier_than_others(lead: float) -> None:
+    model = MESSAGES.ModelProto.FromString(model_bytes("default"))
+    kinds = MESSAGES.ModelProto.SentencePiece
+    model.pieces.add(piece="Z", score=-9.0, type=kinds.NORMAL)
+    defined = ("Q", "QB", "QBG", "αβ", "αβγ", "hello", "el")
+    for text in defined:
+        model.pieces.add(piece=text, score=0.0, type=kinds.USER_DEFINED)
+        model.pieces.add(piece=f"{text}Z", score=lead - 9, type=kinds.NORMAL)
+    data = model.SerializeToString()
+    theirs, ours = reference(data), SentencePieceTokenizer.load(data)
+    for text in [*(f"{text}Z" for text in defined), "hello helpQBαβγ", "xQQBGel"]:
+        assert ours.encode_as_pieces(text) == theirs.encode(text, out_type=str), text
+
+
 def changed(change: Any) -> bytes:
     model = MESSAGES.ModelProto.FromString(model_bytes("bytes"))
     change(model)

@@ -74,15 +74,14 @@ class SentencePieceTokenizer:
             reserved = _checked_count(name, reserved_symbols)
             vocabulary = vocabulary_of(vocabulary, reserved, f"{name}: vocabulary")
         self._vocabulary = vocabulary
-        normal = [piece.score for piece in vocabulary.pieces if piece.kind == "normal"]
+        normal = (piece.score for piece in vocabulary.pieces if piece.kind == "normal")
         self._unknown_score = min(normal) - _UNKNOWN_PENALTY
-        highest = max(normal)
         #: The score and the index of each piece that text may have.
         self._pieces: dict[str, tuple[float, int]] = {}
         for index, (text, score, kind) in enumerate(vocabulary.pieces):
             if kind == "user_defined":
-                # SentencePiece's score of pieces that are always taken.
-                score = len(text.encode("utf-8", "replace")) * highest - 0.1
+                # As in SentencePiece, above the scores of normal pieces, which are logarithms.
+                score = 0.1 * (len(text.encode("utf-8", "replace")) - 1)
             if kind in ("normal", "user_defined"):
                 self._pieces[text] = score, index
         self._lengths = sorted({len(text) for text in self._pieces})
