@@ -55,6 +55,23 @@ def test_metrics_say_whether_they_should_rise(
         assert callback.best == best
 
 
+@pytest.mark.parametrize("mode", ["min", "max"])
+@pytest.mark.parametrize("patience", [0, 1, 2, 9])
+def test_training_stops_in_the_same_epoch(mode: str, patience: int) -> None:
+    results = []
+    for k in (ours, keras):
+        callback = k.callbacks.EarlyStopping("number", mode=mode, patience=patience)
+        model = k.Sequential([k.Input((3,)), k.layers.Dense(2)])
+        model.stop_training = False
+        callback.set_model(model)
+        callback.on_train_begin()
+        for epoch, number in enumerate([3.0, 2.0, 4.0, 2.5, 3.5, 3.0]):
+            if not model.stop_training:
+                callback.on_epoch_end(epoch, {"number": number})
+        results.append((callback.best, callback.wait, callback.stopped_epoch, model.stop_training))
+    assert results[0] == results[1]
+
+
 @pytest.mark.parametrize("k", [ours, keras])
 def test_what_nobody_knows_needs_a_mode(k: Any, tmp_path: Path) -> None:
     model = k.Sequential([k.Input((3,)), k.layers.Dense(2)])
@@ -159,6 +176,7 @@ def test_an_epoch_that_was_interrupted_begins_anew(tmp_path: Path) -> None:
         network().fit(
             X, Y, batch_size=4, epochs=3, verbose=0, callbacks=[backup, Interrupt("train_batch", 2)]
         )
+    assert (tmp_path / "backup" / "latest.weights.h5").exists()
     history = network().fit(X, Y, epochs=3, verbose=0, callbacks=[backup])
     assert history.epoch == [0, 1, 2]
     with pytest.raises(ValueError, match=r"save_freq.*'batch'"):
@@ -182,12 +200,26 @@ def test_columns_of_a_log(tmp_path: Path) -> None:
     )
 
 
+def checksum(data: bytes) -> bytes:
+    """The CRC-32C of data bit by bit, masked as in TensorFlow's records."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    crc ^= 0xFFFFFFFF
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+
+
 def events(path: Path) -> list[tuple[int, dict[str, float]]]:
     """The steps and numbers in a file for TensorBoard, read by what is known of its bytes."""
     data, records = path.read_bytes(), []
     while data:
         (length,) = struct.unpack("<Q", data[:8])
-        record, data = data[12 : 12 + length], data[16 + length :]
+        record = data[12 : 12 + length]
+        assert data[8:12] == checksum(data[:8])
+        assert data[12 + length : 16 + length] == checksum(record)
+        data = data[16 + length :]
         assert record[0] == 9
         assert record[9] == 16
         if record[11] == 0x2A:

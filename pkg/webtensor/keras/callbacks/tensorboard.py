@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from functools import cache
 from itertools import count
 from pathlib import Path
 from time import perf_counter, time
 from warnings import warn
 
+from webtensor.formats.crc32c import masked_crc32c
 from webtensor.keras.callbacks.callback import Callback, Logs
 from webtensor.keras.types import PathLike
 
@@ -196,22 +196,5 @@ def _text(field: int, text: str) -> bytes:
     return _message(field, text.encode())
 
 
-@cache
-def _remainders() -> tuple[int, ...]:
-    """Return the CRC-32C of each byte."""
-    remainders = []
-    for value in range(256):
-        for _ in range(8):
-            value = value >> 1 ^ 0x82F63B78 * (value & 1)
-        remainders.append(value)
-    return tuple(remainders)
-
-
 def _checksum(data: bytes) -> bytes:
-    """Return the CRC-32C of data, rotated and shifted as event files require."""
-    table, crc = _remainders(), 0xFFFFFFFF
-    for byte in data:
-        crc = table[(crc ^ byte) & 255] ^ crc >> 8
-    crc ^= 0xFFFFFFFF
-    rotated = (crc >> 15 | crc << 17) & 0xFFFFFFFF
-    return struct.pack("<I", rotated + 0xA282EAD8 & 0xFFFFFFFF)
+    return struct.pack("<I", masked_crc32c(data))
