@@ -38,6 +38,21 @@ def test_bars_are_as_high_as_their_values() -> None:
     assert below["height"] == pytest.approx(half["height"], abs=0.2)
 
 
+def test_bars_stand_between_their_values_and_labels() -> None:
+    chart = BarChart({"first": 2.3, "second": 3.7})
+    positions = {
+        text.text: (float(text.attrib["x"]), float(text.attrib["y"]))
+        for text in parsed(chart).iter(f"{SVG}text")
+    }
+    for name, value, bar in zip(
+        ("first", "second"), ("2.3", "3.7"), rectangles(chart), strict=True
+    ):
+        centre = pytest.approx(bar["x"] + bar["width"] / 2, abs=0.2)
+        assert positions[name][0] == centre
+        assert positions[value][0] == centre
+        assert positions[value][1] < bar["y"] < bar["y"] + bar["height"] < positions[name][1]
+
+
 @pytest.mark.parametrize(
     "data",
     [

@@ -160,6 +160,7 @@ def test_series_are_shuffled() -> None:
         (0, {}, "sequence_length must be a positive integer, but is 0"),
         (2, {"sampling_rate": -1}, "sampling_rate must be a positive integer"),
         (2, {"start_index": 7}, "start_index and end_index must lie in a series of 5 elements"),
+        (2, {"start_index": -1}, "start_index and end_index must lie in a series of 5 elements"),
         (9, {}, "there is no window of 9 elements"),
     ],
 )
@@ -198,7 +199,9 @@ def test_images_as_arrays() -> None:
     x = np.arange(24).reshape(2, 4, 3)
     for options in ({}, {"data_format": "channels_first"}, {"dtype": "int32"}):
         wanted = keras.utils.img_to_array(x, **options)
-        np.testing.assert_array_equal(ours.utils.img_to_array(x, **options), wanted)
+        result = ours.utils.img_to_array(x, **options)
+        np.testing.assert_array_equal(result, wanted)
+        assert result.dtype == wanted.dtype
     assert ours.utils.img_to_array(x[..., 0]).shape == (2, 4, 1)
 
 

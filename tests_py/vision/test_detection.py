@@ -47,6 +47,7 @@ def test_options_say_which_objects_are_returned() -> None:
     assert [item.label for item in center_net().detect(image, max_num_boxes=1)] == ["cat"]
     assert len(center_net().detect(image, min_score=0.2)) == 3
     assert len(center_net(iou_threshold=1).detect(image)) == 3
+    assert len(center_net(iou_threshold=0).detect(image)) == 1
     assert center_net().detect(image, min_score=0.9) == []
 
 

@@ -112,6 +112,20 @@ def test_the_whole_image_follows_if_the_torso_is_not_visible() -> None:
     np.testing.assert_allclose(coordinates(pose), POINTS[:, :2] * 60 - [15, 0], atol=1e-3)
 
 
+def test_the_whole_image_follows_if_the_crop_would_be_larger() -> None:
+    points = np.full((17, 3), 0.5)
+    points[:, 2] = 0.9
+    for name, x in {"shoulder": 0.1, "hip": 0.9}.items():
+        for side in ("left", "right"):
+            points[COCO_KEYPOINTS.index(f"{side}_{name}"), 1] = x
+    model = one_person(points, enable_smoothing=False)
+    image = wt.zeros((100, 200, 3))
+    model.estimate_poses(image, timestamp=40)
+    # The shoulders are 80 pixels beside the hips, 1.9 times of which is more than half the image.
+    (pose,) = model.estimate_poses(image, timestamp=80)
+    np.testing.assert_allclose(coordinates(pose), points[:, :2] * 200 - [50, 0], atol=1e-3)
+
+
 def test_the_whole_image_follows_if_all_keypoints_are_one_point() -> None:
     points = np.full((17, 3), 0.5)
     points[0, 0] = 0.25
