@@ -49,6 +49,7 @@ MEL: dict[str, Any] = {
 MEL_CASES = [
     Case("MelSpectrogram", MEL, (2, 64)),
     Case("MelSpectrogram", {**MEL, "power_to_db": False, "min_freq": 5.0}, (41,)),
+    Case("MelSpectrogram", {**MEL, "sampling_rate": 16000, "power_to_db": False}, (41,)),
     Case("MelSpectrogram", {**MEL, "mag_exp": 1.0, "power_to_db": False, "window": None}, (1, 40)),
     Case(
         "MelSpectrogram",
