@@ -489,38 +489,28 @@ class Trainer(Layer):
         self.stop_training = False
         train = self.make_train_function()
         breather = Breather()
+
+        def validate(epoch: int) -> Loop[Logs]:
+            if validation is None or not is_validation_due(epoch, validation_freq):
+                return {}
+            logs = yield from self._evaluate_batches(
+                validation, validation_steps, callback_list, breather
+            )
+            return {f"val_{name}": value for name, value in logs.items()}
+
         self._initial_epoch = None
         callback_list.on_train_begin()
         first_epoch = initial_epoch if self._initial_epoch is None else self._initial_epoch
-        logs: Logs = {}
         try:
-            for epoch in range(first_epoch, epochs):
-                self.reset_metrics()
-                callback_list.on_epoch_begin(epoch)
-                source = data.epoch(round_up(steps_per_epoch, self.steps_per_execution))
-                count, results = yield from self._train_on(source, train, callback_list, breather)
-                if not count and epoch == first_epoch:
-                    raise ValueError("fit: x made no batches")
-                if not count:
-                    warn(
-                        f"fit: x made no batches for epoch {epoch + 1}: training ends", stacklevel=2
-                    )
-                    break
-                if not self.stop_training:
-                    warn_of_missing_batches("fit", count, steps_per_epoch)
-                yield from wait_for_results(results)
-                logs = as_logs(results)
-                if validation is not None and is_validation_due(epoch, validation_freq):
-                    validation_logs = yield from self._evaluate_batches(
-                        validation, validation_steps, callback_list, breather
-                    )
-                    logs.update({f"val_{name}": value for name, value in validation_logs.items()})
-                data.end_epoch()
-                logs = dict(sorted(logs.items()))
-                callback_list.on_epoch_end(epoch, dict(logs))
-                yield from wait_for_callbacks(callback_list)
-                if self.stop_training:
-                    break
+            logs = yield from self._train_epochs(
+                range(first_epoch, epochs),
+                data,
+                steps_per_epoch,
+                train,
+                validate,
+                callback_list,
+                breather,
+            )
             if hasattr(self.optimizer, "finalize_variable_values"):
                 self.optimizer.finalize_variable_values(self.trainable_variables)
             callback_list.on_train_end(logs)
@@ -531,6 +521,41 @@ class Trainer(Layer):
         return history
 
     fit, fit_async = forms_of(_fit)
+
+    def _train_epochs(
+        self,
+        epochs: range,
+        data: Batches,
+        steps: int | None,
+        train: StepsFunction,
+        validate: Callable[[int], Loop[Logs]],
+        callbacks: CallbackList,
+        breather: Breather,
+    ) -> Loop[Logs]:
+        """Train for epochs until one has no batches or a callback stops; return the last logs."""
+        logs: Logs = {}
+        for epoch in epochs:
+            self.reset_metrics()
+            callbacks.on_epoch_begin(epoch)
+            source = data.epoch(round_up(steps, self.steps_per_execution))
+            count, results = yield from self._train_on(source, train, callbacks, breather)
+            if not count and epoch == epochs.start:
+                raise ValueError("fit: x made no batches")
+            if not count:
+                warn(f"fit: x made no batches for epoch {epoch + 1}: training ends", stacklevel=3)
+                break
+            if not self.stop_training:
+                warn_of_missing_batches("fit", count, steps)
+            yield from wait_for_results(results)
+            logs = as_logs(results)
+            logs.update((yield from validate(epoch)))
+            data.end_epoch()
+            logs = dict(sorted(logs.items()))
+            callbacks.on_epoch_end(epoch, dict(logs))
+            yield from wait_for_callbacks(callbacks)
+            if self.stop_training:
+                break
+        return logs
 
     def _train_on(
         self,
