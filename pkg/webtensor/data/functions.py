@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
 from itertools import count
 from typing import Any
 
@@ -147,9 +147,9 @@ def unique(elements: Elements, key: Callable[[Any], Any]) -> Elements:
             if isinstance(element, Waiting):
                 yield element
                 continue
-            own = key(element)
-            if own not in keys:
-                keys.add(own)
+            element_key = key(element)
+            if element_key not in keys:
+                keys.add(element_key)
                 yield element
 
 
@@ -183,20 +183,24 @@ def interleaved(
                 if inner is None and has_more:
                     element = yield from next_of(elements)
                     has_more = element is not END
-                    if has_more:
-                        inner = cycle[position] = begin_of(element)(iteration)
-                if inner is not None:
-                    for _ in range(block_length):
-                        item = yield from next_of(inner)
-                        if item is END:
-                            cycle[position] = None
-                            break
-                        yield item
+                    inner = begin_of(element)(iteration) if has_more else None
+                    cycle[position] = inner
+                if inner is not None and not (yield from _block(inner, block_length)):
+                    cycle[position] = None
                 position = (position + 1) % cycle_length
     finally:
-        for each in cycle:
-            if each is not None:
-                each.close()
+        for inner in filter(None, cycle):
+            inner.close()
+
+
+def _block(elements: Elements, length: int) -> Generator[Any, None, bool]:
+    """Give up to ``length`` elements, and return whether there were as many."""
+    for _ in range(length):
+        element = yield from next_of(elements)
+        if element is END:
+            return False
+        yield element
+    return True
 
 
 def numbered(elements: Elements, first: int) -> Elements:

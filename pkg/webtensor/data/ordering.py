@@ -51,10 +51,9 @@ def taken(elements: Elements, count: int) -> Elements:
     with closing(elements):
         for element in elements:
             yield element
-            if not isinstance(element, Waiting):
-                remaining -= 1
-                if not remaining:
-                    return
+            remaining -= not isinstance(element, Waiting)
+            if not remaining:
+                return
 
 
 def repeated(begin: Begin, iteration: Iteration, count: int) -> Elements:

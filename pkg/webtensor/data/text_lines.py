@@ -47,16 +47,19 @@ class TextLineDataset(Dataset):
 
         def lines(iteration: Iteration) -> Elements:
             for source in opened:
-                text = line_blocks(source, encoding)
-                with closing(from_async_iterable(text, iteration)) as blocks:
-                    for block in blocks:
-                        if isinstance(block, Waiting):
-                            yield block
-                            continue
-                        for line in as_lines(block):
-                            yield line.rstrip("\r\n")
+                yield from _lines(from_async_iterable(line_blocks(source, encoding), iteration))
 
         super().__init__(lines, None, any(source.is_async for source in opened))
+
+
+def _lines(blocks: Elements) -> Elements:
+    """Give the lines of blocks of text, without their ends."""
+    with closing(blocks):
+        for block in blocks:
+            if isinstance(block, Waiting):
+                yield block
+            else:
+                yield from (line.rstrip("\r\n") for line in as_lines(block))
 
 
 def text_decoder(encoding: str) -> Any:
