@@ -83,11 +83,11 @@ def _stacked(name: str, leaves: Sequence[Any], _: int) -> Tensor:
         return tensor(leaves if isinstance(leaves, list) else list(leaves))
     tensors = [as_tensor(name, leaf) for leaf in leaves]
     shape = tensors[0].shape
-    for number, each in enumerate(tensors):
-        if each.shape != shape:
+    for number, x in enumerate(tensors):
+        if x.shape != shape:
             raise ValueError(
                 f"{name}: elements of a batch must have the same shape, but the first has "
-                f"{shape}, and number {number} of the batch {each.shape}; padded_batch pads them"
+                f"{shape}, and number {number} of the batch {x.shape}; padded_batch pads them"
             )
     return stack(tensors)
 
@@ -134,7 +134,7 @@ def padded(shapes: Any, values: Any, length: int | None = None) -> Leaf:
         own_shape = None if own_shapes is None else own_shapes[number]
         shape = _padded_shape(name, tensors, own_shape, length)
         value = own_values[number if len(own_values) > 1 else 0]
-        return stack([pad_to(name, each, shape, value) for each in tensors])
+        return stack([pad_to(name, x, shape, value) for x in tensors])
 
     return pad_and_stack
 
@@ -151,38 +151,38 @@ def _shape_leaves(shapes: Any) -> list[Any]:
 def _padded_shape(
     name: str, tensors: Sequence[Tensor], shape: Sequence[int | None] | None, length: int | None
 ) -> Shape:
-    ranks = {len(each.shape) for each in tensors}
+    ranks = {len(x.shape) for x in tensors}
     if len(ranks) > 1:
         raise ValueError(f"{name}: elements of a batch must have the same rank, but have {ranks}")
-    longest = [max(sizes) for sizes in zip(*(each.shape for each in tensors), strict=True)]
-    if length is not None:
-        longest = [length] * len(longest)
+    largest = tuple(max(sizes) for sizes in zip(*(x.shape for x in tensors), strict=True))
+    defaults = largest if length is None else (length,) * len(largest)
     if shape is None:
-        return tuple(longest)
-    if len(shape) != len(longest):
+        return defaults
+    if len(shape) != len(largest):
         raise ValueError(
-            f"{name}: padded_shapes has {list(shape)} for elements of rank {len(longest)}"
+            f"{name}: padded_shapes has {list(shape)} for elements of rank {len(largest)}"
         )
     return tuple(
-        own if each is None or each < 0 else each for own, each in zip(longest, shape, strict=True)
+        default if size is None or size < 0 else size
+        for default, size in zip(defaults, shape, strict=True)
     )
 
 
 def pad_to(name: str, x: Tensor, shape: Shape, value: Any) -> Tensor:
-    """Return a tensor with a value put in behind the elements of each axis.
+    """Return a tensor that is padded with a value at the end of each axis.
 
     Raises:
-        ValueError: an axis is longer than it shall become.
+        ValueError: an axis is longer than its new size.
     """
     if x.shape == shape:
         return x
-    if any(own > length for own, length in zip(x.shape, shape, strict=True)):
+    if any(size > new_size for size, new_size in zip(x.shape, shape, strict=True)):
         raise ValueError(
             f"{name}: an element of shape {x.shape} does not fit padded_shapes {shape}"
         )
     if x.dtype is string_:  # which is on the host
         return tensor(_padded_text(x.tolist(), shape, "" if value is None else value))
-    widths = [(0, length - own) for own, length in zip(x.shape, shape, strict=True)]
+    widths = [(0, new_size - size) for size, new_size in zip(x.shape, shape, strict=True)]
     return pad(x, widths, 0 if value is None else value)
 
 
