@@ -315,6 +315,6 @@ def _recognized(probabilities: dict[str, float]) -> RecognizedWord:
 def _number(argument: str, value: float, highest: float) -> float:
     number = as_number("listen", argument, value)
     if not 0 <= number <= highest:
-        wanted = "at least 0" if highest == inf else f"from 0 to {highest}"
-        raise ValueError(f"listen: {argument} must be {wanted}, but is {value}")
+        bounds = "at least 0" if highest == inf else f"from 0 to {highest}"
+        raise ValueError(f"listen: {argument} must be {bounds}, but is {value}")
     return number

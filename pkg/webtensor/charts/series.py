@@ -260,7 +260,7 @@ def _is_number(value: Any) -> bool:
     return hasattr(value, "__float__") and not isinstance(value, str | bytes)
 
 
-def _number(function: str, argument: str, item: Any, wanted: str) -> float:
+def _number(function: str, argument: str, item: Any, requirement: str) -> float:
     """Return a number; None, as tables have for missing values, is NaN."""
     if item is None:
         return nan
@@ -270,7 +270,7 @@ def _number(function: str, argument: str, item: Any, wanted: str) -> float:
         return float(item)
     except (TypeError, ValueError):
         raise TypeError(
-            f"{function}: {argument} must be {wanted}, but got {_shown(item)}"
+            f"{function}: {argument} must be {requirement}, but got {_shown(item)}"
         ) from None
 
 

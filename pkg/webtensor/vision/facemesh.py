@@ -334,11 +334,11 @@ class FaceMesh(VisionModel):
         by_size: dict[int, list[Tensor]] = {}
         for output in outputs:
             by_size.setdefault(output.size, []).append(output)
-        wanted: tuple[int, ...] = (*_FLAG_AND_MESH, *_ATTENTION)
+        sizes: tuple[int, ...] = (*_FLAG_AND_MESH, *_ATTENTION)
         if not by_size.keys() >= set(_ATTENTION):
-            wanted = _FLAG_AND_MESH
+            sizes = _FLAG_AND_MESH
         try:
-            parts = [by_size[size].pop(0) for size in wanted]
+            parts = [by_size[size].pop(0) for size in sizes]
         except (KeyError, IndexError):
             raise self._misfit(outputs) from None
         return concat([reshape(part, (-1,)) for part in parts], 0)

@@ -174,12 +174,13 @@ class KNNClassifier:
         """Return numbers as a row of length 1; zeros stay zeros."""
         operand = astype(as_operand(function, value), float32)
         row = reshape(operand, (1, -1))
-        shape, wanted = operand.shape, self._example_shape
-        if wanted is None and self._matrices:
-            shape, wanted = row.shape[1:], next(iter(self._matrices.values())).shape[1:]
-        if wanted is not None and shape != wanted:
+        shape, example_shape = operand.shape, self._example_shape
+        if example_shape is None and self._matrices:
+            shape, example_shape = row.shape[1:], next(iter(self._matrices.values())).shape[1:]
+        if example_shape is not None and shape != example_shape:
             raise ValueError(
-                f"{function}: {argument} has shape {operand.shape}, but the examples have {wanted}"
+                f"{function}: {argument} has shape {operand.shape}, but the examples have "
+                f"{example_shape}"
             )
         return divide_no_nan(row, norm(row))
 

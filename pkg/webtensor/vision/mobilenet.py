@@ -47,7 +47,7 @@ class MobileNet(Classifier):
         ...     (32, 32, 3), alpha=0.35, weights=None, classes=2
         ... )
         >>> model = wt.vision.MobileNet(network, version=2, class_names=["cat", "dog"])
-        >>> sorted(found.label for found in model.classify(wt.zeros((48, 64, 3))))
+        >>> sorted(guess.label for guess in model.classify(wt.zeros((48, 64, 3))))
         ['cat', 'dog']
         >>> model.embed(wt.zeros((48, 64, 3))).shape
         (1280,)

@@ -247,9 +247,9 @@ class _OnePerson:
                 )
             )
             pose = Pose(keypoints, pose.score, box_around(keypoints))
-        wanted = _view_around(pose.keypoints, size)
+        next_view = _view_around(pose.keypoints, size)
         self._next_view = _View(
-            *(smooth(edge) for smooth, edge in zip(self._view_filters, wanted, strict=True))
+            *(smooth(edge) for smooth, edge in zip(self._view_filters, next_view, strict=True))
         )
         return [pose]
 

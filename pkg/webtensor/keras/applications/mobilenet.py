@@ -83,7 +83,7 @@ class _ScaledNetwork(Network[Facts]):
 
     def known_shape(self) -> Shape:
         """Return the shape of the images as far as it is known, with their batch."""
-        return (None, *(self.given_shape() or (None,) * 3))
+        return (None, *(self.checked_input_shape() or (None,) * 3))
 
 
 @dataclass
@@ -171,7 +171,7 @@ class _InvertedNetwork(_ScaledNetwork[Facts]):
 
     def check(self) -> None:
         super().check()
-        shape, tensor = self.given_shape(), self.input_tensor
+        shape, tensor = self.checked_input_shape(), self.input_tensor
         if shape and tensor is not None and spatial((None, *shape)) != spatial(tensor.shape):
             raise self.error(f"input_shape is {shape}, but that of input_tensor is {tensor.shape}")
 
@@ -312,7 +312,7 @@ class _MobileNetV3(_InvertedNetwork[_Architecture]):
     def image_shape(self) -> Shape:
         tensor = self.input_tensor
         unknown = with_channels((None, None), 3) if tensor is None else tensor.shape[1:]
-        shape = self.given_shape() or self.checked(unknown)
+        shape = self.checked_input_shape() or self.checked(unknown)
         self.pretrained_size(shape)
         return shape
 

@@ -186,41 +186,41 @@ class Network(Generic[Facts]):
 
     def image_shape(self) -> Shape:
         """Return the shape of an image, checked."""
-        given = self.given_shape()
-        count = channels((None, *given)) if given else 3
+        shape = self.checked_input_shape()
+        count = channels((None, *shape)) if shape else 3
         if count not in (1, 3) and not self.is_pretrained:
             warn(
-                f"{self.title}: images usually have 1 or 3 channels, but input_shape is {given}",
+                f"{self.title}: images usually have 1 or 3 channels, but input_shape is {shape}",
                 stacklevel=5,
             )
         size = self.default_size()
         default = with_channels((size, size), 3 if self.is_pretrained else count)
         if self.is_pretrained and self.include_top:
-            if given not in (None, default):
+            if shape not in (None, default):
                 raise self.error(
                     f"input_shape must be {default} with weights='imagenet' and include_top=True, "
-                    f"but got {given}"
+                    f"but got {shape}"
                 )
             return default
-        if given is None:
+        if shape is None:
             return default if self.include_top else with_channels((None, None), 3)
         if self.is_pretrained and count != 3:
-            raise self.error(f"input_shape must have 3 channels, but got {given}")
-        if self.include_top and None in given:
-            raise self.error(f"include_top=True needs a static input_shape, but got {given}")
-        return given
+            raise self.error(f"input_shape must have 3 channels, but got {shape}")
+        if self.include_top and None in shape:
+            raise self.error(f"include_top=True needs a static input_shape, but got {shape}")
+        return shape
 
     def default_size(self) -> int:
         """Return the size of images with a classifier."""
         return self.size
 
-    def given_shape(self) -> Shape | None:
+    def checked_input_shape(self) -> Shape | None:
         """Return ``input_shape``, checked."""
         return None if self.input_shape is None else self.checked(self.input_shape)
 
     def checked(self, shape: Sequence[int | None]) -> Shape:
         """Return the shape of an image as a tuple."""
-        least = self.minimum_size
+        minimum = self.minimum_size
         if (
             not isinstance(shape, Sequence)
             or len(shape) != 3
@@ -229,8 +229,8 @@ class Network(Generic[Facts]):
             raise self.error(
                 f"input_shape must be three integers, of which sizes may be None, but got {shape!r}"
             )
-        if any(size is not None and size < least for size in spatial((None, *shape))):
-            raise self.error(f"images must be at least {least} x {least}, but got {shape}")
+        if any(size is not None and size < minimum for size in spatial((None, *shape))):
+            raise self.error(f"images must be at least {minimum} x {minimum}, but got {shape}")
         return tuple(shape)
 
     # -- weights ------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ def unpooled(
     if output_shape is None or output_shape == shape:
         return result
     return ops.pad(
-        result, [[0, wanted - size] for wanted, size in zip(output_shape, shape, strict=True)]
+        result, [[0, new_size - size] for new_size, size in zip(output_shape, shape, strict=True)]
     )
 
 
