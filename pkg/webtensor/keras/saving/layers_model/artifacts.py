@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Variable
@@ -62,14 +63,7 @@ def artifacts_of(
         "keras_version": _KERAS_VERSION,
         "backend": "tensor_flow.js",
     }
-    names: dict[int, str] = {}
-    for name, variable in _named_weights(model):
-        if id(variable) in names:
-            raise ValueError(
-                f"the layer of {name!r} is in two models, and TensorFlow.js would make two layers "
-                "of it"
-            )
-        names[id(variable)] = name
+    names = _unique_names(model)
     variables = list(model.trainable_weights)
     if not trainable_only:
         variables += model.non_trainable_weights
@@ -100,6 +94,23 @@ def artifacts_of(
         weight_data=pieces,
         label=f"model {model.name!r}",
     )
+
+
+def _unique_names(model: Model) -> dict[int, str]:
+    """Return the names of weights in TensorFlow.js by the ``id`` of their variables.
+
+    Raises:
+        ValueError: a weight has two names.
+    """
+    names: dict[int, str] = {}
+    for name, variable in _named_weights(model):
+        if id(variable) in names:
+            raise ValueError(
+                f"the layer of {name!r} is in two models, and TensorFlow.js would make two layers "
+                "of it"
+            )
+        names[id(variable)] = name
+    return names
 
 
 def _check_constraint(variable: Variable) -> None:
@@ -180,7 +191,6 @@ def model_of(
     """
     label, topology = artifacts.label, artifacts.model_topology
     where = f"{label}: modelTopology"
-    config = topology.get("model_config", topology) if isinstance(topology, Mapping) else topology
     has_weights = artifacts.weight_specs is not None
     weights = weights_of(artifacts, budget) if has_weights else []
     elements = sum(weight.value.size for weight in weights) if has_weights else _INITIAL_ELEMENTS
@@ -189,19 +199,7 @@ def model_of(
         custom_object_scope(custom_objects or {}),
         making_model(budget, elements + MORE_ELEMENTS),
     ):
-        check_configuration(config)
-        if not isinstance(topology, Mapping):
-            raise ValueError(f"it must be a mapping, but is {topology!r:.200}")
-        version = str(topology.get("keras_version", "2"))
-        if is_old(version):
-            config = modernized(config, version)
-        elif isinstance(config, Mapping):
-            config = {**config, "compile_config": None}
-        model = deserialize_keras_object(config)
-        if not isinstance(model, Model):
-            raise ValueError(f"it describes no model, but {type(model).__name__}")
-        if not model.built:
-            raise ValueError("it does not say what shape the inputs have")
+        model = _described_model(topology)
     names: dict[int, str] = {}
     tree = _archived_weights(weights)
     if tree is None and has_weights:
@@ -223,6 +221,29 @@ def model_of(
                 load_optimizer(model.optimizer, state, trainable, label)
     if artifacts.user_defined_metadata is not None:
         object.__setattr__(model, "user_defined_metadata", artifacts.user_defined_metadata)
+    return model
+
+
+def _described_model(topology: Any) -> Model:
+    """Return the model of a topology, with initial weights.
+
+    Raises:
+        ValueError: the topology is broken, or describes something else.
+    """
+    config = topology.get("model_config", topology) if isinstance(topology, Mapping) else topology
+    check_configuration(config)
+    if not isinstance(topology, Mapping):
+        raise ValueError(f"it must be a mapping, but is {topology!r:.200}")
+    version = str(topology.get("keras_version", "2"))
+    if is_old(version):
+        config = modernized(config, version)
+    elif isinstance(config, Mapping):
+        config = {**config, "compile_config": None}
+    model = deserialize_keras_object(config)
+    if not isinstance(model, Model):
+        raise ValueError(f"it describes no model, but {type(model).__name__}")
+    if not model.built:
+        raise ValueError("it does not say what shape the inputs have")
     return model
 
 
