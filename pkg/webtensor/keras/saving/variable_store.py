@@ -8,7 +8,7 @@ models come first, then attributes by name, those with an underscore last.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from sys import modules
@@ -159,13 +159,18 @@ def saved_assets(model: object) -> dict[str, bytes]:
     assets = {}
     for path, obj in _saveables(model):
         if hasattr(obj, "save_assets"):
-            with TemporaryDirectory() as folder:
-                obj.save_assets(folder)
-                for file in sorted(Path(folder).rglob("*")):
-                    if file.is_file():
-                        name = file.relative_to(folder).as_posix()
-                        assets[f"{path}/{name}" if path else name] = file.read_bytes()
+            for name, data in _files_of(obj.save_assets):
+                assets[f"{path}/{name}" if path else name] = data
     return assets
+
+
+def _files_of(save: Callable[[str], object]) -> Iterator[tuple[str, bytes]]:
+    """Yield the files that a function saves in a folder, with their paths in it."""
+    with TemporaryDirectory() as folder:
+        save(folder)
+        for file in sorted(Path(folder).rglob("*")):
+            if file.is_file():
+                yield file.relative_to(folder).as_posix(), file.read_bytes()
 
 
 # -- loading -----------------------------------------------------------------------------------
