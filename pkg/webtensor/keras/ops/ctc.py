@@ -156,24 +156,34 @@ def _search(rows: list[list[float]], width: int, blank: int) -> list[tuple[tuple
     """
     beams: dict[tuple[int, ...], tuple[float, float]] = {(): (0.0, -inf)}
     for row in rows:
-        candidates: dict[tuple[int, ...], list[float]] = defaultdict(lambda: [-inf, -inf])
-        for path, (with_blank, with_label) in beams.items():
-            total = _log_add_exp(with_blank, with_label)
-            for label, log_probability in enumerate(row):
-                if label == blank:
-                    same = candidates[path]
-                    same[0] = _log_add_exp(same[0], total + log_probability)
-                elif path and path[-1] == label:
-                    same, longer = candidates[path], candidates[(*path, label)]
-                    same[1] = _log_add_exp(same[1], with_label + log_probability)
-                    longer[1] = _log_add_exp(longer[1], with_blank + log_probability)
-                else:
-                    longer = candidates[(*path, label)]
-                    longer[1] = _log_add_exp(longer[1], total + log_probability)
+        candidates = _extended(beams, row, blank)
         best = sorted(candidates.items(), key=lambda item: -_log_add_exp(*item[1]))[:width]
         beams = {path: (with_blank, with_label) for path, (with_blank, with_label) in best}
     totals = [(path, _log_add_exp(*beam)) for path, beam in beams.items()]
     return sorted(totals, key=lambda item: -item[1])
+
+
+def _extended(
+    beams: dict[tuple[int, ...], tuple[float, float]], row: list[float], blank: int
+) -> dict[tuple[int, ...], list[float]]:
+    """Return all beams with the labels of one more step, whose log probabilities are a row."""
+    extended: dict[tuple[int, ...], list[float]] = defaultdict(lambda: [-inf, -inf])
+
+    def add(path: tuple[int, ...], index: int, log_probability: float) -> None:
+        beam = extended[path]
+        beam[index] = _log_add_exp(beam[index], log_probability)
+
+    for path, (with_blank, with_label) in beams.items():
+        total = _log_add_exp(with_blank, with_label)
+        for label, log_probability in enumerate(row):
+            if label == blank:
+                add(path, 0, total + log_probability)
+            elif path and path[-1] == label:
+                add(path, 1, with_label + log_probability)
+                add((*path, label), 1, with_blank + log_probability)
+            else:
+                add((*path, label), 1, total + log_probability)
+    return extended
 
 
 def _log_add_exp(first: float, second: float) -> float:
