@@ -80,11 +80,10 @@ def check_inputs(specs: InputSpecs, inputs: Any, layer_name: str) -> None:
         ValueError: the number of inputs differs, or one is not like its specification.
     """
     if isinstance(specs, dict):
-        for name, spec in specs.items():
-            if isinstance(inputs, dict):
-                if name not in inputs:
-                    raise ValueError(f"layer {layer_name!r}: input {name!r} is missing")
-                _check_input(spec, inputs[name], layer_name)
+        for name, spec in specs.items() if isinstance(inputs, dict) else ():
+            if name not in inputs:
+                raise ValueError(f"layer {layer_name!r}: input {name!r} is missing")
+            _check_input(spec, inputs[name], layer_name)
         return
     spec_list = specs if isinstance(specs, (list, tuple)) else (specs,)
     leaves = flatten(inputs)
