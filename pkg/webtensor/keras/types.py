@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from webtensor.keras.dtype_policies import DTypePolicy
     from webtensor.keras.initializers import Initializer
     from webtensor.keras.regularizers import Regularizer
-    from webtensor.keras.seeds import SeedGenerator
     from webtensor.keras.symbols import KerasTensor
 
 __all__ = [
@@ -30,7 +29,6 @@ __all__ = [
     "Operand",
     "PathLike",
     "RegularizerLike",
-    "SeedLike",
     "Shape",
     "Shapes",
     "SymbolicOrTensor",
@@ -74,5 +72,3 @@ RegularizerLike: TypeAlias = "str | Config | Regularizer | Callable[..., Tensor]
 
 #: A dtype or its name, or a policy or its configuration; None is the default.
 DTypeLike: TypeAlias = "str | DType | DTypePolicy | Config | None"
-#: A seed, a generator of seeds or its configuration; None draws a seed at random.
-SeedLike: TypeAlias = "int | SeedGenerator | Config | None"
