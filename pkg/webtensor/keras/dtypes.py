@@ -6,12 +6,12 @@ from webtensor.dtypes import DType, as_dtype, float32
 
 __all__ = [
     "floatx",
-    "held_dtype",
     "is_float_dtype",
     "is_int_dtype",
     "result_type",
     "set_floatx",
     "standardize_dtype",
+    "storage_dtype",
 ]
 
 #: The dtypes in which elements of other dtypes are stored: those of 64 bits in 32, as in JAX, and
@@ -35,15 +35,15 @@ _STORED = {
 }
 
 
-def held_dtype(dtype: object, default: DType = float32) -> DType:
+def storage_dtype(dtype: object, default: DType = float32) -> DType:
     """Return the dtype in which elements of a dtype of Keras are stored; None is the default.
 
     Raises:
         ValueError: there is no such dtype.
 
     Example:
-        >>> from webtensor.keras.dtypes import held_dtype
-        >>> held_dtype("int64")
+        >>> from webtensor.keras.dtypes import storage_dtype
+        >>> storage_dtype("int64")
         'int32'
     """
     if dtype is None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 from webtensor import keras, ops as wt
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.arguments import ALWAYS, Configurable
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.layers import (
     CategoryEncoding,
     Concatenate,
@@ -409,7 +409,7 @@ class FeatureSpace(Layer):
         dtype = self.features[name].dtype
         values: Tensor = wt.asarray(without_objects(value))
         if dtype == "float32":
-            values = wt.astype(values, held_dtype(dtype), copy=False)
+            values = wt.astype(values, storage_dtype(dtype), copy=False)
         if len(values.shape) > 1:
             return values, False
         return wt.reshape(values, (-1, 1)), not values.shape

@@ -14,7 +14,7 @@ from math import exp, floor, lgamma, log, log1p, sqrt
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.seeds import Seed, SeedGenerator, draw_seed
 from webtensor.keras.types import DTypeLike
 from webtensor.keras.uniform_and_normal import (
@@ -96,7 +96,7 @@ def categorical(
             f"categorical: logits must be (batch, classes), but their shape is {logits.shape}"
         )
     classes = wt.multinomial(logits, num_samples, draw_seed("categorical", seed))
-    return wt.astype(classes, held_dtype(dtype, int32), copy=False)
+    return wt.astype(classes, storage_dtype(dtype, int32), copy=False)
 
 
 def shuffle(x: TensorLike, axis: int = 0, seed: Seed = None) -> Tensor:

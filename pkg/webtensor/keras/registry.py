@@ -20,7 +20,7 @@ from webtensor.engine import Tensor, Variable
 from webtensor.engine.tasks import TaskStack
 from webtensor.errors import ModelFormatError
 from webtensor.formats.limits import check_depth
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.names import nearest, to_snake_case
 from webtensor.keras.types import Config, CustomObjects
 from webtensor.ops import tensor
@@ -405,7 +405,7 @@ def _make_object(
 
 
 def _tensor_from_config(config: Mapping[str, object]) -> Tensor:
-    return tensor(config.get("value"), dtype=held_dtype(config.get("dtype")))
+    return tensor(config.get("value"), dtype=storage_dtype(config.get("dtype")))
 
 
 _SPECIAL_VALUES: dict[str, Callable[[Mapping[str, object]], object]] = {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeGuard
 from webtensor import keras
 from webtensor.dtypes import DType
 from webtensor.engine import Tensor, Variable
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.names import auto_name
 from webtensor.keras.types import DTypeLike, Operand, Shape
 from webtensor.nest import flatten
@@ -115,7 +115,7 @@ class KerasTensor:
         name: str | None = None,
     ) -> None:
         self.shape = standardize_shape(shape)
-        self.dtype: DType = held_dtype(dtype)
+        self.dtype: DType = storage_dtype(dtype)
         self.sparse, self.ragged = sparse, ragged
         self.name = name or auto_name("keras_tensor")
         self._keras_history: History | None = None

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from webtensor import ops as wt
 from webtensor.dtypes import DType, float32, int32
 from webtensor.engine import Tensor
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.seeds import Seed, draw_seed
 from webtensor.keras.types import DTypeLike
 
@@ -19,7 +19,7 @@ ShapeLike: TypeAlias = int | Sequence[int]
 
 def check_dtype(name: str, dtype: DTypeLike, required: DType) -> None:
     """Raise unless elements of a dtype of Keras are stored as the required dtype."""
-    if held_dtype(dtype, required) is not required:
+    if storage_dtype(dtype, required) is not required:
         kind = "integers" if required is int32 else "floats"
         raise ValueError(f"{name}: dtype must be one of {kind}, but got {dtype!r}")
 

@@ -12,7 +12,7 @@ from webtensor.engine import Storage, Tensor, TensorLike, state
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras.allocations import claim
 from webtensor.keras.changes import note_change
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.names import auto_name, current_path
 from webtensor.keras.stateless_scopes import stateless_scopes
 from webtensor.keras.types import DTypeLike, InitializerLike
@@ -82,7 +82,7 @@ class Variable(engine.Variable):
     ) -> None:
         name = auto_name("variable") if name is None else name
         _check_arguments(name, aggregation, synchronization, layout)
-        value_dtype = None if dtype is None else held_dtype(dtype)
+        value_dtype = None if dtype is None else storage_dtype(dtype)
         with outside_scopes():
             if callable(initializer) or isinstance(initializer, str):
                 value = _initialized(name, initializer, shape, value_dtype or float32)

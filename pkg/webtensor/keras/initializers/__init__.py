@@ -14,7 +14,7 @@ from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.keras import uniform_and_normal
 from webtensor.keras.arguments import Configurable
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.registry import (
     Namespace,
     deserialize_keras_object,
@@ -113,7 +113,7 @@ class Constant(Initializer):
 
     def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
         return wt.broadcast_to(
-            wt.astype(self.value, held_dtype(dtype)), as_shape("Constant", shape)
+            wt.astype(self.value, storage_dtype(dtype)), as_shape("Constant", shape)
         )
 
     @classmethod
@@ -126,14 +126,14 @@ class Zeros(Initializer):
     """A tensor of zeros."""
 
     def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
-        return wt.zeros(shape, held_dtype(dtype))
+        return wt.zeros(shape, storage_dtype(dtype))
 
 
 class Ones(Initializer):
     """A tensor of ones."""
 
     def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
-        return wt.ones(shape, held_dtype(dtype))
+        return wt.ones(shape, storage_dtype(dtype))
 
 
 class Identity(Initializer):
@@ -160,7 +160,7 @@ class Identity(Initializer):
         dimensions = as_shape("Identity", shape)
         if len(dimensions) != 2:
             raise ValueError(f"Identity: shape must be that of a matrix, but got {dimensions}")
-        return wt.astype(wt.eye(*dimensions) * self.gain, held_dtype(dtype), copy=False)
+        return wt.astype(wt.eye(*dimensions) * self.gain, storage_dtype(dtype), copy=False)
 
 
 # -- random ------------------------------------------------------------------------------------
@@ -502,7 +502,7 @@ def _initializer_of(values: TensorLike) -> Callable[..., Tensor]:
     """Return a function that returns these values."""
 
     def initialize(shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
-        tensor = wt.tensor(values, dtype=None if dtype is None else held_dtype(dtype))
+        tensor = wt.tensor(values, dtype=None if dtype is None else storage_dtype(dtype))
         if tensor.shape != as_shape("initializer", shape):
             raise ValueError(
                 f"initializer: wanted shape {shape}, but the values have {tensor.shape}"

@@ -9,7 +9,7 @@ from typing import Literal
 from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.initializers import Initializer, ShapeLike
 from webtensor.keras.types import DTypeLike
 from webtensor.keras.window_functions import require_window, window_values
@@ -66,7 +66,7 @@ class STFT(Initializer):
             for time, weight in enumerate(window)
             for frequency in range(frequencies)
         ]
-        return wt.astype(wt.tensor(values, dimensions, float32), held_dtype(dtype), copy=False)
+        return wt.astype(wt.tensor(values, dimensions, float32), storage_dtype(dtype), copy=False)
 
     def _scaled_window(self, length: int) -> list[float]:
         if self.window is None:

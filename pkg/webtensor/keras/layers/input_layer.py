@@ -7,7 +7,7 @@ from typing import Any
 from warnings import warn
 
 from webtensor.dtypes import DType
-from webtensor.keras.dtypes import held_dtype, standardize_dtype
+from webtensor.keras.dtypes import standardize_dtype, storage_dtype
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.nodes import Node
 from webtensor.keras.symbols import KerasTensor, standardize_shape
@@ -76,7 +76,7 @@ class InputLayer(Layer):
     @property
     def dtype(self) -> DType:
         """The dtype of the input."""
-        return held_dtype(self._dtype_name)
+        return storage_dtype(self._dtype_name)
 
     def call(self) -> None:
         """Compute nothing."""

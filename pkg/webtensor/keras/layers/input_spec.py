@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.symbols import standardize_shape
 from webtensor.keras.types import DTypeLike, Shape
 from webtensor.nest import flatten
@@ -45,7 +45,7 @@ class InputSpec:
         name: str | None = None,
         optional: bool = False,
     ) -> None:
-        self.dtype = None if dtype is None else held_dtype(dtype)
+        self.dtype = None if dtype is None else storage_dtype(dtype)
         self.shape = None if shape is None else standardize_shape(shape)
         self.ndim = len(self.shape) if self.shape is not None else ndim
         self.max_ndim, self.min_ndim = max_ndim, min_ndim

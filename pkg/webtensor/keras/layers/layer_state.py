@@ -16,7 +16,7 @@ from webtensor.engine import Tensor, TensorLike, Variable as EngineVariable
 from webtensor.keras import dtype_policies, initializers
 from webtensor.keras.arguments import Configurable, object_of
 from webtensor.keras.changes import note_change
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.layers.construction import check_required
 from webtensor.keras.names import name_scope
 from webtensor.keras.nodes import Operation
@@ -190,7 +190,7 @@ class LayerState(Operation, Configurable):
                 f"{type(self).__name__}: call must not make variables, as it would make others "
                 "each time; make them in __init__ or in build"
             )
-        weight_dtype = self.variable_dtype if dtype is None else held_dtype(dtype)
+        weight_dtype = self.variable_dtype if dtype is None else storage_dtype(dtype)
         if initializer is None:
             initializer = "glorot_uniform" if weight_dtype is float32 else "zeros"
         with name_scope(self.name, self):
@@ -376,7 +376,7 @@ class LayerState(Operation, Configurable):
     @property
     def dtype(self) -> DType:
         """The dtype of the weights."""
-        return held_dtype(self._own_policy.variable_dtype)
+        return storage_dtype(self._own_policy.variable_dtype)
 
     @property
     def variable_dtype(self) -> DType:
@@ -386,7 +386,7 @@ class LayerState(Operation, Configurable):
     @property
     def compute_dtype(self) -> DType:
         """The dtype of what is computed."""
-        return held_dtype(self._own_policy.compute_dtype)
+        return storage_dtype(self._own_policy.compute_dtype)
 
     @property
     def input_dtype(self) -> DType:

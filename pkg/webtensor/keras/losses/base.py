@@ -15,7 +15,7 @@ from webtensor.keras.arguments import (
     accepted_arguments,
     is_library_class,
 )
-from webtensor.keras.dtypes import floatx, held_dtype
+from webtensor.keras.dtypes import floatx, storage_dtype
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import auto_name, nearest, to_snake_case
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
@@ -147,7 +147,7 @@ class Loss(Configurable):
                 f"None, but got {reduction!r}{nearest(str(reduction), _REDUCTIONS)}"
             )
         self.reduction = reduction
-        self._dtype = held_dtype(dtype_policies.get(dtype or floatx()).compute_dtype)
+        self._dtype = storage_dtype(dtype_policies.get(dtype or floatx()).compute_dtype)
         if self._dtype is not float32:
             raise ValueError(f"{type(self).__name__}: dtype must be a float one, but got {dtype!r}")
 

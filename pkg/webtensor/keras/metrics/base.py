@@ -14,7 +14,7 @@ from webtensor.dtypes import DType
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras import initializers
 from webtensor.keras.arguments import Configurable
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import auto_name, name_scope, to_snake_case
@@ -52,7 +52,7 @@ class Metric(Configurable):
     def __init__(self, dtype: DTypeLike = None, name: str | None = None) -> None:
         self.name = name or auto_name(to_snake_case(type(self).__name__))
         compute_dtype = getattr(dtype, "compute_dtype", dtype)
-        self._dtype = held_dtype(compute_dtype)
+        self._dtype = storage_dtype(compute_dtype)
         self._dtype_name = compute_dtype if isinstance(compute_dtype, str) else str(self._dtype)
         self._variables: list[Variable] = []
 
@@ -83,7 +83,7 @@ class Metric(Configurable):
             variable = Variable(
                 initializers.get(initializer),
                 shape,
-                held_dtype(dtype, self._dtype),
+                storage_dtype(dtype, self._dtype),
                 trainable=False,
                 aggregation=aggregation,
                 name=name,

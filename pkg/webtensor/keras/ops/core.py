@@ -13,7 +13,7 @@ from webtensor.autodiff import custom_grad
 from webtensor.dtypes import DType, bool_, int32
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.errors import CaptureError
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.ops.movement import shape_of
 from webtensor.keras.ops.operations import Arguments, Computation, Table, like, op, plain
 from webtensor.keras.shape_inference import outcome_of_trial
@@ -52,7 +52,7 @@ def _convert_to_tensor(
     if isinstance(x, Variable):
         x = x.value
     tensor = _joined(x)
-    return tensor if dtype is None else wt.astype(tensor, held_dtype(dtype))
+    return tensor if dtype is None else wt.astype(tensor, storage_dtype(dtype))
 
 
 def _joined(x: TensorLike) -> Tensor:
@@ -84,7 +84,7 @@ def _cast(x: TensorLike, dtype: DTypeLike) -> Tensor:
         >>> keras.ops.cast([0.5, 2.0], "int32").tolist()
         [0, 2]
     """
-    return wt.astype(x, held_dtype(dtype))
+    return wt.astype(x, storage_dtype(dtype))
 
 
 def dtype_of(x: TensorLike) -> str:
@@ -325,7 +325,7 @@ def _saturate_cast(x: TensorLike, dtype: DTypeLike) -> Tensor:
     """
     x = wt.asarray(x)
     limits = _LIMITS.get(str(dtype))
-    return wt.astype(x if limits is None else wt.clip(x, *limits), held_dtype(dtype))
+    return wt.astype(x if limits is None else wt.clip(x, *limits), storage_dtype(dtype))
 
 
 _LIMITS = {

@@ -8,7 +8,7 @@ from math import log10, pi
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.ops.operations import Arguments, Computation, Row, elementwise, op, plain
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Config, DTypeLike
@@ -25,7 +25,7 @@ def _array(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
         [1.0, 2.0]
     """
     x = wt.asarray(x)
-    return x if dtype is None else wt.astype(x, held_dtype(dtype))
+    return x if dtype is None else wt.astype(x, storage_dtype(dtype))
 
 
 def _arange(
@@ -47,13 +47,13 @@ def _arange(
     step = 1 if step is None else step
     numbers = [number for number in (start, stop, step) if number is not None]
     is_integer = all(isinstance(number, int) for number in numbers)
-    result_dtype = held_dtype(dtype, int32 if is_integer else float32)
+    result_dtype = storage_dtype(dtype, int32 if is_integer else float32)
     return wt.arange(start, stop, step, dtype=result_dtype)
 
 
 def _filled(fill: Callable[..., Tensor]) -> Row:
     def filled(shape: int | Sequence[int], dtype: DTypeLike = None) -> Tensor:
-        return fill(shape, held_dtype(dtype))
+        return fill(shape, storage_dtype(dtype))
 
     return plain(filled)
 
@@ -61,7 +61,7 @@ def _filled(fill: Callable[..., Tensor]) -> Row:
 def _filled_like(fill: Callable[..., Tensor]) -> Row:
     def filled(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
         x = wt.asarray(x)
-        return fill(x, held_dtype(dtype, x.dtype))
+        return fill(x, storage_dtype(dtype, x.dtype))
 
     return elementwise(filled, "dtype")
 
@@ -76,7 +76,7 @@ def _full(shape: int | Sequence[int], fill_value: TensorLike, dtype: DTypeLike =
     """
     value = wt.asarray(fill_value)
     if dtype is not None or not value.shape:
-        value = wt.astype(value, held_dtype(dtype))
+        value = wt.astype(value, storage_dtype(dtype))
     return wt.broadcast_to(value, (shape,) if isinstance(shape, int) else tuple(shape))
 
 
@@ -89,12 +89,12 @@ def _full_like(x: TensorLike, fill_value: TensorLike, dtype: DTypeLike = None) -
         [7, 7, 7]
     """
     x = wt.asarray(x)
-    value = wt.astype(fill_value, held_dtype(dtype, x.dtype))
+    value = wt.astype(fill_value, storage_dtype(dtype, x.dtype))
     return wt.broadcast_to(value, x.shape)
 
 
 def _full_like_spec(compute: Computation, args: Arguments, config: Config) -> KerasTensor:
-    return KerasTensor(args[0].shape, held_dtype(config["dtype"], args[0].dtype))
+    return KerasTensor(args[0].shape, storage_dtype(config["dtype"], args[0].dtype))
 
 
 def _eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Tensor:  # noqa: N803
@@ -107,7 +107,7 @@ def _eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> T
         >>> keras.ops.eye(2, 3).tolist()
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
-    return wt.eye(N, M, k=k, dtype=held_dtype(dtype))
+    return wt.eye(N, M, k=k, dtype=storage_dtype(dtype))
 
 
 def _identity(n: int, dtype: DTypeLike = None) -> Tensor:
@@ -118,7 +118,7 @@ def _identity(n: int, dtype: DTypeLike = None) -> Tensor:
         >>> keras.ops.identity(2).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
     """
-    return wt.eye(n, dtype=held_dtype(dtype))
+    return wt.eye(n, dtype=storage_dtype(dtype))
 
 
 def _tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Tensor:  # noqa: N803
@@ -129,7 +129,7 @@ def _tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> T
         >>> keras.ops.tri(3).tolist()
         [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
     """
-    return wt.tril(wt.ones((N, N if M is None else M), held_dtype(dtype)), k)
+    return wt.tril(wt.ones((N, N if M is None else M), storage_dtype(dtype)), k)
 
 
 def _linspace(
@@ -158,7 +158,7 @@ def _linspace(
     rank = max(len(start.shape), len(stop.shape))
     weights = wt.reshape(weights, (num, *[1] * rank))
     numbers = wt.add(wt.multiply(start, wt.subtract(1.0, weights)), wt.multiply(stop, weights))
-    numbers = wt.astype(wt.moveaxis(numbers, 0, axis) if axis else numbers, held_dtype(dtype))
+    numbers = wt.astype(wt.moveaxis(numbers, 0, axis) if axis else numbers, storage_dtype(dtype))
     return (numbers, step) if retstep else numbers
 
 
@@ -179,7 +179,7 @@ def _logspace(
         array([  1.,  10., 100.], dtype=float32)
     """
     exponents = _linspace(start, stop, num, endpoint, axis=axis)
-    return wt.astype(wt.pow(wt.astype(base, float32), exponents), held_dtype(dtype))
+    return wt.astype(wt.pow(wt.astype(base, float32), exponents), storage_dtype(dtype))
 
 
 def _geomspace(
@@ -205,7 +205,7 @@ def _geomspace(
         wt.multiply(wt.log2(wt.multiply(bound, sign)), log10(2)) for bound in (start, stop)
     )
     magnitudes = _logspace(first, last, num, endpoint, axis=axis)
-    return wt.astype(wt.multiply(magnitudes, wt.expand_dims(sign, axis)), held_dtype(dtype))
+    return wt.astype(wt.multiply(magnitudes, wt.expand_dims(sign, axis)), storage_dtype(dtype))
 
 
 # -- windows -----------------------------------------------------------------------------------

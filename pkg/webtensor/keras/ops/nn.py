@@ -12,7 +12,7 @@ from webtensor.dtypes import bool_, float32, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras import activations, config, losses, sliding_windows
 from webtensor.keras.data_formats import as_data_format, with_channels_last
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.ops import ctc, unfolding
 from webtensor.keras.ops.operations import (
     Arguments,
@@ -323,7 +323,7 @@ def _one_hot(
     """
     if sparse:
         raise ValueError("one_hot: there are no sparse tensors, so sparse must be False")
-    vectors = wt.one_hot(wt.astype(x, int32), num_classes, dtype=held_dtype(dtype))
+    vectors = wt.one_hot(wt.astype(x, int32), num_classes, dtype=storage_dtype(dtype))
     rank = len(vectors.shape)
     axis = normalize_axis("one_hot", axis, rank)
     return vectors if axis == rank - 1 else wt.moveaxis(vectors, -1, axis)
@@ -354,7 +354,7 @@ def _multi_hot(
     inputs = wt.asarray(inputs)
     label_axis = 1 if len(inputs.shape) > 1 else 0
     vectors = _one_hot(inputs, num_classes, axis, dtype, sparse)
-    return wt.astype(wt.max(vectors, axis=label_axis), held_dtype(dtype), copy=False)
+    return wt.astype(wt.max(vectors, axis=label_axis), storage_dtype(dtype), copy=False)
 
 
 def _float(x: TensorLike) -> Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 from webtensor import ops as wt
 from webtensor.dtypes import bool_, float32, int32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.ops.elementwise import isclose
 from webtensor.keras.ops.operations import Row, op, reduction
 from webtensor.keras.types import Axis, DTypeLike
@@ -391,14 +391,14 @@ def _prod(
         >>> keras.ops.prod([[1, 2], [3, 4]], axis=1).tolist()
         [2, 12]
     """
-    return wt.prod(x, _tuple(axis), keepdims, dtype and held_dtype(dtype))
+    return wt.prod(x, _tuple(axis), keepdims, dtype and storage_dtype(dtype))
 
 
 def _running(accumulate: Callable[..., Tensor], *, of_nan: float | None = None) -> Row:
     def accumulated(x: TensorLike, axis: int | None = None, dtype: DTypeLike = None) -> Tensor:
         x = wt.asarray(x if of_nan is None else _filled(x, of_nan))
         if dtype is not None:
-            x = wt.astype(x, held_dtype(dtype))
+            x = wt.astype(x, storage_dtype(dtype))
         elif x.dtype is bool_:
             x = wt.astype(x, int32)
         if axis is None:

@@ -10,7 +10,7 @@ from webtensor.dtypes import DType
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras.arguments import Configurable
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.names import auto_name
 from webtensor.keras.optimizers.common_arguments import is_number
 from webtensor.keras.optimizers.slots import HostNumber, Slot
@@ -49,7 +49,7 @@ class OptimizerVariables(Configurable):
     ) -> Slot:
         """Add a variable. ``aggregation`` and ``layout`` are Keras's arguments without effect."""
         name = name or auto_name("variable")
-        stored_dtype = held_dtype(dtype)
+        stored_dtype = storage_dtype(dtype)
         with outside_scopes():
             if isinstance(initializer, str) and initializer == "zeros":
                 value = zeros(shape, stored_dtype)

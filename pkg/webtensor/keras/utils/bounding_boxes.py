@@ -14,7 +14,7 @@ from typing import TypeAlias, TypedDict, overload
 from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.settings import epsilon
 from webtensor.keras.types import DTypeLike
 
@@ -170,7 +170,7 @@ def _converted(
             f"convert_format: from {source!r} to {target!r}, height and width must be given, but "
             f"got height={height}, width={width}"
         )
-    result_dtype = held_dtype(dtype)
+    result_dtype = storage_dtype(dtype)
     if source != target:
         size = (1.0 if dimension is None else float(dimension) for dimension in (width, height))
         numbers = _applied(_matrix(source, target, *size), _floats(numbers))

@@ -12,7 +12,7 @@ from webtensor.dtypes import int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.array_results import as_array
 from webtensor.keras.batch_parts import Batch
-from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.types import DTypeLike
 from webtensor.keras.utils.sample_datasets import SampleDataset, checked_format
 
@@ -82,7 +82,7 @@ def pad_sequences(
     padded_rows = [_padded(row, length, filler, padding, truncating) for row in rows]
     if dtype in (object, "object", "O", str) or str(dtype).lstrip("<>=").startswith(("U", "str")):
         return _text_array(padded_rows, dtype)
-    result_dtype = held_dtype(dtype)
+    result_dtype = storage_dtype(dtype)
     if isinstance(value, str):
         raise ValueError(f"pad_sequences: value {value!r} is a text, but dtype is {dtype!r}")
     if not padded_rows or not length:
