@@ -108,11 +108,11 @@ async def microphone(
         raise ValueError(f"{name}: smoothing_time_constant must be from 0 to 1, but is {smoothing}")
     kinds = tuple(
         kind
-        for kind, is_wanted in (
+        for kind, is_included in (
             ("spectrogram", include_spectrogram),
             ("waveform", include_waveform),
         )
-        if is_wanted
+        if is_included
     )
     if not kinds:
         raise ValueError(f"{name}: include_spectrogram and include_waveform cannot both be False")

@@ -47,10 +47,10 @@ class Webcam(MediaDevice):
         return squeeze(crop_and_resize(images, [box], [0], self._size), [0])
 
     def _crop(self, height: int, width: int) -> list[float]:
-        """Return the largest box of the wanted proportions in the middle of a frame."""
-        wanted_height, wanted_width = self._size or (height, width)
-        scale = min(height / wanted_height, width / wanted_width)
-        rows, columns = wanted_height * scale / height, wanted_width * scale / width
+        """Return the largest box of the target's proportions in the middle of a frame."""
+        target_height, target_width = self._size or (height, width)
+        scale = min(height / target_height, width / target_width)
+        rows, columns = target_height * scale / height, target_width * scale / width
         return [(1 - rows) / 2, (1 - columns) / 2, (1 + rows) / 2, (1 + columns) / 2]
 
 

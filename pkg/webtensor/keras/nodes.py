@@ -126,7 +126,7 @@ class Operation:
                 configuration; the class needs a ``get_config`` of its own.
         """
         try:
-            config = self._given_arguments()
+            config = self._init_arguments()
         except ValueError as error:
             raise NotImplementedError(
                 f"{type(self).__name__} needs a method get_config: {error}"
@@ -138,7 +138,7 @@ class Operation:
             config["name"] = self.name
         return config
 
-    def _given_arguments(self) -> Config:
+    def _init_arguments(self) -> Config:
         """Return the configurations of the arguments with which ``__init__`` was called."""
         args, kwargs = self.__dict__["_arguments"]
         init_signature = signature(type(self).__init__)

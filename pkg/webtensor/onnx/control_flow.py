@@ -123,13 +123,13 @@ def repeat(body: Callable[..., Reads], inputs: Sequence[Any], attributes: Any) -
         for stack, output in zip(stacks, outputs, strict=True):
             stack.append(output)
     stacked = [
-        ops.stack(stack) if stack else _nothing(kind)
+        ops.stack(stack) if stack else _empty_stack(kind)
         for stack, kind in zip(stacks, types, strict=True)
     ]
     return [*state, *stacked]
 
 
-def _nothing(kind: format_.Type) -> Tensor:
+def _empty_stack(kind: format_.Type) -> Tensor:
     """Return no tensors of a type, stacked; unknown sizes are 0, as in ONNX Runtime."""
     if not isinstance(kind, format_.TensorType):
         return ops.zeros((0,))

@@ -152,7 +152,11 @@ class OnnxModel:
         return results[0] if is_single else results
 
     def _chosen(self, feeds: Collection[Reference], fetches: tuple[Reference, ...]) -> _Graph:
-        """Return the nodes to compute with: those of the file, if others are given or wanted."""
+        """Return the nodes to compute with.
+
+        Inner nodes that are fed or fetched may be missing among the improved nodes: then those of
+        the file are computed with.
+        """
         if set(feeds) == set(self._feed_references) and all(
             fetch.node in self._improved.nodes for fetch in fetches
         ):

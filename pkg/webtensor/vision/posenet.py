@@ -156,7 +156,7 @@ class PoseNet(VisionModel):
         pixels, size = read_image(image)
         inputs, placement = self._inputs(pixels)
         cells = self._execute(inputs, self._cells)
-        return self._placed(
+        return self._poses_in_pixels(
             decode_poses(cells, self._size, options), placement, size, flip_horizontal
         )
 
@@ -179,7 +179,7 @@ class PoseNet(VisionModel):
         pixels, size = await read_image_async(image)
         inputs, placement = self._inputs(pixels)
         cells = await self._execute_async(inputs, self._cells)
-        return self._placed(
+        return self._poses_in_pixels(
             decode_poses(cells, self._size, options), placement, size, flip_horizontal
         )
 
@@ -199,7 +199,7 @@ class PoseNet(VisionModel):
         pixels, size = read_image(image)
         inputs, placement = self._inputs(pixels)
         rows = self._execute(inputs, self._peaks)
-        (pose,) = self._placed([_single_pose(rows)], placement, size, flip_horizontal)
+        (pose,) = self._poses_in_pixels([_single_pose(rows)], placement, size, flip_horizontal)
         return pose
 
     async def estimate_single_pose_async(
@@ -215,7 +215,7 @@ class PoseNet(VisionModel):
         pixels, size = await read_image_async(image)
         inputs, placement = self._inputs(pixels)
         rows = await self._execute_async(inputs, self._peaks)
-        (pose,) = self._placed([_single_pose(rows)], placement, size, flip_horizontal)
+        (pose,) = self._poses_in_pixels([_single_pose(rows)], placement, size, flip_horizontal)
         return pose
 
     def _inputs(self, pixels: Tensor) -> tuple[Tensor, Letterbox]:
@@ -269,7 +269,7 @@ class PoseNet(VisionModel):
         x = astype(remainder(cells, columns), float32) * x_stride + x_offsets
         return stack([y, x, take(scores, cells * _COUNT + keypoints)], 1)
 
-    def _placed(
+    def _poses_in_pixels(
         self,
         poses: Sequence[DecodedPose],
         placement: Letterbox,
@@ -277,7 +277,7 @@ class PoseNet(VisionModel):
         flip_horizontal: bool,
     ) -> list[Pose]:
         """Return poses in pixels of the image."""
-        placed = []
+        poses_in_pixels = []
         for points, score in poses:
             keypoints: tuple[Keypoint, ...] = tuple(
                 Keypoint(*placement.to_image(point.x, point.y), point.score, name)
@@ -285,8 +285,8 @@ class PoseNet(VisionModel):
             )
             if flip_horizontal:
                 keypoints = mirrored(keypoints, size.width)
-            placed.append(Pose(keypoints, score, box_around(keypoints)))
-        return placed
+            poses_in_pixels.append(Pose(keypoints, score, box_around(keypoints)))
+        return poses_in_pixels
 
 
 def _single_pose(rows: Sequence[Sequence[float]]) -> DecodedPose:

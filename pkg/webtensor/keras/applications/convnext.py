@@ -15,7 +15,7 @@ from webtensor.keras.applications.imagenet_utils import (
     DEVIATION,
     MEAN,
     decode_predictions,
-    preprocess_for_nothing as preprocess_input,
+    preprocess_unchanged as preprocess_input,
 )
 from webtensor.keras.applications.networks import (
     ActivationLike,

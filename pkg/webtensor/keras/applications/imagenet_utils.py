@@ -88,7 +88,7 @@ def _preprocessing(mode: str, effect: str) -> Callable[..., Any]:
 preprocess_for_caffe = _preprocessing("caffe", "with blue first, less ImageNet's means")
 preprocess_for_tf = _preprocessing("tf", "in numbers from -1 to 1")
 preprocess_for_torch = _preprocessing("torch", "less ImageNet's means, over its deviations")
-preprocess_for_nothing = _preprocessing("", "as they are")
+preprocess_unchanged = _preprocessing("", "as they are")
 
 
 def decode_predictions(preds: Any, top: int = 5) -> list[list[tuple[str, str, float]]]:

@@ -78,10 +78,10 @@ class _ScaledNetwork(Network[Facts]):
         return self.size
 
     def default_size(self) -> int:
-        rows, columns = spatial(self.known_shape())
+        rows, columns = spatial(self.batch_shape())
         return rows if rows and rows == columns and rows in self.sizes else self.size
 
-    def known_shape(self) -> Shape:
+    def batch_shape(self) -> Shape:
         """Return the shape of the images as far as it is known, with their batch."""
         return (None, *(self.checked_input_shape() or (None,) * 3))
 
@@ -175,9 +175,9 @@ class _InvertedNetwork(_ScaledNetwork[Facts]):
         if shape and tensor is not None and spatial((None, *shape)) != spatial(tensor.shape):
             raise self.error(f"input_shape is {shape}, but that of input_tensor is {tensor.shape}")
 
-    def known_shape(self) -> Shape:
+    def batch_shape(self) -> Shape:
         tensor = self.input_tensor
-        return super().known_shape() if self.input_shape or tensor is None else tensor.shape
+        return super().batch_shape() if self.input_shape or tensor is None else tensor.shape
 
     def block(
         self,

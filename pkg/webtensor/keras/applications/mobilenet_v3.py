@@ -5,7 +5,7 @@ They scale pixels from 0 to 255 themselves, so ``preprocess_input`` returns imag
 
 from webtensor.keras.applications.imagenet_utils import (
     decode_predictions,
-    preprocess_for_nothing as preprocess_input,
+    preprocess_unchanged as preprocess_input,
 )
 from webtensor.keras.applications.mobilenet import MobileNetV3Large, MobileNetV3Small
 

@@ -416,7 +416,7 @@ class Layer(LayerState):
 
     def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
-        arguments = self._given_arguments() if _keeps_arguments(type(self)) else {}
+        arguments = self._init_arguments() if _keeps_arguments(type(self)) else {}
         return {**arguments, **declared_config(self)}
 
     def _config_value(self, name: str) -> Any:

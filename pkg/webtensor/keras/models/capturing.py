@@ -80,7 +80,9 @@ class CapturedComputation:
             self._calls += 1
             # Layers, losses and metrics may be made by the first runs.
             self._last_numbers = self._numbers()
-            self._is_allowed = self.mode is CaptureMode.ALWAYS or all(map(_is_known, self._parts()))
+            self._is_allowed = self.mode is CaptureMode.ALWAYS or all(
+                map(_runs_library_code_only, self._parts())
+            )
         elif change_count() != self._changes or self._numbers() != self._last_numbers:
             self._function.clear()
             self._calls = 0
@@ -110,7 +112,7 @@ class CapturedStep:
         return None if isinstance(results, LazyResults) else results
 
 
-def _is_known(part: Any) -> bool:
+def _runs_library_code_only(part: Any) -> bool:
     """Whether the code of an object, and that of its functions, is this library's."""
     functions = [
         value

@@ -37,14 +37,14 @@ MetricLike: TypeAlias = "MetricIdentifier | Sequence[MetricLike] | Mapping[str, 
 Path: TypeAlias = tuple[str | int, ...]
 
 
-def _paths(structure: object, in_given_order: bool = False, prefix: Path = ()) -> Iterator[Path]:
-    """Yield the paths of a structure's leaves; dictionaries are sorted or in their own order."""
+def _paths(structure: object, keeps_order: bool = False, prefix: Path = ()) -> Iterator[Path]:
+    """Yield the paths of a structure's leaves; dictionaries are sorted, or keep their order."""
     if not is_nested(structure):
         yield prefix
         return
-    own_order = in_given_order and isinstance(structure, dict)
-    for key in structure if own_order else keys(structure):
-        yield from _paths(structure[key], in_given_order, (*prefix, key))
+    is_unsorted = keeps_order and isinstance(structure, dict)
+    for key in structure if is_unsorted else keys(structure):
+        yield from _paths(structure[key], keeps_order, (*prefix, key))
 
 
 def _joined(path: Path) -> str:
@@ -170,8 +170,8 @@ class CompiledLoss:
         paths = list(_paths(outputs))
         if is_nested(self._loss):
             indices, identifiers = self._output_indices(paths, outputs), flatten(self._loss)
-            given_order = list(_paths(self._loss, in_given_order=True))
-            ranks = [given_order.index(path) for path in _paths(self._loss)]
+            insertion_order = list(_paths(self._loss, keeps_order=True))
+            ranks = [insertion_order.index(path) for path in _paths(self._loss)]
         else:
             indices, identifiers = list(range(len(paths))), [self._loss] * len(paths)
             ranks = indices

@@ -127,8 +127,8 @@ def _squeeze_spec(compute: Computation, args: Arguments, config: Config) -> Kera
     if axis is None:
         axes = [i for i, size in enumerate(x.shape) if size == 1]
     else:
-        given_axes = axis if isinstance(axis, (list, tuple)) else [axis]
-        axes = [normalize_axis("squeeze", i, len(x.shape)) for i in given_axes]
+        indices = axis if isinstance(axis, (list, tuple)) else [axis]
+        axes = [normalize_axis("squeeze", index, len(x.shape)) for index in indices]
         for i in axes:
             if x.shape[i] != 1:
                 raise ValueError(f"squeeze: axis {i} of shape {x.shape} does not have size 1")
