@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from math import isinf
 from operator import add
@@ -142,18 +143,23 @@ def gram_frequencies(
     texts = x.tolist() if len(x.shape) == 2 else [x.tolist()]
     shape = host_shape(*x.shape[:-1], max(ngram_indexes, default=-1) + 1)
     rows = [[0.0] * shape[-1] for _ in texts]
+    lengths = range(max(min_gram_length, 1), min(max_gram_length, len(ngram_counts)) + 1)
     for row, words in zip(rows, texts, strict=True):
-        counts: dict[tuple[Any, ...], int] = {}
-        for length in range(max(min_gram_length, 1), min(max_gram_length, len(ngram_counts)) + 1):
-            max_step = min(max_skip_count + 1, len(words)) if length > 1 else 1
-            for step in range(1, max_step + 1):
-                for start in range(len(words) - step * (length - 1)):
-                    gram = tuple(words[start : start + step * (length - 1) + 1 : step])
-                    counts[gram] = counts.get(gram, 0) + 1
+        counts = Counter(_occurrences(words, lengths, max_skip_count + 1))
         for gram in columns.keys() & counts.keys():
             count = 1 if mode == "IDF" else counts[gram]
             row[columns[gram]] += count * (1.0 if mode == "TF" else factors[gram])
     return ops.tensor([*chain.from_iterable(rows)], dtype="float32", shape=shape)
+
+
+def _occurrences(
+    words: list[Any], lengths: Iterable[int], max_step: int
+) -> Iterator[tuple[Any, ...]]:
+    """Yield all sequences of words that lie up to ``max_step`` words apart."""
+    for length in lengths:
+        for step in range(1, min(max_step, len(words)) + 1 if length > 1 else 2):
+            for start in range(len(words) - step * (length - 1)):
+                yield tuple(words[start : start + step * (length - 1) + 1 : step])
 
 
 def _grams(pool: list[Any], starts: list[int]) -> list[tuple[Any, ...]]:
