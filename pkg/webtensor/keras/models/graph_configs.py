@@ -177,20 +177,25 @@ def _make_calls(operations: _Operations, calls: dict[str, list[_CallConfig]]) ->
     while any(calls.values()):
         is_stuck = True
         for name, pending in calls.items():
-            while pending:
-                try:
-                    args, kwargs = _arguments(pending[0], partial(_symbol_at, operations))
-                except _NotYetError:
-                    break
-                operation, nodes = operations[name]
-                earlier_nodes = len(operation._inbound_nodes)
-                operation(*args, **kwargs)
-                nodes += operation._inbound_nodes[earlier_nodes:]
+            while pending and _make_call(operations, name, pending[0]):
                 pending.pop(0)
                 is_stuck = False
         if is_stuck:
             names = [name for name, pending in calls.items() if pending]
             raise ValueError(f"the layers {names} wait for each other's outputs")
+
+
+def _make_call(operations: _Operations, name: str, call: _CallConfig) -> bool:
+    """Call a layer if its arguments exist, and return whether they do."""
+    try:
+        args, kwargs = _arguments(call, partial(_symbol_at, operations))
+    except _NotYetError:
+        return False
+    operation, nodes = operations[name]
+    earlier_nodes = len(operation._inbound_nodes)
+    operation(*args, **kwargs)
+    nodes += operation._inbound_nodes[earlier_nodes:]
+    return True
 
 
 def _symbol_at(operations: _Operations, history: object) -> KerasTensor:
