@@ -196,13 +196,17 @@ class _Reader:
                     raise self.broken("a message ends too early")
                 body, rest = rest[head_size:end], rest[end:]
                 if kind == MessageKind.CONTINUATION:
-                    chunk = self.span(self.number(body, 0), self.number(body, 8))
-                    if version == 2:
-                        self.check_signature(chunk, b"OCHK", "continued header")
-                        chunk = chunk[4:-4]
-                    chunks.append(chunk)
+                    chunks.append(self.continuation(body, version))
                 elif kind:
                     yield _Message(kind, body, is_shared)
+
+    def continuation(self, body: memoryview, version: int) -> memoryview:
+        """Return the next chunk of a header, without its signature and checksum."""
+        chunk = self.span(self.number(body, 0), self.number(body, 8))
+        if version == 1:
+            return chunk
+        self.check_signature(chunk, b"OCHK", "continued header")
+        return chunk[4:-4]
 
     # -- groups --------------------------------------------------------------------------------
 
