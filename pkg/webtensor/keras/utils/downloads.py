@@ -280,9 +280,7 @@ def _unpack_tar(path: Path, folder: Path) -> bool:
                 try:
                     archive.extract(member, folder, filter="data")
                 except tarfile.FilterError as error:
-                    raise ModelFormatError(
-                        f"get_file: {path} has a member that leads out of it: {member.name!r}"
-                    ) from error
+                    raise _leads_out(path, member.name) from error
     return True
 
 
@@ -297,8 +295,11 @@ def _unpack_zip(path: Path, folder: Path) -> bool:
             budget.spend(sum(member.file_size for member in archive.infolist()))
             for name in archive.namelist():
                 if not (folder / name).resolve().is_relative_to(folder.resolve()):
-                    raise ModelFormatError(
-                        f"get_file: {path} has a member that leads out of it: {name!r}"
-                    )
+                    raise _leads_out(path, name)
             archive.extractall(folder)
     return True
+
+
+def _leads_out(path: Path, member: str) -> ModelFormatError:
+    """Return the error that a member of an archive would be unpacked outside of its folder."""
+    return ModelFormatError(f"get_file: {path} has a member that leads out of it: {member!r}")
