@@ -108,12 +108,7 @@ class IndexLookup(CategoryLayer):
         super().__init__(name=name, **kwargs)
         _check_sizes(kind, max_tokens, num_oov_indices, pad_to_max_tokens)
         claim(num_oov_indices, f"{kind}: num_oov_indices={num_oov_indices}")
-        if oov_method not in ("floormod", "farmhash"):
-            raise ValueError(
-                f"{kind}: oov_method must be 'floormod' or 'farmhash', but got {oov_method!r}"
-            )
-        if salt is not None and self._TOKEN_DTYPE is int32 and oov_method != "farmhash":
-            raise ValueError(f"{kind}: salt is for oov_method 'farmhash', but it is {oov_method!r}")
+        _check_oov_method(kind, oov_method, salt, self._TOKEN_DTYPE)
         self.output_mode = checked_mode(kind, output_mode, (*MODES, "tf_idf"))
         if invert and self.output_mode != "int":
             raise ValueError(
@@ -137,12 +132,7 @@ class IndexLookup(CategoryLayer):
         self._tokens: list[Token] = []
         self._indices: dict[Token, int] = {}
         self.reset_state()
-        if self.output_mode == "tf_idf" and has_vocabulary and idf_weights is None:
-            raise ValueError(f"{kind}: idf_weights must be given with a vocabulary for 'tf_idf'")
-        if idf_weights is not None and self.output_mode != "tf_idf":
-            raise ValueError(
-                f"{kind}: idf_weights are for output_mode 'tf_idf', but it is {output_mode!r}"
-            )
+        _check_idf_weights(kind, idf_weights is not None, has_vocabulary, self.output_mode)
         if has_vocabulary:
             self.set_vocabulary(vocabulary, idf_weights)
 
@@ -518,6 +508,26 @@ def _check_sizes(kind: str, max_tokens: int | None, num_oov_indices: int, pads: 
         raise ValueError(f"{kind}: max_tokens must be given where pad_to_max_tokens is set")
     if num_oov_indices < 0:
         raise ValueError(f"{kind}: num_oov_indices must not be negative, but got {num_oov_indices}")
+
+
+def _check_oov_method(kind: str, oov_method: str, salt: Salt, token_dtype: DType) -> None:
+    if oov_method not in ("floormod", "farmhash"):
+        raise ValueError(
+            f"{kind}: oov_method must be 'floormod' or 'farmhash', but got {oov_method!r}"
+        )
+    if salt is not None and token_dtype is int32 and oov_method != "farmhash":
+        raise ValueError(f"{kind}: salt is for oov_method 'farmhash', but it is {oov_method!r}")
+
+
+def _check_idf_weights(
+    kind: str, has_weights: bool, has_vocabulary: bool, output_mode: str
+) -> None:
+    if output_mode == "tf_idf" and has_vocabulary and not has_weights:
+        raise ValueError(f"{kind}: idf_weights must be given with a vocabulary for 'tf_idf'")
+    if has_weights and output_mode != "tf_idf":
+        raise ValueError(
+            f"{kind}: idf_weights are for output_mode 'tf_idf', but it is {output_mode!r}"
+        )
 
 
 def _as_list(values: TensorLike) -> Any:
