@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from webtensor import ops as wt
@@ -126,21 +127,9 @@ class ContrastLimitedAdaptiveHistogramEqualization(BaseImagePreprocessingLayer[N
         down, across = self.tile_grid_size
         tile_height, tile_width = -(-height // down), -(-width // across)
         values = wt.astype(wt.clip(x, 0.0, 255.0), int32)
-
         # The offset of a pixel's histogram among all of them is the sum of these two.
-        def row_offsets(tile_rows: Sequence[int]) -> Tensor:
-            rows = [image * down + row for image in range(batch) for row in tile_rows]
-            offsets = [256 * across * channels * row for row in rows]
-            return wt.tensor(offsets, (batch, len(tile_rows), 1, 1), int32)
-
-        def column_offsets(tile_columns: Sequence[int]) -> Tensor:
-            offsets = [
-                256 * (channels * column + channel)
-                for column in tile_columns
-                for channel in range(channels)
-            ]
-            return wt.tensor(offsets, (1, 1, len(tile_columns), channels), int32)
-
+        row_offsets = partial(_row_offsets, batch, down, across * channels)
+        column_offsets = partial(_column_offsets, channels)
         padded = _padded_by_reflection(values, 1, tile_height * down)
         padded = _padded_by_reflection(padded, 2, tile_width * across)
         own_row = [index // tile_height for index in range(tile_height * down)]
@@ -177,6 +166,25 @@ class ContrastLimitedAdaptiveHistogramEqualization(BaseImagePreprocessingLayer[N
         rest = float(pixels) - first
         rest = wt.where(wt.equal(rest, 0.0), 1.0, rest)
         return wt.clip((cumulative - first) * 255.0 / rest, 0.0, 255.0)
+
+
+def _row_offsets(
+    batch: int, down: int, histograms_per_row: int, tile_rows: Sequence[int]
+) -> Tensor:
+    """Return the offsets of the histograms of rows of tiles: (batch, rows, 1, 1)."""
+    rows = [image * down + row for image in range(batch) for row in tile_rows]
+    offsets = [256 * histograms_per_row * row for row in rows]
+    return wt.tensor(offsets, (batch, len(tile_rows), 1, 1), int32)
+
+
+def _column_offsets(channels: int, tile_columns: Sequence[int]) -> Tensor:
+    """Return the offsets of columns of tiles within their row: (1, 1, columns, channels)."""
+    offsets = [
+        256 * (channels * column + channel)
+        for column in tile_columns
+        for channel in range(channels)
+    ]
+    return wt.tensor(offsets, (1, 1, len(tile_columns), channels), int32)
 
 
 def _padded_by_reflection(x: Tensor, axis: int, size: int) -> Tensor:
