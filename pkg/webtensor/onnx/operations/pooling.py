@@ -6,7 +6,7 @@ A function whose name ends in ``_last`` takes images with channels last.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial, reduce
+from functools import partial, reduce, wraps
 from itertools import product
 from math import prod
 from typing import Any
@@ -189,19 +189,15 @@ def unpooled(
 
 
 def _sums(x: Tensor, windows: Windows) -> Tensor:
-    values = _elements(x, windows, 0)
-    result = next(values)
-    for value in values:
-        result = result + value
-    return result
+    return reduce(ops.add, _elements(x, windows, 0))
 
 
 def _means(count_include_pad: int, x: Tensor, windows: Windows) -> Tensor:
     if count_include_pad:
         inner = zip(windows.begins, windows.ends, strict=True)
         x = ops.pad(x, [[0, 0], *([begin, end] for begin, end in inner), [0, 0]])
-        none = (0,) * len(windows.shape)
-        windows = windows._replace(begins=none, ends=none, name="")
+        zeros = (0,) * len(windows.shape)
+        windows = windows._replace(begins=zeros, ends=zeros, name="")
     rank = len(windows.shape)
     if max(windows.dilations) == 1 and rank in (2, 3) and _is_inside(windows):
         pool: Any = ops.avg_pool if rank == 2 else ops.avg_pool3d
@@ -227,29 +223,10 @@ def means_last(
     return _as_images(x, windows, partial(_means, count_include_pad))
 
 
-def means(
-    x: Tensor,
-    *,
-    auto_pad: str = "NOTSET",
-    ceil_mode: int = 0,
-    count_include_pad: int = 0,
-    dilations: list[int] | None = None,
-    kernel_shape: list[int],
-    pads: list[int] | None = None,
-    strides: list[int] | None = None,
-) -> Tensor:
+@wraps(means_last)
+def means(x: Tensor, **attributes: Any) -> Tensor:
     """Return the means of windows of images whose channels come before height and width."""
-    result = means_last(
-        channels_last(x),
-        auto_pad=auto_pad,
-        ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad,
-        dilations=dilations,
-        kernel_shape=kernel_shape,
-        pads=pads,
-        strides=strides,
-    )
-    return channels_first(result)
+    return channels_first(means_last(channels_last(x), **attributes))
 
 
 def norms(
