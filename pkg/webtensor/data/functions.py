@@ -21,7 +21,6 @@ from webtensor.data.iteration import (
 
 __all__ = [
     "accumulated",
-    "called_async",
     "filtered",
     "flattened",
     "interleaved",
@@ -56,16 +55,16 @@ def of_elements(name: str, function: ElementFunction) -> Callable[[Any], Any]:
     return call
 
 
-async def called_async(name: str, function: ElementFunction, number: int, element: Any) -> Any:
+async def _awaited(function: ElementFunction, number: int, element: Any) -> Any:
     """Call a function that returns an awaitable, and wait for its result."""
     try:
         result = function(*element) if type(element) is tuple else function(element)
         if isinstance(result, Awaitable):
             return await result
     except Exception as error:
-        _add_note(error, name, number)
+        _add_note(error, "map_async", number)
         raise
-    raise TypeError(f"{name}: the function must return an awaitable, but it returned {result!r}")
+    raise TypeError(f"map_async: the function must return an awaitable, but it returned {result!r}")
 
 
 def _add_note(error: Exception, name: str, number: int) -> None:
@@ -95,9 +94,7 @@ def mapped_async(
                 if isinstance(element, Waiting):
                     yield element
                     continue
-                running.append(
-                    iteration.start(called_async("map_async", function, number, element))
-                )
+                running.append(iteration.start(_awaited(function, number, element)))
                 number += 1
                 if len(running) == parallel:
                     yield (yield from waited(running.popleft()))
