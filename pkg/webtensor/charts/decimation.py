@@ -13,21 +13,21 @@ MOST_POINTS = 2000
 
 
 def decimated(
-    points: Sequence[Point], is_shown: Callable[[Point], bool], most: int = MOST_POINTS
+    points: Sequence[Point], is_shown: Callable[[Point], bool], max_points: int = MOST_POINTS
 ) -> list[Point]:
-    """Return the points of a line with at most ``most`` points, among them all peaks.
+    """Return the points of a line with at most ``max_points`` points, among them all peaks.
 
     Of each group of consecutive points, the lowest and the highest stay, in their order. A group
     without a point that is shown stays a gap.
 
     Example:
         >>> points = [(float(x), float(x == 70)) for x in range(100)]
-        >>> (70.0, 1.0) in decimated(points, lambda point: True, most=10)
+        >>> (70.0, 1.0) in decimated(points, lambda point: True, max_points=10)
         True
     """
-    if len(points) <= most:
+    if len(points) <= max_points:
         return list(points)
-    group_count = most // 2
+    group_count = max_points // 2
     peaks: list[Point] = []
     for group in range(group_count):
         start = group * len(points) // group_count
@@ -42,14 +42,14 @@ def decimated(
     return peaks
 
 
-def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> list[Point]:
-    """Return at most ``most`` points of a cloud: its extremes, and the others evenly.
+def thinned(points: Sequence[Point], max_points: int = MOST_POINTS) -> list[Point]:
+    """Return at most ``max_points`` points of a cloud: its extremes, and the others evenly.
 
     Example:
-        >>> len(thinned([(x, x * x % 7) for x in range(1000)], most=100)) <= 100
+        >>> len(thinned([(x, x * x % 7) for x in range(1000)], max_points=100)) <= 100
         True
     """
-    if len(points) <= most:
+    if len(points) <= max_points:
         return list(points)
     indices = range(len(points))
     chosen = {
@@ -57,6 +57,6 @@ def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> list[Point]:
         for choose in (min, max)
         for axis in (0, 1)
     }
-    count = most - len(chosen)
+    count = max_points - len(chosen)
     chosen.update(index * len(points) // count for index in range(count))
     return [points[index] for index in sorted(chosen)]
