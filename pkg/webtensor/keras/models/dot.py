@@ -86,7 +86,7 @@ def model_to_dot(
 
 
 def draw_dot(
-    model: LayerContainer, options: PictureOptions, dpi: int = 200, subgraph: bool = False
+    model: LayerContainer, options: PictureOptions, dpi: int, subgraph: bool = False
 ) -> Dot:
     """Return a model as a graph in DOT, drawn with the options of ``model_to_dot``."""
     lines, _, _ = _statements(model, options, count())

@@ -23,7 +23,7 @@ def intersection(mask: Tensor | None, other: Tensor | None) -> Tensor | None:
 
 
 def _indices(queries: int, keys: int) -> tuple[Tensor, Tensor]:
-    """The indices of queries along axis 1, and of keys along axis 2."""
+    """Return the indices of queries along axis 1, and of keys along axis 2."""
     return (
         wt.reshape(wt.arange(queries), (1, queries, 1)),
         wt.reshape(wt.arange(keys), (1, 1, keys)),
@@ -45,12 +45,12 @@ def window_mask(queries: int, keys: int, window: int) -> Tensor:
 def combined_mask(
     queries: int,
     keys: int,
-    query_mask: Tensor | None = None,
-    value_mask: Tensor | None = None,
-    key_mask: Tensor | None = None,
-    attention_mask: Tensor | None = None,
-    use_causal_mask: bool = False,
-    sliding_window: int | None = None,
+    query_mask: Tensor | None,
+    value_mask: Tensor | None,
+    key_mask: Tensor | None,
+    attention_mask: Tensor | None,
+    use_causal_mask: bool,
+    sliding_window: int | None,
 ) -> Tensor | None:
     """Return the mask of what all masks leave; None if there are none."""
     combined: Tensor | None = None
