@@ -110,7 +110,7 @@ def _opened(scope: _Scope, deduplicate: bool) -> Iterator[None]:
 
 
 def current_path() -> str:
-    """The names of the open scopes, joined by slashes."""
+    """Return the names of the open scopes, joined by slashes."""
     names: list[str] = []
     for scope in reversed(_scopes):
         names.append(scope.name)

@@ -57,7 +57,7 @@ def randint(
     dtype: DTypeLike = "int32",
     seed: Seed = None,
 ) -> Tensor:
-    """Integers of a uniform distribution over [minval, maxval); ``minval`` if that is empty.
+    """Draw integers of a uniform distribution over [minval, maxval); ``minval`` if that is empty.
 
     Raises:
         ValueError: ``dtype`` is not an integer dtype.
@@ -80,7 +80,7 @@ def categorical(
     dtype: DTypeLike = "int32",
     seed: Seed = None,
 ) -> Tensor:
-    """Classes drawn with the probabilities that logits stand for: ``(batch, num_samples)``.
+    """Draw classes with the probabilities that logits stand for: ``(batch, num_samples)``.
 
     Raises:
         ValueError: the logits are not (batch, classes).
@@ -177,7 +177,7 @@ def gamma(
     dtype: DTypeLike = None,
     seed: Seed = None,
 ) -> Tensor:
-    """Numbers of a gamma distribution with the shape parameter ``alpha`` and scale 1.
+    """Draw numbers of a gamma distribution with the shape parameter ``alpha`` and scale 1.
 
     Raises:
         ValueError: ``dtype`` is not a float dtype, or ``alpha`` is not positive.
@@ -203,7 +203,7 @@ def beta(
     dtype: DTypeLike = None,
     seed: Seed = None,
 ) -> Tensor:
-    """Numbers of a beta distribution with the parameters ``alpha`` and ``beta``.
+    """Draw numbers of a beta distribution with the parameters ``alpha`` and ``beta``.
 
     ``a / (a + b)``, where ``a`` and ``b`` are numbers of gamma distributions.
 
@@ -230,7 +230,7 @@ def binomial(
     dtype: DTypeLike = None,
     seed: Seed = None,
 ) -> Tensor:
-    """Numbers of a binomial distribution: how many of ``counts`` trials succeed.
+    """Draw numbers of a binomial distribution: how many of ``counts`` trials succeed.
 
     Raises:
         ValueError: ``dtype`` is not a float dtype, a count is negative, or a probability is
@@ -265,7 +265,7 @@ def _binomial(shape: Sequence[int], seed: int, count: float, probability: float)
     log_success, log_failure = log(probability), log1p(-probability)
 
     def mass(k: int) -> float:
-        """The probability of ``k`` successes."""
+        """Return the probability of ``k`` successes."""
         log_combinations = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
         return exp(log_combinations + k * log_success + (n - k) * log_failure)
 

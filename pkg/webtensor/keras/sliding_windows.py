@@ -65,7 +65,7 @@ def check_strides_and_dilation(name: str, strides: Sizes, dilation_rate: Sizes) 
 
 
 def _spatial_shape(name: str, shape: Shape, data_format: str, rank: int) -> Shape:
-    """The spatial dimensions of inputs, which must be ``rank``."""
+    """Return the spatial dimensions of inputs, which must be ``rank``."""
     if len(shape) != rank + 2:
         raise ValueError(f"{name}: inputs must have rank {rank + 2}, but have shape {tuple(shape)}")
     return spatial_shape_of(shape, data_format)
@@ -74,7 +74,7 @@ def _spatial_shape(name: str, shape: Shape, data_format: str, rank: int) -> Shap
 def _window_counts(
     name: str, shape: Shape, data_format: str, window: Sizes, strides: Sizes, padding: str
 ) -> Shape:
-    """The number of windows along each spatial dimension."""
+    """Return the number of windows along each spatial dimension."""
     sizes = _spatial_shape(name, shape, data_format, len(window))
     counts: list[int | None] = []
     for size, window_size, stride in zip(sizes, window, strides, strict=True):
@@ -113,7 +113,7 @@ def conv_output_shape(
 
 
 def _dilated(size: int, dilation: int) -> int:
-    """The size of a filter together with the gaps between its elements."""
+    """Return the size of a filter together with the gaps between its elements."""
     return (size - 1) * dilation + 1
 
 
@@ -214,7 +214,7 @@ def _with_height(value: Sizes) -> Sizes:
 
 
 def _image(x: Tensor) -> Tensor:
-    """A sequence as an image of height 1."""
+    """Return a sequence as an image of height 1."""
     batch, length, channels = x.shape
     return wt.reshape(x, (batch, 1, length, channels))
 
@@ -427,7 +427,7 @@ def pool(
 
 
 def _sections(size: int, count: int) -> list[range]:
-    """The indices of each of ``count`` sections of a dimension; sections may overlap."""
+    """Return the indices of each of ``count`` sections of a dimension; sections may overlap."""
     return [range(index * size // count, -(-(index + 1) * size // count)) for index in range(count)]
 
 

@@ -31,7 +31,7 @@ def uniform(
     dtype: DTypeLike = None,
     seed: Seed = None,
 ) -> Tensor:
-    """Numbers of a uniform distribution over [minval, maxval).
+    """Draw numbers of a uniform distribution over [minval, maxval).
 
     Raises:
         ValueError: ``dtype`` is not a float dtype.
@@ -52,7 +52,7 @@ def normal(
     dtype: DTypeLike = None,
     seed: Seed = None,
 ) -> Tensor:
-    """Numbers of a normal distribution.
+    """Draw numbers of a normal distribution.
 
     Raises:
         ValueError: ``dtype`` is not a float dtype.
@@ -73,7 +73,7 @@ def truncated_normal(
     dtype: DTypeLike = None,
     seed: Seed = None,
 ) -> Tensor:
-    """Numbers of a normal distribution within two standard deviations of the mean.
+    """Draw numbers of a normal distribution within two standard deviations of the mean.
 
     Raises:
         ValueError: ``dtype`` is not a float dtype.

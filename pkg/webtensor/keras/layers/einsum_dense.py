@@ -143,7 +143,7 @@ def _check_letters(
 def _bias_shape(
     equation: _Equation, bias_axes: str | None, sizes: dict[str, int | None], elided: int
 ) -> Shape | None:
-    """The shape of the bias from its first axis on, with 1 for axes that it does not have."""
+    """Return the shape of the bias from its first axis on, with 1 for missing axes."""
     if bias_axes is None:
         return None
     for letter in bias_axes:

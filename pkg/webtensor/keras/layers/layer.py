@@ -329,7 +329,7 @@ class Layer(LayerState):
         kwargs: dict[str, Any],
         training: bool | None,
     ) -> dict[str, Any]:
-        """The keyword arguments of a node, with masks and ``training`` added."""
+        """Return the keyword arguments of a node, with masks and ``training`` added."""
         masks = {name: value for name, value in kwargs.items() if name in parameters.mask_names}
         completed = {**node_kwargs, **masks}
         if training is not None and parameters.takes_training and _call_context.get()[0] is self:
@@ -450,7 +450,7 @@ class Layer(LayerState):
 
 
 def _masks_of(inputs: Any) -> _Masks:
-    """The masks of a structure of tensors, in the same structure."""
+    """Return the masks of a structure of tensors, in the same structure."""
     masks: _Masks = mask_of(inputs) if type(inputs) is Tensor else map_structure(mask_of, inputs)
     return masks
 
@@ -458,7 +458,7 @@ def _masks_of(inputs: Any) -> _Masks:
 def _carried_masks(
     parameters: CallSignature, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, _Masks]:
-    """The masks that inputs carry, for the arguments of ``call`` that were not passed.
+    """Return the masks that inputs carry, for the arguments of ``call`` that were not passed.
 
     The argument for the mask of a single input is ``mask``; with several inputs it is the name of
     the input with ``_mask`` added.
@@ -504,7 +504,7 @@ def _recorded(build: Callable[..., None]) -> Callable[..., None]:
 
 
 def _as_shapes(shapes: Any) -> Any:
-    """The shapes of a configuration as tuples, since JSON has lists."""
+    """Return the shapes of a configuration as tuples, since JSON has lists."""
     return None if shapes is None else map_shapes(tuple, shapes)
 
 

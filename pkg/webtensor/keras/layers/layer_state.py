@@ -65,7 +65,7 @@ _Store: TypeAlias = MutableMapping[str, Any]
 
 
 def _lists_for(value: object) -> tuple[str, ...]:
-    """The lists that may have a value like this; a new one joins the first."""
+    """Return the lists that may have a value like this; a new one joins the first."""
     if isinstance(value, EngineVariable):
         names = ("_trainable_variables", "_non_trainable_variables")
         return names if value.trainable else names[::-1]
@@ -142,7 +142,7 @@ class LayerState(Operation, Configurable):
             note_change()
 
     def _flatten_layers(self, include_self: bool = True, recursive: bool = True) -> list[Any]:
-        """This layer and those inside it, each once, in depth-first order."""
+        """Return this layer and those inside it, each once, in depth-first order."""
         layers: dict[int, LayerState] = {id(self): self} if include_self else {}
         stack: list[LayerState] = list(reversed(self._layers))
         while stack:

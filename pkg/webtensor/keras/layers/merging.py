@@ -69,7 +69,7 @@ def _check_masks(
 
 
 def _elementwise_mask(x: Tensor) -> Tensor | None:
-    """The mask of a tensor, broadcast to its elements."""
+    """Return the mask of a tensor, broadcast to its elements."""
     mask = mask_of(x)
     if mask is None:
         return None
@@ -430,7 +430,7 @@ class Dot(Merge):
 
 
 def _normalized(x: Tensor, axis: int) -> Tensor:
-    """The vectors along an axis, with norm 1."""
+    """Return the vectors along an axis, with norm 1."""
     inverse_norm = wt.rsqrt(wt.sum(wt.square(x), axis, True))
     return x * wt.minimum(inverse_norm, _MAXIMUM_FACTOR)
 

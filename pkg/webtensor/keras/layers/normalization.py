@@ -64,7 +64,7 @@ def _as_list(axis: int | list[int]) -> list[int]:
 
 
 def _broadcast_shape(shape: Sequence[int], axes: Sequence[int]) -> tuple[int, ...]:
-    """A shape with size 1 along all but some axes."""
+    """Return a shape with size 1 along all but some axes."""
     rank = len(shape)
     unchanged = {axis % rank for axis in axes}
     return tuple([size if axis in unchanged else 1 for axis, size in enumerate(shape)])

@@ -85,7 +85,7 @@ class Flatten(Rearranging):
 
 
 def _product(sizes: Sequence[int | None]) -> int | None:
-    """The product of sizes; None if one is unknown."""
+    """Return the product of sizes; None if one is unknown."""
     known_sizes = [size for size in sizes if size is not None]
     return prod(known_sizes) if len(known_sizes) == len(sizes) else None
 
@@ -235,7 +235,7 @@ class SpatialResizing(Layer):
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     def _resized(self, size: int, axis: int) -> int:
-        """The size of a spatial dimension of the outputs; ``axis`` is counted without others."""
+        """Return the size of a spatial dimension of outputs; ``axis`` counts these alone."""
         raise NotImplementedError
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
@@ -266,7 +266,7 @@ class Cropping(SpatialResizing):
         self.cropping = as_pairs(type(self).__name__, "cropping", cropping, self.rank)
 
     def _pairs(self) -> tuple[tuple[int, int], ...]:
-        """The elements removed before and after, for each spatial dimension."""
+        """Return the elements removed before and after, for each spatial dimension."""
         pairs: tuple[tuple[int, int], ...] = self.cropping
         return pairs
 
@@ -380,7 +380,7 @@ class ZeroPadding(SpatialResizing):
         self.padding = as_pairs(type(self).__name__, "padding", padding, self.rank)
 
     def _pairs(self) -> tuple[tuple[int, int], ...]:
-        """The zeros added before and after, for each spatial dimension."""
+        """Return the zeros added before and after, for each spatial dimension."""
         pairs: tuple[tuple[int, int], ...] = self.padding
         return pairs
 

@@ -102,5 +102,5 @@ class SpectralNormalization(Wrapper):
 
 
 def _unit(x: Tensor) -> Tensor:
-    """The vector of norm 1 in the direction of ``x``."""
+    """Return the vector of norm 1 in the direction of ``x``."""
     return x * wt.minimum(wt.rsqrt(wt.sum(wt.square(x))), _MAXIMUM_FACTOR)

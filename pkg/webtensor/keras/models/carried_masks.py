@@ -96,7 +96,7 @@ def _is_same_value(value: object, other: object) -> bool:
 
 
 def _computation(history: History) -> tuple[type, Config, list[Any]]:
-    """The class, the configuration without a name, and the arguments of an operation's call."""
+    """Return the class, the configuration without a name, and the arguments of a call."""
     operation = history.operation
     node = operation._inbound_nodes[history.node_index]
     config = {**operation.get_config(), "name": None}

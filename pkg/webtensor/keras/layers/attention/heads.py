@@ -285,12 +285,12 @@ class AttentionWithHeads(Weighted):
         return output, KerasTensor(scores_shape, self.compute_dtype)
 
     def _score_heads(self) -> int:
-        """The number of heads that scores have."""
+        """Return the number of heads that scores have."""
         raise NotImplementedError
 
 
 def _cloned(initializer: Any) -> Any:
-    """A copy of an initializer, so that each projection draws values of its own."""
+    """Return a copy of an initializer, so that each projection draws values of its own."""
     return initializer.clone() if isinstance(initializer, Initializer) else initializer
 
 

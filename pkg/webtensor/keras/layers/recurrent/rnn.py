@@ -222,7 +222,7 @@ class _StepLoop:
         return self._run_any(cell, sequences, states)
 
     def _steps(self, count: int, is_first: bool = True) -> Sequence[int]:
-        """The indices of steps, in the order in which they are computed."""
+        """Return the indices of steps, in the order in which they are computed."""
         backwards = is_first and self.layer.go_backwards
         return range(count - 1, -1, -1) if backwards else range(count)
 
@@ -302,7 +302,7 @@ class _StepLoop:
         return wt.where(_with_rank(counts, len(old.shape)), new, old)
 
     def _result(self, cell: Cell, outputs: list[Tensor], last: Tensor) -> Tensor:
-        """All outputs, or the last; zeros where steps do not count, if the layer wants that."""
+        """Return all outputs, or the last; zeros for masked steps, if the layer outputs these."""
         result = _with_swapped_axes(wt.stack(outputs)) if outputs else last
         if self.mask is not None and self.layer.zero_output_for_mask:
             counts = self.mask if outputs else part(self.mask, 1, self.mask.shape[1] - 1)
