@@ -422,6 +422,8 @@ def without_loss() -> Any:
         (lambda m: m.compile(loss="maen"), "'maen'.*'mae'"),
         (lambda m: m.compile(loss="mse", metrics=["acuracy"]), "'acuracy'.*accuracy"),
         (lambda m: m.compile(optimizer="adan"), "'adan'.*'Nadam'"),
+        (lambda m: m.compile(steps_per_execution=-1), "steps_per_execution.*-1"),
+        (lambda m: m.compile(steps_per_execution=1.5), r"steps_per_execution.*1\.5"),
         (lambda m: m.predict(iter(()), verbose=0), "no batches"),
         (lambda m: network(ours).fit(X, REAL), "compiled"),
         (

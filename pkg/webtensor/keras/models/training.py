@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cache
 from inspect import Parameter, signature
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeVar
 from warnings import warn
 
 from webtensor import keras
@@ -110,8 +110,13 @@ class Trainer(Layer):
                 loss, as in Keras.
 
         Raises:
-            ValueError: a name is unknown.
+            ValueError: a name is unknown, or ``steps_per_execution`` is not a positive integer.
         """
+        if not isinstance(steps_per_execution, SupportsIndex) or steps_per_execution < 1:
+            raise ValueError(
+                "compile: steps_per_execution must be a positive integer, but got "
+                f"{steps_per_execution!r}"
+            )
         compiled_loss = compiled_metrics = None
         names = getattr(self, "output_names", None)
         if loss is not None:
