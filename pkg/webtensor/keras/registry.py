@@ -228,7 +228,10 @@ def serialize_keras_object(obj: Any) -> Any:
     if isinstance(obj, type):
         return {**_class_reference(obj), "class_name": "__typespec__", "config": obj.__name__}
     if not hasattr(obj, "get_config"):
-        raise TypeError(f"serialize_keras_object: there is no configuration of {obj!r}")
+        raise TypeError(
+            f"serialize_keras_object: {obj!r} has no get_config; a layer that takes it as an "
+            "argument must override its own"
+        )
     return _object_config(obj)
 
 
