@@ -21,6 +21,7 @@ INTEGERS = np.array(
 PARAMETERS = {"alpha": 0.25, "minimum": -0.75, "maximum": 1.5, "limit": 1.5}
 PARAMETERS |= {"rate": 0.25, "divisor": 0.75}  # of dropout
 PARAMETERS |= {"factor": 1.5, "low": -2.0, "high": 3.0, "scale": 0.5}  # of quantized steps
+PARAMETERS |= {"span": 3.5, "most": 1.25}  # of uniform numbers, which begin at low
 PARAMETERS |= {"period": 96.0, "a": 0.75, "b": 0.25}  # of a window
 PARAMETERS |= {f"c{index}": 0.5 - 0.0625 * index for index in range(17)}  # of a polynomial
 
