@@ -66,7 +66,7 @@ class NumpyBackend(Backend):
         def run(inputs: Sequence[Operand]) -> Handle:
             with np.errstate(all="ignore"):
                 result = function(of, [*map(_array_of, inputs)], *attributes)
-            array = np.ascontiguousarray(result, dtype=name)
+                array = np.ascontiguousarray(result, dtype=name)
             self._bytes += array.nbytes
             return array
 
