@@ -307,7 +307,7 @@ def meshgrid(*arrays: TensorLike, indexing: str = "xy") -> list[Tensor]:
         >>> x.tolist(), y.tolist()
         ([[1, 2], [1, 2]], [[3, 3], [4, 4]])
     """
-    if indexing not in ("xy", "ij"):
+    if not (isinstance(indexing, str) and indexing in ("xy", "ij")):
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', but got {indexing!r}")
     operands = [as_operand("meshgrid", array) for array in arrays]
     grid_axes = list(range(len(operands)))
