@@ -553,9 +553,7 @@ def test_broken_sound(data: bytes, tmp_path: Path):
 def test_sound_that_claims_more(tmp_path: Path):
     (tmp_path / "a.wav").write_bytes(wav(b"abcd", riff=(1 << 32) - 1, data=(1 << 32) - 200))
     sounds: Any = ours.utils.audio_dataset_from_directory(tmp_path, labels=None, verbose=False)
-    with cheaply():
-        sound = next(iter(sounds))
-        assert sound.shape == (1, 2, 1)
+    refused(lambda: next(iter(sounds)), "a.wav' ends before its last sample")
 
 
 # -- errors ------------------------------------------------------------------------------------
