@@ -102,6 +102,11 @@ SIZED: dict[str, tuple[Function, tuple[Any, ...], Function]] = {
             1,
         )[..., None],
     ),
+    "half of the rows and one": (
+        lambda x: wt.slice(x, (0, 0, 0), (x.shape[0], x.shape[1] // 2 + 1, 5)),
+        ("batch", "length", 5),
+        lambda x: x[:, :4],
+    ),
     "a transform": (
         lambda x: wt.imag(wt.spectral.rfft(x)),
         ("batch", "length", 5),

@@ -268,14 +268,17 @@ def _divisor(x: Varying, y: Varying) -> int:
 
 
 def _ratio(x: Varying, y: Varying) -> tuple[int, int, int] | None:
-    """Return integers of ``y = (a x + b) // d``, rounded down or up, if only one ratio fits."""
+    """Return integers of ``y = (a x + b) // d``, if only one ratio fits.
+
+    Ratios are rounded down or up, and x real numbers have ``x // 2 + 1`` frequencies.
+    """
     longest = max(range(len(x.values)), key=x.values.__getitem__)
     fits = [
         (factor, offset, divisor)
         for divisor in range(2, _MOST_OTHER_DIVISOR + 1)
         for least in [y.values[longest] * divisor // max(x.values[longest], 1)]
         for factor in (least, least + 1)
-        for offset in (0, divisor - 1)
+        for offset in ((0, 1, 2) if divisor == 2 else (0, divisor - 1))
         if gcd(factor, divisor) == 1
         and all(
             (factor * a + offset) // divisor == b for a, b in zip(x.values, y.values, strict=True)
