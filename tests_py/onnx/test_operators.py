@@ -80,6 +80,21 @@ def test_operators_compute_what_onnx_runtime_does(backend: str, name: str) -> No
     compare(CASES[name])
 
 
+@pytest.mark.parametrize("op, gates, products", [("RNN", 1, 1), ("GRU", 3, 2), ("LSTM", 4, 1)])
+def test_networks_multiply_the_inputs_of_all_steps_at_once(
+    op: str, gates: int, products: int
+) -> None:
+    inputs: Arrays = {
+        "x": np.ones((5, 2, 3), np.float32),
+        "w": np.ones((1, gates * 4, 3), np.float32),
+        "r": np.ones((1, gates * 4, 4), np.float32),
+    }
+    case = onnx_case(op, inputs, {"hidden_size": 4}, outputs="yy")
+    model = wt.load_onnx(model_of(case))
+    seen = wt.profile(lambda: model.predict([*feeds_of(case).values()]))
+    assert sum("matmul" in kernel.name for kernel in seen.kernels) == 1 + 5 * products
+
+
 @pytest.mark.parametrize("direction", ["forward", "bidirectional"])
 @pytest.mark.parametrize("op, gates", [("RNN", 1), ("GRU", 3), ("LSTM", 4)])
 def test_networks_of_no_steps_return_their_initial_states(

@@ -67,16 +67,14 @@ def _activations(
 
 
 class _Weights(NamedTuple):
-    """The weights of one direction.
+    """The weights by which one direction multiplies its states.
 
     Attributes:
-        kernel: of shape (gates · units, features).
         recurrent: of shape (gates · units, units).
-        bias: those of both, of shape (2 · gates · units,).
+        bias: of shape (gates · units,).
         peepholes: of shape (3 · units,).
     """
 
-    kernel: Tensor
     recurrent: Tensor
     bias: Tensor
     peepholes: Tensor | None
@@ -101,7 +99,10 @@ def _directions(
     direction: str,
     layout: int,
 ) -> tuple[Tensor, ...]:
-    """Run a cell along time, in each direction."""
+    """Run a cell along time, in each direction.
+
+    The inputs of all steps are multiplied by the kernel at once, so that a step has one product.
+    """
     kernels, recurrents, biases, peepholes = weights
     assert kernels is not None
     assert recurrents is not None
@@ -123,16 +124,15 @@ def _directions(
     outputs, finals = [], []
     for index in range(count):
         bias = ops.zeros((2 * gates * units,)) if biases is None else biases[index]
+        input_bias, state_bias = ops.split(bias, 2)
+        projected = _products(x, kernels[index], input_bias)
         direction_weights = _Weights(
-            kernels[index],
-            recurrents[index],
-            bias,
-            None if peepholes is None else peepholes[index],
+            recurrents[index], state_bias, None if peepholes is None else peepholes[index]
         )
         states = [ops.zeros((batch, units)) if state is None else state[index] for state in initial]
         run = step(direction_weights, functions[index * share : (index + 1) * share], clip)
         is_reverse = direction == "reverse" or index == 1
-        output, final = _along_time(x, states, run, is_reverse, sequence_lens)
+        output, final = _along_time(projected, states, run, is_reverse, sequence_lens)
         outputs.append(output)
         finals.append(final)
     result = ops.stack(outputs, 1)
@@ -144,9 +144,13 @@ def _directions(
 
 
 def _along_time(
-    x: Tensor, states: list[Tensor], run: _Step, is_reverse: bool, lengths: list[int] | None
+    projected: Tensor,
+    states: list[Tensor],
+    run: _Step,
+    is_reverse: bool,
+    lengths: list[int] | None,
 ) -> tuple[Tensor, list[Tensor]]:
-    steps = list(enumerate(ops.unstack(x)))
+    steps = list(enumerate(ops.unstack(projected)))
     outputs: list[Any] = [None] * len(steps)
     for time, value in reversed(steps) if is_reverse else steps:
         results = run(value, states)
@@ -168,20 +172,17 @@ def _limited(x: Tensor, clip: float | None) -> Tensor:
     return x if clip is None else ops.clip(x, -clip, clip)
 
 
-def _products(x: Tensor, kernel: Tensor) -> Tensor:
-    return ops.matmul(x, kernel, False, True)
+def _products(x: Tensor, kernel: Tensor, bias: Tensor, residual: Tensor | None = None) -> Tensor:
+    return ops.fused.mat_mul(x, kernel, False, True, bias=bias, residual=residual)
 
 
 # -- cells -------------------------------------------------------------------------------------
 
 
 def _simple_step(weights: _Weights, functions: list[_Activation], clip: float | None) -> _Step:
-    input_bias, state_bias = ops.split(weights.bias, 2)
-    bias = input_bias + state_bias
-
-    def step(x: Tensor, states: list[Tensor]) -> list[Tensor]:
+    def step(projected: Tensor, states: list[Tensor]) -> list[Tensor]:
         (hidden,) = states
-        total = _products(x, weights.kernel) + _products(hidden, weights.recurrent) + bias
+        total = _products(hidden, weights.recurrent, weights.bias, projected)
         return [functions[0](_limited(total, clip))]
 
     return step
@@ -194,22 +195,20 @@ def _gated_step(
     clip: float | None,
 ) -> _Step:
     gate, candidate = functions
-    input_bias, state_bias = ops.split(weights.bias, 2)
     update_reset, last = _parts(weights.recurrent)
-    biases, last_bias = _parts(state_bias)
+    biases, last_bias = _parts(weights.bias)
 
-    def step(x: Tensor, states: list[Tensor]) -> list[Tensor]:
+    def step(projected: Tensor, states: list[Tensor]) -> list[Tensor]:
         (hidden,) = states
-        inputs = _products(x, weights.kernel) + input_bias
-        update_input, reset_input, last_input = ops.split(inputs, 3, -1)
-        update_state, reset_state = ops.split(_products(hidden, update_reset) + biases, 2, -1)
-        update = gate(_limited(update_input + update_state, clip))
-        reset = gate(_limited(reset_input + reset_state, clip))
+        units = hidden.shape[-1]
+        gates, last_input = ops.split(projected, [2 * units, units], -1)
+        gates = _limited(_products(hidden, update_reset, biases, gates), clip)
+        update, reset = ops.split(gate(gates), 2, -1)
         if linear_before_reset:
-            from_state = reset * (_products(hidden, last) + last_bias)
+            proposal = last_input + reset * _products(hidden, last, last_bias)
         else:
-            from_state = _products(reset * hidden, last) + last_bias
-        proposal = candidate(_limited(last_input + from_state, clip))
+            proposal = _products(reset * hidden, last, last_bias, last_input)
+        proposal = candidate(_limited(proposal, clip))
         return [(1.0 - update) * proposal + update * hidden]
 
     return step
@@ -226,13 +225,11 @@ def _memory_step(
     input_forget: int, weights: _Weights, functions: list[_Activation], clip: float | None
 ) -> _Step:
     gate, candidate, activate = functions
-    input_bias, state_bias = ops.split(weights.bias, 2)
-    bias = input_bias + state_bias
     peepholes = None if weights.peepholes is None else ops.split(weights.peepholes, 3)
 
-    def step(x: Tensor, states: list[Tensor]) -> list[Tensor]:
+    def step(projected: Tensor, states: list[Tensor]) -> list[Tensor]:
         hidden, cell = states
-        total = _products(x, weights.kernel) + _products(hidden, weights.recurrent) + bias
+        total = _products(hidden, weights.recurrent, weights.bias, projected)
         entry, exit_, forget, proposal = ops.split(total, 4, -1)
         if peepholes is not None:
             entry, forget = entry + peepholes[0] * cell, forget + peepholes[2] * cell
