@@ -1,12 +1,13 @@
 """Models of TensorFlow Lite become graph-models."""
 
 from pathlib import Path
+from struct import pack
 
 import numpy as np
 
 import webtensor as wt
 from tests_py.convert.node import NodeProcess
-from tests_py.tflite.cases import convolved
+from tests_py.tflite.cases import convolved, convolved_backwards, normal
 from tests_py.tflite.classifier import X, classified, classifier
 from tests_py.tflite.files import Operator, Tensor, file, subgraph
 from tests_py.tflite.test_quantization import quantization, rounded
@@ -24,6 +25,25 @@ def test_a_classifier_computes_the_same_here_and_in_tensorflow_js(tmp_path: Path
     with NodeProcess() as node:
         (theirs,) = node.run(tmp_path / "web", {"x": X})
     np.testing.assert_allclose(theirs, expected, rtol=0, atol=1e-6)
+
+
+def test_transposed_convolutions_of_mediapipe_run_in_tensorflow_js(tmp_path: Path) -> None:
+    x, filters, bias = normal(1, 3, 4, 3), normal(2, 2, 2, 3), normal(2)
+    options = pack("<3i", 1, 2, 2)
+    operator = Operator(
+        "Convolution2DTransposeBias", ["x", "filters", "bias"], ["y"], custom_options=options
+    )
+    tensors = [
+        Tensor("x", x.shape),
+        Tensor.constant("filters", filters),
+        Tensor.constant("bias", bias),
+        Tensor("y", (1, 6, 8, 2)),
+    ]
+    (tmp_path / "model.tflite").write_bytes(file(subgraph(tensors, [operator], ["x"], ["y"])))
+    wt.convert_model(tmp_path / "model.tflite", tmp_path / "web")
+    with NodeProcess() as node:
+        (theirs,) = node.run(tmp_path / "web", {"x": x})
+    np.testing.assert_allclose(theirs, convolved_backwards(x, filters, 2) + bias, atol=1e-5)
 
 
 def test_quantized_models_take_and_return_the_integers_of_the_file(tmp_path: Path) -> None:

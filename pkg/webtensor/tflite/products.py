@@ -94,9 +94,11 @@ def transposed_convolution_of_mediapipe(call: Call) -> list[str]:
     if padding == "VALID":
         steps = zip(sizes, (height, width), (1, 2), strict=True)
         sizes = [size + max(call.size(1, axis) - step, 0) for size, step, axis in steps]
+    batch = call.tensor(0).signature[0]
     product = call.node(
         "Conv2DBackpropInput",
-        call.constant([-1, *sizes, call.size(1, 0)]),
+        # TensorFlow.js takes no -1 here.
+        call.constant([-1 if batch is None else batch, *sizes, call.size(1, 0)]),
         call.transposed(call.input(1), (1, 2, 0, 3)),
         call.input(0),
         strides=[1, height, width, 1],
