@@ -358,6 +358,34 @@ def test_signals_of_any_length(tmp_path: Path) -> None:
     model.dispose()
 
 
+@pytest.mark.parametrize(
+    "names, expected",
+    [
+        (("x:0", "serving/x:1", "y:0"), ["x", "serving/x/1"]),
+        (("x:0", "x", "y"), ["x", "x_1"]),
+        (("^x", ":0", "x"), ["x_1", "node"]),
+    ],
+)
+def test_inputs_may_have_names_that_nodes_have_not(
+    names: tuple[str, str, str], expected: list[str], tmp_path: Path
+) -> None:
+    first, second, output = names
+    floats = [
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["n", 3]) for name in names
+    ]
+    node = onnx.helper.make_node("Sub", [first, second], [output])
+    graph = onnx.helper.make_graph([node], "difference", floats[:2], floats[2:])
+    (tmp_path / "model.onnx").write_bytes(onnx.helper.make_model(graph).SerializeToString())
+    convert_model(tmp_path / "model.onnx", tmp_path / "web")
+    model: Any = wt.load_graph_model(tmp_path / "web")
+    assert (model.input_nodes, model.output_nodes) == (expected, [output])
+    x, y = np.float32([[5, 6, 7]]), np.float32([[1, 2, 3]])
+    assert model.predict([x, y]).tolist() == [[4, 4, 4]]
+    with NodeProcess() as process:
+        (theirs,) = process.run(tmp_path / "web", dict(zip(expected, (x, y), strict=True)))
+    np.testing.assert_array_equal(theirs, x - y)
+
+
 def test_external_tensors_are_read_beside_the_file(tmp_path: Path) -> None:
     weights = onnx.numpy_helper.from_array(np.array([2.0, 3.0], "float32"), "w")
     value = onnx.helper.make_tensor_value_info

@@ -53,8 +53,9 @@ class Merging:
 
     def __init__(self, model: TracedModel, traces: Sequence[Trace]) -> None:
         self._model, self._traces = model, _with_slices(traces)
+        input_names = {value.name for value in model.inputs}
         self.nodes = NodeBuilder(
-            model.label, [*(value.name for value in model.inputs), *model.outputs]
+            model.label, [name for name in model.outputs if name not in input_names]
         )
         self.inputs: list[Value] = []
         self._values: dict[int, Value] = {}

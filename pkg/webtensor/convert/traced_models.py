@@ -88,7 +88,7 @@ def _names(symbols: Sequence[KerasTensor]) -> list[str]:
 
 
 def source_of_onnx(data: Buffer, label: str, files: Mapping[str, Buffer]) -> GraphSource:
-    """Return the graph of an ONNX model, whose inputs and outputs keep their names.
+    """Return the graph of an ONNX model; its inputs and outputs have their names, as far as nodes can.
 
     Args:
         data: the bytes of the file.

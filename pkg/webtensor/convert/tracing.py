@@ -288,7 +288,7 @@ def _check(
 
 def _compare(model: TracedModel, graph: GraphModel, source: GraphSource, run: _Run) -> None:
     shapes = ", ".join(str(feed.shape) for feed in run.feeds)
-    feeds = {value.name: feed for value, feed in zip(model.inputs, run.feeds, strict=True)}
+    feeds = dict(zip(source.signature.inputs, run.feeds, strict=True))
     fetches = [info.names[0] for info in source.signature.outputs.values()]
     try:
         results = graph.execute(feeds, fetches)
