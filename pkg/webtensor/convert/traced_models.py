@@ -88,7 +88,9 @@ def _names(symbols: Sequence[KerasTensor]) -> list[str]:
 
 
 def source_of_onnx(data: Buffer, label: str, files: Mapping[str, Buffer]) -> GraphSource:
-    """Return the graph of an ONNX model; its inputs and outputs have their names, as far as nodes can.
+    """Return the graph of an ONNX model.
+
+    Inputs and outputs have their names, as far as nodes can have such.
 
     Args:
         data: the bytes of the file.
