@@ -379,7 +379,7 @@ def test_inputs_may_have_names_that_nodes_have_not(
     convert_model(tmp_path / "model.onnx", tmp_path / "web")
     model: Any = wt.load_graph_model(tmp_path / "web")
     assert (model.input_nodes, model.output_nodes) == (expected, [output])
-    x, y = np.float32([[5, 6, 7]]), np.float32([[1, 2, 3]])
+    x, y = np.array([[5, 6, 7]], "float32"), np.array([[1, 2, 3]], "float32")
     assert model.predict([x, y]).tolist() == [[4, 4, 4]]
     with NodeProcess() as process:
         (theirs,) = process.run(tmp_path / "web", dict(zip(expected, (x, y), strict=True)))
