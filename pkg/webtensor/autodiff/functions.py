@@ -48,14 +48,13 @@ def grad(function: Callable[..., Tensor], argnums: int | Sequence[int] = 0) -> C
         >>> wt.grad(lambda x, y: x * y)(2.0, 3.0).tolist()
         3.0
     """
-    check_callable("grad", "function", function)
-    as_integers("grad", "argnums", argnums)
+    value_and_gradient = _value_and_gradient("grad", function, argnums)
 
     @wraps(function)
     def gradient(*args: Any, dy: TensorLike | None = None, **kwargs: Any) -> Any:
         if len(args) == 2 and dy is None and not kwargs and _takes_one_argument(function):
             *args, dy = args  # type: ignore[assignment]
-        return _value_and_gradient("grad", function, argnums, args, kwargs, dy)[1]
+        return value_and_gradient(args, kwargs, dy)[1]
 
     return gradient
 
@@ -68,8 +67,8 @@ def _takes_one_argument(function: Callable[..., Tensor]) -> bool:
         signature(function).bind(None)
     except TypeError:
         return False
-    except ValueError:  # some callables of C have no signature
-        return True
+    except ValueError:
+        pass  # some callables of C have no signature
     return True
 
 
@@ -124,43 +123,51 @@ def value_and_grad(
         >>> value.tolist(), gradient["scale"].tolist(), gradient["offset"].tolist()
         (8.0, 3.0, 2.0)
     """
-    check_callable("value_and_grad", "function", function)
-    as_integers("value_and_grad", "argnums", argnums)
+    value_and_gradient = _value_and_gradient("value_and_grad", function, argnums)
 
     @wraps(function)
     def both(*args: Any, dy: TensorLike | None = None, **kwargs: Any) -> tuple[Tensor, Any]:
-        return _value_and_gradient("value_and_grad", function, argnums, args, kwargs, dy)
+        return value_and_gradient(args, kwargs, dy)
 
     return both
 
 
 def _value_and_gradient(
-    name: str,
-    function: Callable[..., Tensor],
-    argnums: int | Sequence[int],
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    dy: TensorLike | None,
-) -> tuple[Tensor, Any]:
-    """Return what the function of ``value_and_grad`` returns; ``name`` is for errors."""
-    called_with = list(args)
+    name: str, function: Callable[..., Tensor], argnums: int | Sequence[int]
+) -> Callable[[Sequence[Any], Mapping[str, Any], TensorLike | None], tuple[Tensor, Any]]:
+    """Return a function of positional and keyword arguments, and of ``dy``.
+
+    It returns what the function of ``value_and_grad`` does; ``name`` is for errors.
+    """
+    check_callable(name, "function", function)
     positions = as_integers(name, "argnums", argnums)
-    for position in positions:
-        if not -len(args) <= position < len(args):
-            raise ValueError(f"{name}: argnums is {argnums}, but there are {len(args)} arguments")
-        called_with[position] = own_tensors(name, args[position])
-    trees = [called_with[position] for position in positions]
-    value, gradients = _gradients(name, lambda: function(*called_with, **kwargs), leaves(trees), dy)
-    remaining = iter(each_its_own(gradients))
-    by_argument = []
-    for position, tree in zip(positions, trees, strict=True):
-        sources = leaves(tree)
-        parts = list(islice(remaining, len(sources)))
-        if sources and all(part is None for part in parts):
-            raise _independence(name, position)
-        zeroed = with_zeros(parts, [source.shape for source in sources])
-        by_argument.append(pack_leaves(tree, zeroed))
-    return value, by_argument[0] if hasattr(argnums, "__index__") else tuple(by_argument)
+
+    def value_and_gradient(
+        args: Sequence[Any], kwargs: Mapping[str, Any], dy: TensorLike | None
+    ) -> tuple[Tensor, Any]:
+        arguments = list(args)
+        for position in positions:
+            if not -len(args) <= position < len(args):
+                raise ValueError(
+                    f"{name}: argnums is {argnums}, but there are {len(args)} arguments"
+                )
+            arguments[position] = own_tensors(name, args[position])
+        trees = [arguments[position] for position in positions]
+        value, gradients = _gradients(
+            name, lambda: function(*arguments, **kwargs), leaves(trees), dy
+        )
+        remaining = iter(each_its_own(gradients))
+        by_argument = []
+        for position, tree in zip(positions, trees, strict=True):
+            sources = leaves(tree)
+            parts = list(islice(remaining, len(sources)))
+            if sources and all(part is None for part in parts):
+                raise _independence(name, position)
+            zeroed = with_zeros(parts, [source.shape for source in sources])
+            by_argument.append(pack_leaves(tree, zeroed))
+        return value, by_argument[0] if hasattr(argnums, "__index__") else tuple(by_argument)
+
+    return value_and_gradient
 
 
 def value_and_grads(
