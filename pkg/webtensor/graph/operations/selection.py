@@ -44,8 +44,7 @@ def unique_along(x: Tensor, axis: list[int]) -> tuple[Tensor, ...]:
 def unique_with_counts(x: Tensor) -> tuple[Tensor, ...]:
     """Return the different elements of a vector, and how many are the same."""
     values, indices = ops.unique(x)
-    counts = ops.dense_bincount(indices, None, values.size, False)
-    return values, indices, ops.astype(counts, "int32")
+    return values, indices, ops.bincount(indices, None, values.size)
 
 
 def selected(boxes: Tensor, scores: Tensor, **options: Any) -> tuple[Tensor, ...]:
