@@ -48,7 +48,7 @@ def check_size(name: str, argument: str, value: Any, size: float) -> None:
 
 
 def single_integer(value: Any) -> int | None:
-    """Return one integer, also NumPy's or that of a tensor of rank 0, as Python's; else None."""
+    """Return an integer of Python, of NumPy or of a tensor of rank 0; None for other values."""
     if isinstance(value, bool) or not hasattr(value, "__index__") or getattr(value, "shape", None):
         return None
     try:

@@ -23,7 +23,7 @@ def require_tensor(name: str, value: Any) -> Tensor:
 
 
 def variable_list(name: str, argument: str, variables: Any) -> list[Variable]:
-    """Return variables as a list; one by itself will do."""
+    """Return variables as a list; a single variable is a list of one."""
     listed = [variables] if isinstance(variables, Variable) else variables
     listed = [*listed] if isinstance(listed, Iterable) else [listed]
     for variable in listed:

@@ -94,7 +94,7 @@ class NodeBuilder:
         return self._producers.get(value.name, ("", ()))
 
     def placeholder(self, name: str, shape: Shape, dtype: str) -> Value:
-        """Add an input, which has its own name as far as a node can have it."""
+        """Add an input. Its name loses what the name of a node cannot have."""
         name = self._name(name.removesuffix(":0"))
         static_shape = tuple(size if isinstance(size, int) else None for size in shape)
         attributes: dict[str, AttributeValue] = {"dtype": ElementType(dtype), "shape": static_shape}

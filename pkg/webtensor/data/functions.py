@@ -191,7 +191,7 @@ def interleaved(
 
 
 def _block(elements: Elements, length: int) -> Generator[Any, None, bool]:
-    """Give up to ``length`` elements, and return whether there were as many."""
+    """Yield at most ``length`` elements, and return whether there were as many."""
     for _ in range(length):
         element = yield from next_of(elements)
         if element is END:

@@ -53,7 +53,7 @@ class TextLineDataset(Dataset):
 
 
 def _lines(blocks: Elements) -> Elements:
-    """Give the lines of blocks of text, without their ends."""
+    """Yield the lines of blocks of text, without their ends."""
     with closing(blocks):
         for block in blocks:
             if isinstance(block, Waiting):

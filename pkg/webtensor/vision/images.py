@@ -158,10 +158,10 @@ def _file_levels(file: Any) -> Tensor:
 
 
 def _pillow_levels(image: Any) -> Tensor:
-    # Through the bytes, as NumPy may be missing in a page.
     from webtensor.keras.utils.images import in_eight_bits
 
     rgba = in_eight_bits(image, "RGBA")
+    # Through the bytes, as NumPy may be missing in a page.
     return read_levels({"data": rgba.tobytes(), "width": rgba.width, "height": rgba.height})
 
 
