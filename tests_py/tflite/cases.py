@@ -639,6 +639,18 @@ CASES = [
         [MATRIX, normal(2, 2), ints(2, 1)],
         lambda x, u, _: np.block([[x[:1]], [x[1:, :1], u, x[1:, 3:]]]),
     ),
+    Case(
+        "DYNAMIC_UPDATE_SLICE",
+        [MATRIX, normal(2, 2), ints(-3, 9)],
+        lambda x, u, _: np.block([[x[:2, :-2], u], [x[2:]]]),
+        label="moved to fit",
+    ),
+    Case(
+        "DYNAMIC_UPDATE_SLICE",
+        [X[0, 0, 0], MATRIX[0, 0], ints()],
+        lambda _, u, __: u,
+        label="scalar",
+    ),
     Case("EMBEDDING_LOOKUP", [ints(2, 0), MATRIX], lambda i, x: x[i]),
     Case(
         "GATHER",

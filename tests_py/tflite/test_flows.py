@@ -275,6 +275,24 @@ def test_detections(options: dict[str, Any], expected: tuple[Any, ...], backend:
         np.testing.assert_allclose(value.numpy().reshape(array.shape), array, atol=1e-6)
 
 
+def test_boxes_are_decoded_from_their_anchors(backend: str):
+    encodings = normal(1, 3, 4)
+    model = opened(detector(ANCHORS, SCORES.shape, {"nms_iou_threshold": 1.0}))
+    boxes, classes = model.execute([wt.tensor(encodings), wt.tensor(SCORES)], DETECTED[:2])
+    centers, sizes = ANCHORS[:, :2], ANCHORS[:, 2:]
+    middle = centers + encodings[0, :, :2] / 10 * sizes
+    half = np.exp(encodings[0, :, 2:] / 5) * sizes / 2
+    expected = np.concatenate([middle - half, middle + half], 1)
+    np.testing.assert_allclose(boxes.numpy()[0], expected[[1, 0, 2]], atol=1e-6)
+    assert classes.tolist() == [[0, 1, 1]]
+
+
+def test_scores_of_another_number_of_boxes_are_refused():
+    model = opened(detector(ANCHORS, (1, 2, 3), {}))
+    with pytest.raises(ValueError, match=r"3 anchors, but the scores have shape \(2, 3\)"):
+        model.predict([wt.zeros((1, 3, 4)), wt.zeros((1, 2, 3))])
+
+
 SEEN_AGAIN: dict[str, Any] = {
     "left_rotation_idx": 4,
     "output_height": 5,

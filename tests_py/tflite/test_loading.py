@@ -177,6 +177,11 @@ ORDER = Tensor.constant("order", np.array([0, 1], "int32"))
         (SHAPES, [], "the output needs the tensor 'y', which nothing computes before"),
         (SHAPES, [Operator("ABS", ["x"], ["y"])] * 2, "the tensor 'y' is computed, but"),
         (SHAPES, [Operator("ABS", ["x"], ["x"])], "the tensor 'x' is computed, but"),
+        (
+            [SHAPES[0], Tensor.constant("y", np.zeros((1, 4, 4, 3), "float32"))],
+            [Operator("ABS", ["x"], ["y"])],
+            "the tensor 'y' is computed, but has a value before",
+        ),
         (SHAPES, [Operator("SOFTMAX", ["x"], ["y"])], "SOFTMAX: it has no option 'beta'"),
         (
             SHAPES,

@@ -160,9 +160,11 @@ def between(operator: Operator, *constants: Tensor, shape: Any = (1,), **fields:
     return array
 
 
-def test_elements(backend: str):
-    result = between(Operator("TANH", ["x"], ["y"]), shape=X.shape)
-    np.testing.assert_array_equal(result, rounded(np.tanh(REAL), Y_SCALE, Y_ZERO))
+@pytest.mark.parametrize("scale, zero", [(Y_SCALE, Y_ZERO), (X_SCALE, X_ZERO)])
+def test_elements(scale: float, zero: int, backend: str):
+    grid = quantization(scale, zero)
+    result = between(Operator("TANH", ["x"], ["y"]), shape=X.shape, **grid)
+    np.testing.assert_array_equal(result, rounded(np.tanh(REAL), scale, zero))
 
 
 @pytest.mark.parametrize("activation, low, high", [

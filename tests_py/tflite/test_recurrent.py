@@ -1,5 +1,6 @@
 """Recurrent operators compute what their formulas say, step by step, and keep their states."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -80,8 +81,17 @@ LSTM_INPUTS = [
 ]
 
 
-def lstm(x: Array, weights: dict[str, Array], clip: float, projection_clip: float) -> Array:
-    """The outputs of (batch, time, numbers), by the formulas of Hochreiter, Gers and Sak."""
+def lstm(
+    x: Array,
+    weights: dict[str, Array],
+    clip: float,
+    projection_clip: float,
+    on_grid: Callable[[Array], Array] = lambda state: state,
+) -> Array:
+    """The outputs of (batch, time, numbers), by the formulas of Hochreiter, Gers and Sak.
+
+    ``on_grid`` rounds states.
+    """
     outputs = weights["output_recurrent"].shape[1]
     h, c = np.zeros((len(x), outputs)), np.zeros((len(x), UNITS))
     results = []
@@ -99,11 +109,12 @@ def lstm(x: Array, weights: dict[str, Array], clip: float, projection_clip: floa
         forget = sigmoid(gate("forget", step, c))
         enter = sigmoid(gate("input", step, c)) if "input_kernel" in weights else 1 - forget
         c = forget * c + enter * np.tanh(gate("cell", step, None))
-        c = np.clip(c, -clip, clip)
+        c = on_grid(np.clip(c, -clip, clip))
         h = sigmoid(gate("output", step, c)) * np.tanh(c)
         if "projection" in weights:
             h = h @ weights["projection"].T + weights["projection_bias"]
             h = np.clip(h, -projection_clip, projection_clip)
+        h = on_grid(h)
         results.append(h)
     return np.stack(results, 1)
 
@@ -136,6 +147,35 @@ def test_sequences_of_lstms(variant: str, backend: str):
     np.testing.assert_allclose(computed(model, x), expected[:, TIME:], atol=1e-5)
     model.reset_states()
     np.testing.assert_allclose(computed(model, x), expected[:, :TIME], atol=1e-5)
+
+
+def test_states_are_rounded_to_their_grids(backend: str):
+    def on_grid(state: Array) -> Array:
+        return np.clip(np.round(state * 32), -8, 247) / 32
+
+    x = normal(BATCH, TIME, NUMBERS, seed=3)
+    weights = lstm_weights("plain")
+    fields = {
+        "is_variable": True,
+        "quantization": {"scale": [1 / 32], "zero_point": [8]},
+    }
+    states = ("output_state", "cell_state")
+    tensors = [
+        Tensor("x", x.shape),
+        *(Tensor.constant(name, array) for name, array in weights.items()),
+        *(Tensor(name, (BATCH, UNITS), "uint8", None, fields) for name in states),
+        Tensor("y"),
+    ]
+    operator = Operator(
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
+        [name if name in {"x", *states, *weights} else "" for name in LSTM_INPUTS],
+        ["y"],
+        ("UnidirectionalSequenceLSTMOptions", {"fused_activation_function": "TANH"}),
+    )
+    model = opened(file(subgraph(tensors, [operator], ["x"], ["y"])))
+    expected = lstm(x, weights, np.inf, np.inf, on_grid)
+    assert (expected == -8 / 32).any(), "a state is limited"
+    np.testing.assert_allclose(computed(model, x), expected, atol=1e-6)
 
 
 def test_steps_of_lstms(no_leak: None):
