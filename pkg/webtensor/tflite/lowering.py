@@ -284,10 +284,10 @@ def _keeps_grid(call: Call, operator: Operator, output: format_.Tensor) -> bool:
 
 def _have_same_grid(tensor: format_.Tensor, other: format_.Tensor) -> bool:
     """Whether two tensors have the same scale, and no others, for which it would take long."""
-    first, second = tensor.quantization, other.quantization
-    if first is None or second is None or len(first.scales) != 1 or len(second.scales) != 1:
+    grid = tensor.quantization
+    if grid is None or len(grid.scales) != 1:
         return False
-    return first == second and tensor.dtype == other.dtype
+    return grid == other.quantization and tensor.dtype == other.dtype
 
 
 def _finished(call: Call, operator: Operator, reference: str, grid: Grid | None) -> str:

@@ -121,7 +121,7 @@ def _network(named: dict[str, Tensor], settings: _Settings, states: States) -> T
     outputs = []
     for step in ops.unstack(steps, 0):
         total = ops.add(step, ops.matmul(output, recurrent))
-        output = _on_grid(settings.activation(total), settings.grids["output"])
+        output = settings.activation(total)
         outputs.append(output)
     states.keep(name, output)
     return settings.joined(outputs)

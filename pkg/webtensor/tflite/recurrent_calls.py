@@ -220,8 +220,7 @@ def _network(call: Call, at: _NetworkInputs, inputs: Sequence[str], **attributes
         "recurrent": call.transposed(call.input(at.recurrent), (1, 0)),
         "bias": call.input(at.bias),
     }
-    states = [_state(call, at.state)]
-    return _node(call, "RNN", named, states, **_grids(call, output=at.state), **attributes)
+    return _node(call, "RNN", named, [_state(call, at.state)], **attributes)
 
 
 def network(is_sequence: bool, call: Call) -> list[str]:
