@@ -53,8 +53,8 @@ def rows_of_file(
     attributes: Any = node.attributes
     lines = lines[attributes.get("offset", 0) :]
     size = attributes.get("vocab_size", -1)
-    if not lines or not lines[-1]:
-        lines = lines[:-1]
+    if lines[-1:] == [b""]:
+        lines.pop()
     if size > 0:
         lines = lines[:size]
     delimiter = attributes.get("delimiter", "\t")
