@@ -45,11 +45,12 @@ def test_options_of_the_command(
     metadata = tmp_path / "metadata.json"
     metadata.write_text('{"author": "A"}')
     arguments = ["convert", str(saved), str(tmp_path / "web"), "--quantize", "uint8"]
-    more = ["--shard-bytes", "1K", "--metadata", str(metadata), "--signature", "serving_default"]
+    more = ["--shard-bytes", "10K", "--metadata", str(metadata), "--signature", "serving_default"]
     assert main([*arguments, *more, "--tags", "serve"]) == 0
     output = capsys.readouterr()
     assert "(tf_saved_model) ->" in output.out
     assert "nodes " in output.out
+    assert "TensorFlow.js does not have" not in output.out
     assert output.err == ""
     fields = json.loads((tmp_path / "web" / "model.json").read_text())
     assert fields["userDefinedMetadata"] == {"author": "A"}
@@ -122,9 +123,11 @@ def test_keras_files_become_layers_models_and_back(
     name: str, model: keras.Model, tmp_path: Path
 ) -> None:
     model.save(tmp_path / name)
-    report = convert_model(tmp_path / name, tmp_path / "web", quantization={"float16": "first/*"})
+    options: dict[str, Any] = {"quantization": {"float16": "first/*"}, "metadata": {"author": "A"}}
+    report = convert_model(tmp_path / name, tmp_path / "web", **options)
     assert report.output_format == "tfjs_layers_model"
     fields = json.loads((tmp_path / "web" / "model.json").read_text())
+    assert fields["userDefinedMetadata"] == {"author": "A"}
     stored = {
         spec["name"]: spec.get("quantization") for spec in fields["weightsManifest"][0]["weights"]
     }
@@ -225,7 +228,7 @@ def test_inputs_and_outputs_of_a_frozen_graph(tmp_path: Path) -> None:
     kind = {"T": ElementType("float32")}
     nodes = (
         NodeDef("x", "Placeholder", (), {"dtype": ElementType("float32"), "shape": (None, 2)}, ""),
-        NodeDef("root", "Sqrt", ("x",), kind, ""),
+        NodeDef("root", "Sqrt", ("x",), {}, ""),
         NodeDef("minus", "Neg", ("root",), kind, ""),
         NodeDef("best", "TopKV2", ("minus", "count"), kind, ""),
         NodeDef("count", "Const", (), {"value": TensorValue((), "int32", b"\1\0\0\0")}, ""),
@@ -246,12 +249,27 @@ def test_inputs_and_outputs_of_a_frozen_graph(tmp_path: Path) -> None:
             convert_model(tmp_path / "frozen.pb", tmp_path / "c", **options)
 
 
+def test_operations_that_tensorflow_js_lacks_are_reported(tmp_path: Path) -> None:
+    kind = {"T": ElementType("int32")}
+    nodes = (
+        NodeDef("x", "Placeholder", (), {"dtype": ElementType("int32")}, ""),
+        NodeDef("y", "BitwiseAnd", ("x", "x"), kind, ""),
+        NodeDef("z", "BitwiseOr", ("x", "y"), kind, ""),
+    )
+    (tmp_path / "frozen.pb").write_bytes(graph_bytes(Graph(nodes, {}, {})))
+    report = convert_model(tmp_path / "frozen.pb", tmp_path / "web")
+    assert str(report).endswith("\nTensorFlow.js does not have: BitwiseAnd, BitwiseOr")
+
+
 def test_paths_that_are_no_models(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="there is no file or folder"):
         convert_model(tmp_path / "none", tmp_path / "web")
-    (tmp_path / "notes.txt").write_text("hello")
-    message = r"notes\.txt looks like no model; name its format, one of tf_saved"
-    with pytest.raises(wt.ModelFormatError, match=message):
+    for name in ("notes.txt", "model.safetensors", "config.json"):
+        (tmp_path / name).write_text("[]")
+        message = f"{name} looks like no model; name its format, one of tf_saved"
+        with pytest.raises(wt.ModelFormatError, match=message):
+            convert_model(tmp_path / name, tmp_path / "web")
+    with pytest.raises(wt.ModelFormatError, match=r"notes\.txt looks like no model"):
         convert_model(tmp_path / "notes.txt", tmp_path / "web")
 
 

@@ -56,6 +56,11 @@ PRELU = [
     node("y", "AddV2", "right", "scaled"),
 ]
 
+OTHER_PRELU = [
+    node("twice", "AddV2", "x", "x"),
+    *(node("minus", "Neg", "twice") if item["name"] == "minus" else item for item in PRELU),
+]
+
 PRODUCT = node("p", "Conv2D", "x", "filter", **CONVOLUTION)
 
 
@@ -98,6 +103,10 @@ CASES = {
             normalization("y", "p", True),
         ],
         ["Conv2D", "FusedBatchNormV3"],
+    ),
+    "normalization whose mean is used": (
+        [PRODUCT, normalization("n", "p", False), node("y", "AddV2", "n", "n:1")],
+        ["AddV2", "Conv2D", "FusedBatchNormV3"],
     ),
     "normalization of an input": (
         [
@@ -165,6 +174,7 @@ CASES = {
         ["AddV2", "Conv2D"],
     ),
     "PReLU": (PRELU, ["Prelu"]),
+    "ReLU of two values": (OTHER_PRELU, ["AddV2", "AddV2", "Mul", "Neg", "Relu", "Relu"]),
     "constants": (
         [
             node("c", "Mul", "one", "channels"),
