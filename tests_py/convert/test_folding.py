@@ -14,7 +14,7 @@ from webtensor import io
 from webtensor.convert import convert_model
 
 RNG = np.random.default_rng(9)
-Constants = dict[str, NDArray[np.float32]]
+Constants = dict[str, NDArray[Any]]
 
 
 def floats(*shape: int) -> NDArray[np.float32]:
@@ -45,6 +45,7 @@ CONSTANTS: Constants = {
     "rows": floats(5, 1),
     "image": floats(5, 5, 4),
     "slopes": floats(1, 1, 3),
+    "order": np.array([0, 3, 1, 2], "int32"),
 }
 IMAGE = floats(2, 5, 5, 3)
 PRELU = [
@@ -64,9 +65,12 @@ OTHER_PRELU = [
 PRODUCT = node("p", "Conv2D", "x", "filter", **CONVOLUTION)
 
 
-def normalization(name: str, x: str, is_training: bool) -> dict[str, Any]:
+FIRST = {"s": "TkNIVw=="}
+
+
+def normalization(name: str, x: str, is_training: bool, **attributes: Any) -> dict[str, Any]:
     inputs = (x, "positive", "channels", "channels", "positive")
-    return node(name, "FusedBatchNormV3", *inputs, is_training={"b": is_training})
+    return node(name, "FusedBatchNormV3", *inputs, is_training={"b": is_training}, **attributes)
 
 
 CASES = {
@@ -107,6 +111,14 @@ CASES = {
     "normalization whose mean is used": (
         [PRODUCT, normalization("n", "p", False), node("y", "AddV2", "n", "n:1")],
         ["AddV2", "Conv2D", "FusedBatchNormV3"],
+    ),
+    "normalization of channels first": (
+        [
+            node("moved", "Transpose", "x", "order"),
+            node("p", "Conv2D", "moved", "filter", **CONVOLUTION, data_format=FIRST),
+            normalization("y", "p", False, data_format=FIRST),
+        ],
+        ["Conv2D", "FusedBatchNormV3", "Transpose"],
     ),
     "normalization of an input": (
         [

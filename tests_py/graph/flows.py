@@ -544,6 +544,58 @@ FUNCTIONS = [
     ),
 ]  # fmt: skip
 
+WRITING = function(
+    "writing",
+    {"a": "float32"},
+    {"x": ("float32", "a"), "y": ("float32", "stack:tensor:0"), "z": ("int32", "five:output:0")},
+    [
+        constant("row_shape_of_writing", [2]),
+        constant("zero_of_writing", 0),
+        constant("one_of_writing", 1),
+        constant("five", 5),
+        node("empty", "TensorListReserve", "row_shape_of_writing one_of_writing",
+             element_dtype=FLOAT),
+        node("list", "TensorListSetItem", "empty zero_of_writing a", element_dtype=FLOAT),
+        node("stack", "TensorListStack", "list row_shape_of_writing", element_dtype=FLOAT,
+             num_elements=-1),
+    ],
+)  # fmt: skip
+NOT_WRITING = function(
+    "not_writing",
+    {"a": "float32"},
+    {
+        "x": ("float32", "neg:y:0"),
+        "y": ("float32", "rows:output:0"),
+        "z": ("int32", "seven:output:0"),
+    },
+    [
+        constant("zero_of_rows", 0),
+        constant("seven", 7),
+        node("neg", "Neg", "a", T=FLOAT),
+        node("rows", "ExpandDims", "a zero_of_rows", T=FLOAT),
+    ],
+)
+BRANCHES = [
+    *(
+        flow(
+            f"branches of which one writes a list, {choice}",
+            [
+                placeholder("choice", "bool"),
+                placeholder("row", "float32"),
+                node("x", "If", "choice row", then_branch=Function("writing"),
+                     else_branch=Function("not_writing"), Tout=[FLOAT, FLOAT, INT]),
+                node("y", "Identity", "x:1", T=FLOAT),
+                node("z", "Identity", "x:2", T=INT),
+            ],
+            {"x": x, "y": [[3.0, 4.0]], "z": z},
+            [WRITING, NOT_WRITING],
+            choice=choice,
+            row=[3.0, 4.0],
+        )
+        for choice, x, z in ((True, [3.0, 4.0], 5), (False, [-3.0, -4.0], 7))
+    ),
+]  # fmt: skip
+
 # -- arrays and lists --------------------------------------------------------------------------
 
 X = np.array(ROWS, np.float32)
@@ -745,4 +797,4 @@ OWN_ARRAYS = [
     ),
 ]  # fmt: skip
 
-FLOWS = [*LOOPS, *CHOICES, *FUNCTIONS, *LISTS, *OWN_LISTS, *ARRAYS, *OWN_ARRAYS]
+FLOWS = [*LOOPS, *CHOICES, *FUNCTIONS, *BRANCHES, *LISTS, *OWN_LISTS, *ARRAYS, *OWN_ARRAYS]

@@ -185,7 +185,9 @@ class _Chains:
 
     def _parts(self, node: Node) -> list[Node]:
         """Return a factor and a sum for the normalization of a product, else the node."""
-        if node.op not in _NORMALIZATIONS or node.attributes.get("is_training", True):
+        attributes = node.attributes
+        is_inference = node.op in _NORMALIZATIONS and not attributes.get("is_training", True)
+        if not is_inference or attributes.get("data_format", "NHWC") != "NHWC":
             return [node]
         x = node.inputs[0]
         values = [self._constants.get(reference.node) for reference in node.inputs[1:5]]
@@ -194,7 +196,7 @@ class _Chains:
         if x not in self.shapes or self._uses[x] != 1 or len(numbers) < 4 or is_read:
             return [node]
         scale, offset, mean, variance = numbers
-        epsilon: Any = node.attributes.get("epsilon", 1e-3)
+        epsilon: Any = attributes.get("epsilon", 1e-3)
         factors = ops.multiply(scale, ops.rsqrt(ops.add(variance, epsilon)))
         sums = ops.subtract(offset, ops.multiply(mean, factors))
         kind: dict[str, AttributeValue] = {"T": ElementType("float32")}
