@@ -4,12 +4,14 @@ from pathlib import Path
 from struct import pack
 
 import numpy as np
+import pytest
 
 import webtensor as wt
 from tests_py.convert.node import NodeProcess
-from tests_py.tflite.cases import convolved, convolved_backwards, normal
+from tests_py.tflite.cases import CASES, Case, convolved, convolved_backwards, normal
 from tests_py.tflite.classifier import X, classified, classifier
 from tests_py.tflite.files import Operator, Tensor, file, subgraph
+from tests_py.tflite.test_operators import assert_alike
 from tests_py.tflite.test_quantization import quantization, rounded
 
 
@@ -25,6 +27,21 @@ def test_a_classifier_computes_the_same_here_and_in_tensorflow_js(tmp_path: Path
     with NodeProcess() as node:
         (theirs,) = node.run(tmp_path / "web", {"x": X})
     np.testing.assert_allclose(theirs, expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if case.op != "NON_MAX_SUPPRESSION_V5"],  # its values are read
+    ids=lambda case: case.name,
+)
+def test_operators_compute_the_same(case: Case, tmp_path: Path) -> None:
+    (tmp_path / "model.tflite").write_bytes(case.file(range(1, len(case.inputs))))
+    wt.convert_model(tmp_path / "model.tflite", tmp_path / "web")
+    model = wt.load_graph_model(tmp_path / "web")
+    feeds = {name: wt.tensor(value) for name, value in case.feeds.items() if name == "input0"}
+    values = model.execute(feeds)
+    results = values if isinstance(values, list) else [values]
+    assert_alike([value.numpy() for value in results], case.expectation())
 
 
 def test_transposed_convolutions_of_mediapipe_run_in_tensorflow_js(tmp_path: Path) -> None:
