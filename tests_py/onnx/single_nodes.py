@@ -104,11 +104,16 @@ def compare_models(model: bytes, feeds: dict[str, NDArray[Any]], tolerance: floa
 
 
 def _check(result: Any, wanted: NDArray[Any], tolerance: float) -> None:
-    if not wanted.size:
-        return
     assert result.shape == wanted.shape
     if wanted.dtype.kind in "OU":
         assert result.tolist() == wanted.tolist()
         return
-    magnitude = max(1.0, np.abs(wanted.astype(np.float64)).max()) if tolerance < 1 else 1.0
-    np.testing.assert_allclose(result.numpy(), wanted, rtol=0, atol=tolerance * magnitude)
+    actual = result.numpy()
+    assert _kind(actual) == _kind(wanted)
+    magnitude = np.abs(wanted.astype(np.float64)).max(initial=1.0) if tolerance < 1 else 1.0
+    np.testing.assert_allclose(actual, wanted, rtol=0, atol=tolerance * magnitude)
+
+
+def _kind(array: NDArray[Any]) -> str:
+    """Return the kind of an array's dtype; integers without a sign are integers here."""
+    return array.dtype.kind.replace("u", "i")

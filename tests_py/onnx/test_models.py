@@ -13,6 +13,7 @@ from onnx import AttributeProto, ModelProto, TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import webtensor as wt
+from tests_py.onnx.single_nodes import compare_models
 
 FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
@@ -264,15 +265,18 @@ def test_scan_of_two_inputs_with_directions_and_axes() -> None:
                 ["last", "all"],
                 body=body,
                 num_scan_inputs=2,
-                scan_input_axes=[0, 0],
-                scan_input_directions=[0, 0],
+                scan_input_axes=[0, 1],
+                scan_input_directions=[1, 0],
+                scan_output_axes=[1],
+                scan_output_directions=[1],
             )
         ],
-        [value("s", [2]), value("x", [3, 2]), value("y", [3, 2])],
+        [value("s", [2]), value("x", [3, 2]), value("y", [2, 3])],
         [value("last"), value("all")],
     )
     x = np.arange(6, dtype=np.float32).reshape(3, 2)
-    check(model, s=np.zeros(2, np.float32), x=x, y=x + 1)
+    feeds = {"s": np.zeros(2, np.float32), "x": x, "y": x.reshape(2, 3) + 1}
+    compare_models(bytes_of(model), feeds, 1e-6)
 
 
 def doubling_scan() -> Any:

@@ -52,7 +52,107 @@ def pooled_regions(mode: str) -> Case:
     return onnx_case("RoiAlign", inputs, {**sizes, "mode": mode})
 
 
+def normal(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def network(op: str, gates: int, **attributes: Any) -> Case:
+    """A recurrent network of 4 units on 2 sequences of 5 steps."""
+    inputs = {"x": normal(5, 2, 3), "w": 3 * normal(1, gates * 4, 3), "r": normal(1, gates * 4, 4)}
+    return onnx_case(op, inputs, {"hidden_size": 4, **attributes}, outputs="yy")
+
+
+def sampled(padding_mode: str) -> Case:
+    """Points of which some are outside of the image."""
+    inputs = {"x": normal(1, 2, 5, 6), "grid": 1.5 * normal(1, 4, 4, 2, seed=1)}
+    return onnx_case("GridSample", inputs, {"mode": "bicubic", "padding_mode": padding_mode})
+
+
 CASES = {
+    **{
+        f"casting {dtype} to bool": onnx_case("Cast", {"x": array([0, 1, 2, -1], dtype)}, {"to": 9})
+        for dtype in ("float32", "int32")
+    },
+    "boxes by their centers": onnx_case(
+        "NonMaxSuppression",
+        {
+            "boxes": array([[[2, 2, 4, 2], [3.5, 2, 3, 2], [2, 3.5, 4, 3], [2, 9, 4, 2]]]),
+            "scores": array([[[0.9, 0.8, 0.7, 0.6]]]),
+            "limit": array([9], np.int64),
+            "threshold": array([0.3]),
+        },
+        {"center_point_box": 1},
+    ),
+    "no box of a high score": onnx_case(
+        "NonMaxSuppression",
+        {
+            "boxes": array([[[0, 0, 1, 1]]]),
+            "scores": array([[[0.5]]]),
+            "limit": array([9], np.int64),
+            "threshold": array([0.5]),
+            "score": array([0.9]),
+        },
+    ),
+    **{f"cubic samples of {mode}": sampled(mode) for mode in ("zeros", "border", "reflection")},
+    **{
+        f"{op} with limits": network(op, gates, clip=0.4)
+        for op, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4))
+    },
+    "RNN with an activation of two numbers": network(
+        "RNN",
+        1,
+        activations=["HardSigmoid"],
+        activation_alpha=[0.3],
+        activation_beta=[0.4],
+    ),
+    "mel weights above a frequency": onnx_case(
+        "MelWeightMatrix",
+        {
+            "bins": array(6, np.int64),
+            "length": array(64, np.int64),
+            "rate": array(8000, np.int64),
+            "low": array(300),
+            "high": array(3500),
+        },
+    ),
+    "images resized to one pixel at the corners": onnx_case(
+        "Resize",
+        {
+            "x": normal(1, 1, 4, 5),
+            "roi": None,
+            "scales": None,
+            "sizes": array([1, 1, 1, 3], np.int64),
+        },
+        {"mode": "linear", "coordinate_transformation_mode": "align_corners"},
+    ),
+    "rows from the end of a table": onnx_case(
+        "ScatterND",
+        {
+            "x": normal(8, 2),
+            "indices": array([[[-1], [0], [2]], [[-3], [4], [-5]]], np.int64),
+            "updates": normal(2, 3, 2, seed=1),
+        },
+    ),
+    "windows whose padding is odd and even": onnx_case(
+        "LpPool",
+        {"x": normal(1, 2, 5, 6)},
+        {"kernel_shape": [3, 2], "auto_pad": "SAME_UPPER"},
+        opset=18,
+    ),
+    "weights of words that occur again": onnx_case(
+        "TfIdfVectorizer",
+        {"x": array([[2, 3, 2, 5, 2], [3, 3, 7, 7, 2]], np.int32)},
+        {
+            "mode": "IDF",
+            "min_gram_length": 1,
+            "max_gram_length": 1,
+            "max_skip_count": 0,
+            "ngram_counts": [0],
+            "ngram_indexes": [0, 1, 2],
+            "pool_int64s": [2, 3, 5],
+            "weights": [0.5, 0.25, 2.0],
+        },
+    ),
     "sequences reversed up to lengths that a node computes": onnx_case(
         "ReverseSequence",
         {"x": np.arange(24, dtype=np.float32).reshape(4, 3, 2), "n": array([4, 1, 2], np.int64)},
@@ -78,6 +178,22 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_operators_compute_what_onnx_runtime_does(backend: str, name: str) -> None:
     compare(CASES[name])
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+@pytest.mark.parametrize("shape", [(2, 5, 3), (2, 5, 3, 2), (1, 5, 2, 2, 2)])
+def test_responses_are_normalized_by_the_channels_around(
+    size: int, shape: tuple[int, ...], backend: str
+) -> None:
+    """ONNX Runtime has this for odd sizes and images only."""
+    x = normal(*shape)
+    case = onnx_case("LRN", {"x": x}, {"size": size, "alpha": 0.5, "beta": 0.6, "bias": 2.0})
+    sums = np.zeros_like(x)
+    for channel in range(5):
+        first, last = channel - (size - 1) // 2, channel + size // 2
+        sums[:, channel] = (x[:, max(first, 0) : last + 1] ** 2).sum(1)
+    result = wt.load_onnx(model_of(case)).predict(x).numpy()
+    np.testing.assert_allclose(result, x / (2 + 0.5 / size * sums) ** 0.6, rtol=1e-5)
 
 
 @pytest.mark.parametrize("op, gates, products", [("RNN", 1, 1), ("GRU", 3, 2), ("LSTM", 4, 1)])
