@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 
 import webtensor as wt
-from tests_py.graph.graphs import Dtype, constant, model_of, node, placeholder, topology
+from tests_py.graph.graphs import (
+    Dtype,
+    constant,
+    function,
+    model_of,
+    node,
+    placeholder,
+    topology,
+)
 from tests_py.tflite.files import Operator, Tensor, file, opened, subgraph
 from webtensor.formats.graph_def import graph_of_json
 from webtensor.formats.model_artifacts import ModelArtifacts
@@ -101,6 +109,18 @@ def test_models_that_are_disposed_are_not_saved():
 def test_models_without_files(tmp_path: Path):
     nodes = [placeholder("x"), constant("two", 2.0), node("y", "Mul", "x two")]
     model = model_of(topology(nodes))
+    model.save(tmp_path)
+    again: Any = wt.load_graph_model(tmp_path)
+    assert again.predict(3.0).item() == 6
+
+
+def test_constants_of_functions_are_weights(tmp_path: Path):
+    body = [constant("two", 2.0), node("product", "Mul", "a two", T=Dtype("float32"))]
+    twice = function("twice", {"a": "float32"}, {"r": ("float32", "product:z:0")}, body)
+    model = model_of(topology([placeholder("x"), node("y", "twice", "x")], [twice]))
+    parts = saved(model)
+    assert [spec["name"] for spec in parts.weight_specs or []] == ["two"]
+    assert "tensorContent" not in json.dumps(parts.model_topology)
     model.save(tmp_path)
     again: Any = wt.load_graph_model(tmp_path)
     assert again.predict(3.0).item() == 6

@@ -150,12 +150,14 @@ def _segment_sum(rewriting: Rewriting) -> list[Reference]:
 
 
 def _sorted_segment_sum(rewriting: Rewriting) -> list[Reference]:
-    """Replace SegmentSum, whose last segment is that of the largest number."""
+    """Replace SegmentSum, whose last segment is that of the largest number, if there is any."""
     data, segments = rewriting.inputs
     whole = ElementType("int32")
     axis = rewriting.constant("axis", 0, "int32")
     one = rewriting.constant("one", 1, "int32")
-    last = rewriting.add("Max", segments, axis, T=whole, Tidx=whole, keep_dims=False)
+    none = rewriting.constant("none", [-1], "int32")
+    numbers = rewriting.add("ConcatV2", segments, none, axis, N=2, T=whole, Tidx=whole)
+    last = rewriting.add("Max", numbers, axis, T=whole, Tidx=whole, keep_dims=False)
     count = rewriting.add("AddV2", last, one, T=whole)
     return _segment_sum(rewriting.with_inputs(data, segments, count))
 

@@ -148,6 +148,15 @@ CASES = [
         label="in batches",
         batch_dims=1,
     ),
+    case(
+        "GatherV2",
+        X,
+        arr([[1, 0], [3, 2], [0, 0]], np.int32),
+        1,
+        expected=lambda x, indices, _: np.take_along_axis(x, indices, 1),
+        label="in batches counted from the end",
+        batch_dims=-1,
+    ),
     case("GatherV2", texts(["a", "b"]), [1, 0], 0, expected=lambda x, i, _: x[i], label="texts"),
     case(
         "GatherNd",

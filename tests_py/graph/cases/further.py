@@ -40,6 +40,7 @@ def segments(reduce: Callable[..., Array], empty: float) -> Callable[..., Array]
 
 SEGMENTS: list[Case] = [
     case("SegmentSum", X, [0, 0, 2], expected=segments(np.sum, 0.0)),
+    case("SegmentSum", X[:0], np.zeros((0,), "int32"), expected=lambda x, _: x, label="of nothing"),
     *(
         case(f"UnsortedSegment{name}", x, ids, 4, expected=segments(reduce, empty), label=label)
         for name, reduce, empty in (
@@ -80,6 +81,16 @@ MATRICES: list[Case] = [
         expected=lambda x, y: np.where(np.eye(3), y[:, :, None], x),
     ),
     case("MatrixDiagV2", X[0], 1, -1, -1, 0.0, expected=lambda x, *_: np.diag(x, 1)),
+    case(
+        "MatrixDiagV2",
+        X,
+        1,
+        -1,
+        -1,
+        0.0,
+        label="of a matrix",
+        expected=lambda x, *_: np.stack([np.diag(row, 1) for row in x]),
+    ),
     case("MatrixDiagPartV2", WIDE, -1, 0.0, expected=lambda x, *_: np.diagonal(x, -1)),
     case("MatrixSetDiagV2", WIDE, X[0], 1, expected=with_diagonal),
     case("MatrixSetDiagV3", WIDE, X[0], [1, 1], expected=lambda x, y, k: with_diagonal(x, y, k[0])),
@@ -343,6 +354,26 @@ CASES: list[Case] = [
             [3, 1],
         ],
         outputs=4,
+        clip_boxes=False,
+    ),
+    # What TensorFlow gives for equal scores: classes in order, then boxes in order.
+    case(
+        "CombinedNonMaxSuppression",
+        arr([[[[2, 2, 3, 3]], [[0, 0, 1, 1]], [[4, 4, 5, 5]]]]),
+        arr([[[0.5, 0.2], [0.5, 0.9], [0.1, 0.5]]]),
+        2,
+        9,
+        0.5,
+        0.15,
+        expected=lambda *_: [
+            arr([[[0, 0, 1, 1], [2, 2, 3, 3], [0, 0, 1, 1], [4, 4, 5, 5]]]),
+            arr([[0.9, 0.5, 0.5, 0.5]]),
+            arr([[1, 0, 0, 1]]),
+            [4],
+        ],
+        label="padded by class",
+        outputs=4,
+        pad_per_class=True,
         clip_boxes=False,
     ),
     case("Bitcast", ints((3,)), expected=lambda x: x, type=Dtype("int32")),
