@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import webtensor as wt
-from tests_py.charts.pictures import circles, parsed, polylines, texts, tooltips
+from tests_py.charts.pictures import SVG, circles, parsed, polylines, texts, tooltips
 from webtensor.charts import Charts, LineChart, ScatterPlot, training_curves
 from webtensor.charts.decimation import MOST_POINTS
+from webtensor.charts.scales import linear_scale
 from webtensor.charts.series import Series
 
 
@@ -58,6 +59,27 @@ def test_axes_have_round_marks_and_labels() -> None:
     assert {"Training", "loss", "epoch", "value", "0.2", "0.4", "0.6", "0.8", "1"} <= set(shown)
 
 
+def test_names_in_the_legend_follow_their_lines() -> None:
+    root = parsed(LineChart({"loss": [1.0, 2.0], "accuracy": [2.0, 3.0]}))
+    lines = [line for line in root.iter(f"{SVG}line") if "stroke-linecap" in line.attrib]
+    names = [text for text in root.iter(f"{SVG}text") if text.text in ("loss", "accuracy")]
+    edges = [
+        float(value)
+        for line, name in zip(lines, names, strict=True)
+        for value in (line.attrib["x1"], line.attrib["x2"], name.attrib["x"])
+    ]
+    assert edges == sorted(edges)
+
+
+def test_as_many_values_are_marked_as_there_is_room_for() -> None:
+    assert linear_scale([0.0, 6.0], 7).marks == [0, 1, 2, 3, 4, 5, 6]
+    assert linear_scale([0.0, 6.0], 6).marks == [0, 2, 4, 6]
+
+
+def test_equal_values_are_in_the_middle_of_their_axis() -> None:
+    assert "0.001" in texts(LineChart([0.001, 0.001]))
+
+
 def test_a_chart_says_in_words_what_there_is_to_see() -> None:
     chart = LineChart({"loss": [3.0, 1.0, 2.0]}, title="Training")
     words = "line chart; loss: 3 points, first 3, last 2, minimum 1, maximum 3"
@@ -93,7 +115,12 @@ def test_a_point_between_gaps_is_a_dot() -> None:
 
 @pytest.mark.parametrize("data", [[], [nan], {}, {"loss": []}])
 def test_a_chart_without_values_says_so(data: Any) -> None:
-    assert "no values" in texts(LineChart(data))
+    root = parsed(LineChart(data))
+    (message,) = (text for text in root.iter(f"{SVG}text") if text.text == "no values")
+    grid = [line for line in root.iter(f"{SVG}line") if "stroke-linecap" not in line.attrib]
+    heights = [float(line.attrib["y1"]) for line in grid]
+    middle = (min(heights) + max(heights)) / 2
+    assert float(message.attrib["y"]) == pytest.approx(middle, abs=0.2)
 
 
 @pytest.mark.parametrize(
@@ -119,8 +146,10 @@ def test_a_logarithmic_axis_has_powers_of_ten() -> None:
 
 def test_a_domain_cuts_lines_off() -> None:
     chart = LineChart([0.0, 5.0, 100.0], y_domain=(0, 10))
-    inner = parsed(chart).find("{http://www.w3.org/2000/svg}svg")
+    inner = parsed(chart).find(f"{SVG}svg")
     assert inner is not None
+    box = [float(inner.attrib[name]) for name in ("x", "y", "width", "height")]
+    assert [float(number) for number in inner.attrib["viewBox"].split()] == box
     assert "10" in texts(chart)
     assert "100" not in texts(chart)
 
