@@ -192,8 +192,8 @@ def test_responses_are_normalized_by_the_channels_around(
     for channel in range(5):
         first, last = channel - (size - 1) // 2, channel + size // 2
         sums[:, channel] = (x[:, max(first, 0) : last + 1] ** 2).sum(1)
-    result = wt.load_onnx(model_of(case)).predict(x).numpy()
-    np.testing.assert_allclose(result, x / (2 + 0.5 / size * sums) ** 0.6, rtol=1e-5)
+    result: Any = wt.load_onnx(model_of(case)).predict(x)
+    np.testing.assert_allclose(result.numpy(), x / (2 + 0.5 / size * sums) ** 0.6, rtol=1e-5)
 
 
 @pytest.mark.parametrize("op, gates, products", [("RNN", 1, 1), ("GRU", 3, 2), ("LSTM", 4, 1)])
