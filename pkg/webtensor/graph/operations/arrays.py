@@ -96,8 +96,7 @@ def pieces(x: Tensor, axis: int, number: int) -> Sequence[Tensor]:
 def gathered(x: Tensor, indices: Tensor, axis: int, batch_dims: int) -> Tensor:
     """Return the slices of these indices; axes count from the end where they are negative."""
     rank = len(x.shape)
-    batches = batch_dims + len(indices.shape) if batch_dims < 0 else batch_dims
-    return ops.gather(x, indices, axis % rank if rank else axis, batches)
+    return ops.gather(x, indices, axis % rank if rank else axis, batch_dims)
 
 
 def padded(x: Tensor, paddings: Any, constant_value: Any) -> Tensor:
