@@ -108,6 +108,15 @@ def test_training_goes_on():
             np.testing.assert_allclose(first, second, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("momentum, name", [(0.0, "SGD"), (0.9, "Momentum")])
+def test_sgd_with_momentum_has_a_name_of_its_own(momentum: float, name: str):
+    model = small()
+    model.compile(ours.optimizers.SGD(0.05, momentum=momentum), "mse")
+    files = ours.saving.layers_model_files(model, include_optimizer=True)
+    training = json.loads(files["model.json"])["trainingConfig"]
+    assert training["optimizer_config"]["class_name"] == name
+
+
 def test_metrics_have_the_same_names_when_training_goes_on(tmp_path: Path):
     x, y = np.ones((4, 2)), np.ones((4, 3))
     model = small()

@@ -180,6 +180,18 @@ def test_one_hdf5_file(saved: SavedModel, tmp_path: Path):
     same(mine, again, saved.inputs())
 
 
+def test_statistics_of_an_older_file(tmp_path: Path):
+    x = np.random.default_rng(0).normal(2, 3, (9, 4)).astype("float32")
+    theirs = keras.Sequential([keras.Input((4,)), keras.layers.Normalization()])
+    theirs.layers[0].adapt(x)
+    theirs.save(tmp_path / "model.h5")
+    mine = ours.Sequential([ours.Input((4,)), ours.layers.Normalization()])
+    mine.load_weights(tmp_path / "model.h5")
+    same(mine, theirs, x)
+    mine.save(tmp_path / "model.h5")
+    same(ours.saving.load_model(tmp_path / "model.h5"), theirs, x)
+
+
 def test_variables_with_the_same_path_in_an_hdf5_file(tmp_path: Path):
     both = keras.layers.Bidirectional(keras.layers.RNN(keras.layers.LSTMCell(2)))
     theirs = keras.Sequential([keras.Input((3, 2)), both])
