@@ -65,11 +65,14 @@ _OUTPUTS = {
         "RaggedRange": "rt_nested_splits rt_dense_values",
         "RaggedTensorToSparse": "sparse_indices sparse_values sparse_dense_shape",
         "SelfAdjointEigV2": "e v",
+        "SparseAdd": "sum_indices sum_values sum_shape",
+        "SparseConcat": "output_indices output_values output_shape",
         "SparseFillEmptyRows": (
             "output_indices output_values empty_row_indicator reverse_index_map"
         ),
         "SparseReorder": "output_indices output_values",
         "SparseReshape": "output_indices output_shape",
+        "SparseSlice": "output_indices output_values output_shape",
         "StringNGrams": "ngrams ngrams_splits",
         "StringSplit": "indices values shape",
         "StringSplitV2": "indices values shape",

@@ -234,10 +234,28 @@ def patches(x: Array) -> Array:
     return np.moveaxis(np.array(rows), 2, 0)
 
 
+PIXELS = arr([[[0.1, 0.18, 0.9], [0.5, 0.2, 0.5]]])
+
+
+def image(rows: list[list[float]]) -> Array:
+    """An image of one channel."""
+    return arr(rows)[None, ..., None]
+
+
+RAMP = image([[1, 2, 4, 8, 16], [3, 5, 7, 9, 11], [6, 0, 5, 1, 2]])
 PICTURES: list[Case] = [
     case("AdjustContrastv2", IMAGES, arr(1.5),
          expected=lambda x, f: (x - x.mean((1, 2), keepdims=True)) * f
          + x.mean((1, 2), keepdims=True)),
+    # What TensorFlow gives, as for the next ones.
+    case("AdjustHue", PIXELS, arr(0.3),
+         expected=lambda *_: arr([[[0.9, 0.1, 0.34], [0.5, 0.44, 0.2]]])),
+    case("AdjustHue", PIXELS, arr(-0.3), label="backwards",
+         expected=lambda *_: arr([[[0.1, 0.9, 0.18], [0.2, 0.44, 0.5]]])),
+    case("AdjustSaturation", PIXELS, arr(0.5),
+         expected=lambda *_: arr([[[0.5, 0.54, 0.9], [0.5, 0.35, 0.5]]])),
+    case("AdjustSaturation", PIXELS, arr(2.0), label="to the limit",
+         expected=lambda *_: arr([[[0.0, 0.09, 0.9], [0.5, 0.0, 0.5]]])),
     case("ExtractImagePatches", IMAGES, expected=patches, ksizes=[1, 2, 3, 1],
          strides=[1, 2, 2, 1], rates=[1, 1, 1, 1], padding="VALID"),
     case("HSVToRGB", IMAGES, expected=lambda x: np.array(
@@ -251,6 +269,15 @@ PICTURES: list[Case] = [
              x[:, 0, 1:5, 0] @ [-0.0625, 0.5625, 0.5625, -0.0625],
              x[:, 0, 3:, 0] @ [-0.0625 / 1.0625, 0.5625 / 1.0625, 0.5625 / 1.0625],
          ], 1)[:, None, :, None].astype("float32")),
+    # What TensorFlow gives, as for the next three.
+    case("ResizeArea", RAMP, [2, 2],
+         expected=lambda *_: image([[2.8666667, 10.0666667], [3.8, 4.6]])),
+    case("ResizeArea", RAMP, [2, 3], label="with corners aligned", align_corners=True,
+         expected=lambda *_: image([[2.75, 7.0, 13.5], [3.0, 3.0, 2.0]])),
+    case("ResizeBicubic", RAMP, [2, 3], label="of TensorFlow 1", expected=lambda *_: image(
+        [[1.0, 2.9821057, 10.9601421], [4.6875, 5.2068291, 5.2566142]])),
+    case("ResizeBicubic", RAMP, [2, 3], label="with corners aligned", align_corners=True,
+         expected=lambda *_: image([[1, 4, 16], [6, 5, 2]])),
     case("ScaleAndTranslate", IMAGES, [2, 3], arr([0.5, 0.5]), arr([0.0, 0.0]), antialias=False,
          kernel_type="triangle",
          expected=lambda x, *_: x.reshape(2, 2, 2, 3, 2, 3).mean((2, 4))),
@@ -274,6 +301,21 @@ ROWS: list[Case] = [
          expected=lambda *_: [
              np.array([[0, 0, 0], [0, 0, 1], [1, 1, 0]]), VALUES, np.array([2, 2, 2])
          ]),
+    # What TensorFlow gives.
+    case("SparseAdd", INDICES[::-1], VALUES[::-1], [3, 4], [[0, 1], [1, 3]], arr([-3.0, 0.5]),
+         [3, 4], arr(0.0), outputs=3, expected=lambda *_: [
+             [[0, 1], [0, 3], [1, 3], [2, 0]], arr([0, -2, 0.5, 1.5]), [3, 4]
+         ]),
+    case("SparseAdd", INDICES[::-1], VALUES[::-1], [3, 4], [[0, 1], [1, 3]], arr([-3.0, 0.5]),
+         [3, 4], arr(0.5), outputs=3, label="above a threshold", expected=lambda *_: [
+             [[0, 3], [1, 3], [2, 0]], arr([-2, 0.5, 1.5]), [3, 4]
+         ]),
+    case("SparseConcat", INDICES, [[0, 1], [1, 3]], VALUES, arr([-1.0, 0.5]), [3, 4], [3, 5],
+         N=2, concat_dim=-1, outputs=3, expected=lambda *_: [
+             [[0, 1], [0, 3], [0, 5], [1, 7], [2, 0]], arr([3, -2, -1, 0.5, 1.5]), [3, 9]
+         ]),
+    case("SparseSlice", INDICES, VALUES, [3, 4], [0, 1], [2, 8], outputs=3,
+         expected=lambda *_: [[[0, 2], [0, 0]], arr([-2, 3]), [2, 3]]),
     case("SparseReorder", INDICES, VALUES, [3, 4], outputs=2,
          expected=lambda *_: [INDICES[::-1], VALUES[::-1]]),
     case("SparseTensorDenseMatMul", INDICES, VALUES, [3, 4], X.T,
@@ -317,6 +359,41 @@ CASES: list[Case] = [
     *ROWS,
     case("Angle", WAVES, expected=lambda x: np.angle(x).astype("float32")),
     case("BatchMatMulV3", ints((2, 3, 4)), ints((2, 4, 2)), expected=np.matmul),
+    case(
+        "DynamicPartition",
+        X[:2],
+        [[1, 0, 1, 1], [1, 1, 0, 1]],
+        num_partitions=3,
+        outputs=3,
+        expected=lambda x, _: [x[[0, 1], [1, 2]], np.r_[x[0, [0, 2, 3]], x[1, [0, 1, 3]]], EMPTY],
+    ),
+    case(
+        "DynamicPartition",
+        TABLE,
+        [1, 0],
+        num_partitions=2,
+        outputs=2,
+        label="of rows of text",
+        expected=lambda x, _: [x[1:], x[:1]],
+    ),
+    case(
+        "DynamicStitch",
+        [3, 0],
+        [[3]],
+        X[:2],
+        X[None, 2:],
+        N=2,
+        expected=lambda *_: np.stack([X[1], 0 * X[0], 0 * X[0], X[2]]),
+    ),
+    case(
+        "ParallelDynamicStitch",
+        1,
+        [[0, 2]],
+        X[0],
+        X[None, 1:],
+        N=2,
+        expected=lambda *_: X[[1, 0, 2]],
+    ),
     case("Erfinv", arr([0.0, 0.5, -0.9]), expected=lambda _: arr([0, 0.4769363, -1.1630871])),
     case(
         "FakeQuantWithMinMaxVarsPerChannel",

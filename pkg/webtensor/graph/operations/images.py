@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from webtensor import ops
 from webtensor.engine import Tensor
@@ -35,24 +37,51 @@ def scaled(
     return result
 
 
-def cubics(size: int, output_size: int) -> Tensor:
-    """Return the weights of Keys' cubic, with a = -1/2, of which TensorFlow has 1,024 samples."""
-    points = (ops.arange(output_size, dtype="float32") + 0.5) * (size / output_size) - 0.5
+def _scale(size: int, output_size: int, align_corners: bool) -> float:
+    """Return how many pixels a pixel of the output covers."""
+    corner = int(align_corners and output_size > 1)
+    return (size - corner) / (output_size - corner)
+
+
+def cubics(size: int, output_size: int, align_corners: bool, half_pixel_centers: bool) -> Tensor:
+    """Return the weights of Keys' cubic, of which TensorFlow has 1,024 samples.
+
+    With ``half_pixel_centers`` a is -1/2, and pixels outside have no weight; otherwise, as in
+    TensorFlow 1, a is -3/4, and they are the pixel at the edge.
+    """
+    a, half = (-0.5, 0.5) if half_pixel_centers else (-0.75, 0.0)
+    scale = _scale(size, output_size, align_corners)
+    points = (ops.arange(output_size, dtype="float32") + half) * scale - half
     lower = ops.floor(points)
     centers = lower + ops.round((points - lower) * 1024.0) / 1024.0
-    x = ops.abs(ops.reshape(centers, (-1, 1)) - ops.arange(size, dtype="float32"))
-    far = ops.where(ops.less(x, 2.0), ((-0.5 * x + 2.5) * x - 4.0) * x + 2.0, 0.0)
-    weights = ops.where(ops.less(x, 1.0), ((1.5 * x - 2.5) * x) * x + 1.0, far)
-    return weights / ops.sum(weights, 1, True)
+    pixels = ops.arange(-2, size + 2)
+    x = ops.abs(ops.reshape(centers, (-1, 1)) - ops.astype(pixels, "float32"))
+    far = ops.where(ops.less(x, 2.0), (((x - 5.0) * x + 8.0) * x - 4.0) * a, 0.0)
+    near = ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0
+    weights = ops.where(ops.less(x, 1.0), near, far)
+    if half_pixel_centers:
+        weights = weights[:, 2:-2]
+        return weights / ops.sum(weights, 1, True)
+    return ops.matmul(weights, ops.one_hot(ops.clip(pixels, 0, size - 1), size))
 
 
-def resized_bicubic(images: Tensor, size: Sequence[int], half_pixel_centers: bool) -> Tensor:
-    """Resize images by Keys' cubic; TensorFlow 1 has another one."""
-    if not half_pixel_centers:
-        raise ValueError("ResizeBicubic: half_pixel_centers must be true")
+def areas(size: int, output_size: int, align_corners: bool) -> Tensor:
+    """Return the shares that pixels have in the areas of the output's pixels."""
+    scale = _scale(size, output_size, align_corners)
+    pixels = ops.arange(size, dtype="float32")
+    ends = ops.where(ops.less(pixels, size - 1), pixels + 1.0, math.inf)
+    begin = ops.reshape(ops.arange(output_size, dtype="float32") * scale, (-1, 1))
+    return ops.relu(ops.minimum(begin + scale, ends) - ops.maximum(begin, pixels)) / scale
+
+
+def resized(
+    images: Tensor, size: Sequence[int], weights: Callable[..., Tensor], **options: bool
+) -> Tensor:
+    """Resize images by a matrix of weights for each axis."""
+    images = ops.astype(images, "float32")
     for axis, output_size in enumerate(size, 1):
-        product = ops.tensordot(cubics(images.shape[axis], output_size), images, axes=([1], [axis]))
-        images = ops.moveaxis(product, 0, axis)
+        matrix = weights(images.shape[axis], output_size, **options)
+        images = ops.moveaxis(ops.tensordot(matrix, images, axes=([1], [axis])), 0, axis)
     return images
 
 
@@ -60,6 +89,27 @@ def with_contrast(images: Tensor, factor: float) -> Tensor:
     """Scale how far pixels are from the mean of their channel."""
     mean = ops.mean(images, (-3, -2), True)
     return ops.add(ops.multiply(ops.subtract(images, mean), factor), mean)
+
+
+def in_hsv(change: Callable[[Tensor, float], Tensor], channel: int) -> Callable[..., Tensor]:
+    """Return what changes the hue or the saturation of pixels by a number."""
+
+    def changed(images: Tensor, amount: float) -> Tensor:
+        pixels = resolved("keras.ops.image.rgb_to_hsv")(ops.reshape(images, (1, -1, 3)))
+        channels = [*ops.unstack(pixels, -1)]
+        channels[channel] = change(channels[channel], amount)
+        pixels = resolved("keras.ops.image.hsv_to_rgb")(ops.stack(channels, -1))
+        return ops.reshape(pixels, images.shape)
+
+    return changed
+
+
+def _turned(hue: Tensor, angle: float) -> Tensor:
+    return ops.remainder(ops.add(hue, angle), 1.0)
+
+
+def _scaled_saturation(saturation: Tensor, factor: float) -> Tensor:
+    return ops.clip(ops.multiply(saturation, factor), 0.0, 1.0)
 
 
 def _kernel(name: str) -> str:
@@ -101,6 +151,8 @@ ROWS = {
 #: Those that TensorFlow.js does not have.
 ONLY_HERE = {
     "AdjustContrastv2": Row(with_contrast, 0, factor=number(1)),
+    "AdjustHue": Row(in_hsv(_turned, 0), 0, amount=number(1)),
+    "AdjustSaturation": Row(in_hsv(_scaled_saturation, 1), 0, amount=number(1)),
     "ExtractImagePatches": Row(
         "keras.ops.image.extract_patches",
         0,
@@ -111,12 +163,13 @@ ONLY_HERE = {
     ),
     "HSVToRGB": Row("keras.ops.image.hsv_to_rgb", 0),
     "RGBToHSV": Row("keras.ops.image.rgb_to_hsv", 0),
-    "ResizeBicubic": Row(
-        resized_bicubic,
+    "ResizeArea": Row(
+        partial(resized, weights=areas),
         0,
         size=integers(1),
-        half_pixel_centers=boolean("half_pixel_centers"),
+        align_corners=boolean("align_corners"),
     ),
+    "ResizeBicubic": Row(partial(resized, weights=cubics), 0, size=integers(1), **_CORNERS),
     "ScaleAndTranslate": Row(
         scaled,
         0,

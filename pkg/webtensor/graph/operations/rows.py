@@ -18,7 +18,7 @@ from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.graph.nodes import Node
 
-__all__ = ["Argument", "Attribute", "Bound", "Host", "Row", "Tensors"]
+__all__ = ["Argument", "Attribute", "Bound", "Host", "Part", "Row", "Tensors"]
 
 
 class Attribute(NamedTuple):
@@ -48,8 +48,24 @@ class Tensors(NamedTuple):
     start: int = 0
     stop: int | None = None
 
+    def indices(self, count: int) -> range:
+        """Return the indices of these of ``count`` inputs."""
+        return range(count)[self.start : self.stop]
 
-Argument: TypeAlias = int | Host | Attribute | Tensors
+
+class Part(NamedTuple):
+    """A list of inputs, where they are ``parts`` lists of the same size, one after another."""
+
+    position: int
+    parts: int
+
+    def indices(self, count: int) -> range:
+        """Return the indices of these of ``count`` inputs."""
+        size = count // self.parts
+        return range(count)[self.position * size :][:size]
+
+
+Argument: TypeAlias = int | Host | Attribute | Part | Tensors
 
 
 class Bound(NamedTuple):
@@ -87,7 +103,7 @@ class Row:
         inputs = [argument for argument in arguments if isinstance(argument, int)]
         #: The arguments by position where all are inputs.
         self._inputs = inputs if len(inputs) == len(arguments) else None
-        self.reads: tuple[int, ...] = ()
+        self.reads: tuple[int | Part | Tensors, ...] = ()
         #: Whether equal inputs give equal results, so that the result of constants is constant.
         self.is_pure = True
         #: Whether the shapes of results follow from those of the inputs.
@@ -97,7 +113,7 @@ class Row:
         #: Whether the function returns a generator, as ``blocks.run`` does.
         self.runs_blocks = False
 
-    def reading(self, *indices: int) -> Row:
+    def reading(self, *indices: int | Part | Tensors) -> Row:
         """Return the row of a function that looks at the elements of these inputs on the host."""
         return self._changed(reads=indices)
 
@@ -143,7 +159,7 @@ class Row:
 
     def _bind(self, node: Node, constants: Mapping[int, Tensor]) -> Bound:
         function = resolved(self.function)
-        reads = tuple([_index(index, node) for index in self.reads])
+        reads = tuple([index for part in self.reads for index in _indices(part, node)])
         fixed: dict[str, Any] = {}
         late: dict[str, _Located] = {}
         for name, argument in self.options.items():
@@ -196,9 +212,8 @@ def _first(values: list[Any]) -> Any:
 def _located(argument: Argument, node: Node, constants: Mapping[int, Tensor]) -> _Located:
     if isinstance(argument, Attribute):
         return _Located(argument.of(node))
-    if isinstance(argument, Tensors):
-        indices = tuple(range(len(node.inputs))[argument.start : argument.stop])
-        return _Located(None, indices, list)
+    if isinstance(argument, (Part, Tensors)):
+        return _Located(None, _indices(argument, node), list)
     if isinstance(argument, int):
         return _Located(None, (_index(argument, node),), _first)
     count = len(node.inputs)
@@ -208,6 +223,10 @@ def _located(argument: Argument, node: Node, constants: Mapping[int, Tensor]) ->
     if index in constants:
         return _Located(argument.of(constants[index]))
     return _Located(None, (index,), lambda values: argument.of(values[0]), is_on_host=True)
+
+
+def _indices(part: int | Part | Tensors, node: Node) -> tuple[int, ...]:
+    return (_index(part, node),) if isinstance(part, int) else (*part.indices(len(node.inputs)),)
 
 
 def _index(index: int, node: Node) -> int:

@@ -16,7 +16,7 @@ from webtensor.graph.operations.arguments import (
     integers,
     number,
 )
-from webtensor.graph.operations.rows import Row
+from webtensor.graph.operations.rows import Part, Row
 
 __all__ = ["ONLY_HERE", "ROWS"]
 
@@ -100,6 +100,36 @@ def selected_of_classes(
     return corners_of, table[..., 0], table[..., 1], ops.tensor(counts, (batch,), "int32")
 
 
+def _numbers(x: Tensor) -> list[int]:
+    """Return the elements of a tensor of any rank."""
+    numbers: list[int] = ops.reshape(x, (-1,)).tolist()
+    return numbers
+
+
+def partitioned(x: Tensor, partitions: Tensor, count: int) -> list[Tensor]:
+    """Return the slices of each partition."""
+    slices = ops.reshape(x, (partitions.size, *x.shape[len(partitions.shape) :]))
+    rows: list[list[int]] = [[] for _ in range(count)]
+    for row, partition in enumerate(_numbers(partitions)):
+        rows[partition].append(row)
+    return [ops.gather(slices, ops.tensor(part, (len(part),), "int32")) for part in rows]
+
+
+def stitched(indices: Sequence[Tensor], parts: Sequence[Tensor]) -> Tensor:
+    """Put slices at their indices, of which the last counts; those between are zeros."""
+    rest = parts[0].shape[len(indices[0].shape) :]
+    slices = [
+        ops.reshape(part, (index.size, *rest)) for index, part in zip(indices, parts, strict=True)
+    ]
+    numbers = [number for index in indices for number in _numbers(index)]
+    rows = {number: row for row, number in enumerate(numbers)}
+    size = max(rows, default=-1) + 1
+    if len(rows) < size:
+        slices.append(ops.zeros((1, *rest), parts[0].dtype))
+    order = [rows.get(number, len(numbers)) for number in range(size)]
+    return ops.gather(ops.concat(slices, 0), ops.tensor(order, (size,), "int32"))
+
+
 _SUPPRESSION: dict[str, Any] = {
     "max_output_size": integer(2),
     "iou_threshold": number(3),
@@ -149,6 +179,13 @@ ROWS = {
 
 #: Those that TensorFlow.js does not have.
 ONLY_HERE = {
+    **dict.fromkeys(
+        ("DynamicStitch", "ParallelDynamicStitch"),
+        Row(stitched, Part(0, 2), Part(1, 2)).dynamic().reading(Part(0, 2)),
+    ),
+    "DynamicPartition": Row(partitioned, 0, 1, count=attribute("num_partitions"))
+    .dynamic()
+    .reading(1),
     "Bucketize": Row(buckets, 0, boundaries=attribute("boundaries")),
     "CombinedNonMaxSuppression": Row(
         selected_of_classes,

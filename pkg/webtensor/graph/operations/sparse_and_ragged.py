@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
+from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
-from webtensor.graph.operations.arguments import attribute, boolean, integer, integers
-from webtensor.graph.operations.rows import Row, Tensors
+from webtensor.graph.operations.arguments import attribute, boolean, integer, integers, number
+from webtensor.graph.operations.rows import Part, Row, Tensors
 
 __all__ = ["ONLY_HERE", "ROWS"]
 
@@ -68,6 +69,67 @@ def _flat(indices: Tensor, shape: Sequence[int]) -> Tensor:
     return ops.sum(ops.multiply(indices, ops.tensor(strides, dtype="int32")), 1)
 
 
+def joined(
+    indices: Sequence[Tensor], values: Sequence[Tensor], shapes: Sequence[Tensor], axis: int
+) -> tuple[Tensor, ...]:
+    """Return the elements of sparse tensors one after another along an axis, and the shape."""
+    sizes = [shape.tolist() for shape in shapes]
+    axis %= len(sizes[0])
+    shape, shifted = [*sizes[0]], []
+    shape[axis] = 0
+    for index, size in zip(indices, sizes, strict=True):
+        offsets = [0] * len(shape)
+        offsets[axis] = shape[axis]
+        shifted.append(ops.add(index, ops.tensor(offsets)))
+        shape[axis] += size[axis]
+    return (*reordered(ops.concat(shifted, 0), ops.concat(values, 0), shape), ops.tensor(shape))
+
+
+def total(
+    indices: Tensor,
+    values: Tensor,
+    shape: Tensor,
+    other_indices: Tensor,
+    other_values: Tensor,
+    threshold: float,
+) -> tuple[Tensor, ...]:
+    """Add sparse tensors; where both have an element, a sum below the threshold is left out."""
+    sums = _elements(indices, values)
+    for cell, value in _elements(other_indices, other_values).items():
+        if cell not in sums:
+            sums[cell] = value
+        elif abs(sums[cell] + value) >= threshold:
+            sums[cell] += value
+        else:
+            del sums[cell]
+    order = sorted(sums)
+    elements = ops.tensor([sums[cell] for cell in order], (len(order),), values.dtype)
+    return ops.tensor(order, (len(order), shape.size), "int32"), elements, shape
+
+
+def _elements(indices: Tensor, values: Tensor) -> dict[tuple[int, ...], Any]:
+    return dict(zip(map(tuple, indices.tolist()), values.tolist(), strict=True))
+
+
+def sliced(
+    indices: Tensor, values: Tensor, shape: Tensor, start: Sequence[int], size: Sequence[int]
+) -> tuple[Tensor, ...]:
+    """Return the elements from a position on, up to a size."""
+    stop = [first + count for first, count in zip(start, size, strict=True)]
+    rows = [
+        row for row, cell in enumerate(indices.tolist()) if all(map(_is_inside, cell, start, stop))
+    ]
+    inside = ops.tensor(rows, (len(rows),), "int32")
+    ends = ops.minimum(shape, ops.tensor(stop))
+    begin = ops.tensor(start)
+    cells = ops.subtract(ops.gather(indices, inside), begin)
+    return cells, ops.gather(values, inside), ops.maximum(ops.subtract(ends, begin), 0)
+
+
+def _is_inside(index: int, start: int, stop: int) -> bool:
+    return start <= index < stop
+
+
 def product(
     indices: Tensor,
     values: Tensor,
@@ -97,8 +159,13 @@ ONLY_HERE = {
     )
     .dynamic()
     .reading(0),
-    "RaggedTensorToSparse": Row(sparse_of, Tensors(0, -1), -1).dynamic().reading(0),
+    "RaggedTensorToSparse": Row(sparse_of, Tensors(0, -1), -1).dynamic().reading(Tensors(0, -1)),
+    "SparseAdd": Row(total, 0, 1, 2, 3, 4, threshold=number(6)).dynamic().reading(0, 1, 3, 4),
+    "SparseConcat": Row(
+        joined, Part(0, 3), Part(1, 3), Part(2, 3), axis=attribute("concat_dim")
+    ).reading(Part(2, 3)),
     "SparseReorder": Row(reordered, 0, 1, shape=integers(2)),
+    "SparseSlice": Row(sliced, 0, 1, 2, start=integers(3), size=integers(4)).dynamic().reading(0),
     "SparseTensorDenseMatMul": Row(
         product,
         0,
