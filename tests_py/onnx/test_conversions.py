@@ -452,3 +452,48 @@ def test_sequences_of_a_batch_of_any_size_are_reversed(tmp_path: Path) -> None:
         x = np.random.default_rng(2).standard_normal((batch, 3, 2, 2)).astype("float32")
         np.testing.assert_array_equal(model.predict(x).numpy(), session.run(None, {"x": x})[0])
     model.dispose()
+
+
+def branches(*others: str) -> dict[str, onnx.GraphProto]:
+    """The branches of an If: the square of x, or the result of these operators."""
+    value = onnx.helper.make_tensor_value_info
+    nodes = {
+        "then_branch": [onnx.helper.make_node("Mul", ["x", "x"], ["square"])],
+        "else_branch": [
+            onnx.helper.make_node(op, [f"h{index}" if index else "x"], [f"h{index + 1}"])
+            for index, op in enumerate(others)
+        ],
+    }
+    return {
+        name: onnx.helper.make_graph(
+            body, name, [], [value(body[-1].output[0], onnx.TensorProto.FLOAT, None)]
+        )
+        for name, body in nodes.items()
+    }
+
+
+def choice(**graphs: onnx.GraphProto) -> list[onnx.NodeProto]:
+    """Nodes that run a branch where the sum of x is positive, and the other elsewhere."""
+    make = onnx.helper.make_node
+    return [
+        make("ReduceSum", ["x"], ["sum"]),
+        make("Greater", ["sum", "zero"], ["positive"]),
+        make("If", ["positive"], ["y"], **graphs),
+    ]
+
+
+def test_branches_that_elements_decide_are_both_computed(tmp_path: Path) -> None:
+    nodes = choice(**branches("Exp", "Neg"))
+    session, model = converted_with(nodes, 2, {"zero": np.float32(0)}, tmp_path)
+    with NodeProcess() as process:
+        for rows in ([[1, 2, 3]], [[1, -2, -3], [0.5, 0, 1]]):
+            x = np.array(rows, "float32")
+            (expected,) = session.run(None, {"x": x})
+            close(model.predict(x).numpy(), expected)
+            close(process.run(tmp_path / "web", {"x": x})[0], expected)
+    model.dispose()
+
+
+def test_branches_of_other_shapes_that_elements_decide_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(wt.ModelFormatError, match="values that only the inputs decide are read"):
+        converted_with(choice(**branches("Transpose")), 2, {"zero": np.float32(0)}, tmp_path)

@@ -29,6 +29,9 @@ class Storage:
 
     __slots__ = ("__weakref__", "_bounds", "backend", "dtype", "handle", "host", "nbytes", "size")
 
+    #: Whether the program may see the elements, as it must not while it is recorded.
+    is_readable = True
+
     def __init__(
         self,
         dtype: DType,

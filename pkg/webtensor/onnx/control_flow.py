@@ -99,9 +99,25 @@ def _read(value: Any) -> Reads:
 def choose(
     then: Callable[..., Reads], otherwise: Callable[..., Reads], inputs: Sequence[Any], _: Any
 ) -> Reads:
-    """Run one of two subgraphs."""
-    condition = yield from _read(inputs[0])
+    """Run one of two subgraphs; both where the condition must not be read, and select then."""
+    (condition,) = inputs
+    if not condition.storage.is_readable:
+        pairs = list(zip((yield from then()), (yield from otherwise()), strict=True))
+        if all(map(_are_alike, pairs)):
+            condition = ops.reshape(condition, ())
+            return [ops.where(condition, *pair) for pair in pairs]
+    condition = yield from _read(condition)
     return (yield from (then if condition else otherwise)())
+
+
+def _are_alike(pair: tuple[Any, Any]) -> bool:
+    """Whether a pair of values are tensors of the same shape and dtype."""
+    first, second = pair
+    return (
+        isinstance(first, Tensor)
+        and isinstance(second, Tensor)
+        and (first.shape, first.dtype) == (second.shape, second.dtype)
+    )
 
 
 def repeat(body: Callable[..., Reads], inputs: Sequence[Any], attributes: Any) -> Reads:

@@ -28,6 +28,7 @@ class _UnreadStorage(Storage):
     """A storage whose elements must not be read."""
 
     __slots__ = ()
+    is_readable = False
 
     def read(self) -> memoryview[Any]:
         if not is_within_capture():  # another thread; a copy on the host would mislead this one
