@@ -17,6 +17,9 @@ ALIKE = arr([3, 1, 3, 0, 1], np.int32)
 NO_AXES = np.zeros((0,), np.int32)
 
 
+EMPTY = np.zeros((2, 0), "float32")
+
+
 def reductions(op: str, x: Any, function: Any) -> list[Case]:
     """The cases of a reduction."""
     return [
@@ -111,6 +114,23 @@ CASES = [
     *reductions("Any", bools((2, 3, 4)), np.any),
     *reductions("EuclideanNorm", CUBE, norm)[:3],
     *reductions("Max", CUBE, np.max),
+    case("Max", EMPTY, [1], expected=lambda *_: np.full(2, -np.inf), label="of no numbers"),
+    case("Max", EMPTY, [0], expected=lambda x, _: x[0], label="that are none"),
+    case(
+        "Max",
+        EMPTY.astype("int32"),
+        [0, 1],
+        expected=lambda *_: np.int32(-(2**31)),
+        label="of no integers",
+    ),
+    case("Min", EMPTY, [0, 1], expected=lambda *_: np.inf, label="of no numbers"),
+    case(
+        "Min",
+        EMPTY.astype("int32"),
+        [1],
+        expected=lambda *_: np.full(2, 2**31 - 1),
+        label="of no integers",
+    ),
     *reductions("Mean", CUBE, np.mean),
     *reductions("Min", ints((2, 3, 4)), np.min),
     *reductions("Prod", CUBE, np.prod),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from webtensor import ops
+from webtensor.dtypes import int32
 from webtensor.engine import Tensor
 from webtensor.graph.operations.arguments import (
     attribute,
@@ -21,12 +23,26 @@ from webtensor.graph.operations.rows import Part, Row
 __all__ = ["ONLY_HERE", "ROWS"]
 
 
-def _reduction(name: str) -> Row:
-    return Row(name, 0, axis=axes(1), keepdims=boolean("keep_dims"))
+def _reduction(function: str | Callable[..., Tensor]) -> Row:
+    return Row(function, 0, axis=axes(1), keepdims=boolean("keep_dims"))
 
 
 def _scan(name: str) -> Row:
     return Row(name, 0, axis=axis(1), exclusive=boolean("exclusive"), reverse=boolean("reverse"))
+
+
+def extremum(
+    reduce: Callable[..., Tensor], start: float, integer_start: int
+) -> Callable[..., Tensor]:
+    """Return what reduces tensors to their maxima or minima; those of no elements are a start."""
+
+    def reduced(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+        if x.size:
+            return reduce(x, axis, keepdims)
+        number = integer_start if x.dtype is int32 else start
+        return ops.full_like(ops.sum(x, axis, keepdims), number)
+
+    return reduced
 
 
 def counted(x: Tensor, weights: Tensor, size: int, binary_output: bool) -> Tensor:
@@ -160,9 +176,9 @@ ROWS = {
     "Cumsum": _scan("cumsum"),
     "DenseBincount": Row(counted, 0, 2, size=integer(1), binary_output=boolean("binary_output")),
     "EuclideanNorm": _reduction("euclidean_norm"),
-    "Max": _reduction("max"),
+    "Max": _reduction(extremum(ops.max, -math.inf, -(2**31))),
     "Mean": _reduction("mean"),
-    "Min": _reduction("min"),
+    "Min": _reduction(extremum(ops.min, math.inf, 2**31 - 1)),
     "Prod": _reduction("prod"),
     "Sum": _reduction("sum"),
     # searching and sorting
