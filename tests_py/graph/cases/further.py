@@ -39,8 +39,17 @@ def segments(reduce: Callable[..., Array], empty: float) -> Callable[..., Array]
 
 
 SEGMENTS: list[Case] = [
-    case("SegmentSum", X, [0, 0, 2], expected=segments(np.sum, 0.0)),
     case("SegmentSum", X[:0], np.zeros((0,), "int32"), expected=lambda x, _: x, label="of nothing"),
+    *(
+        case(f"Segment{name}", X, [0, 0, 2], expected=segments(reduce, empty))
+        for name, reduce, empty in (
+            ("Max", np.max, 0.0),
+            ("Mean", np.mean, 0.0),
+            ("Min", np.min, 0.0),
+            ("Prod", np.prod, 1.0),
+            ("Sum", np.sum, 0.0),
+        )
+    ),
     *(
         case(f"UnsortedSegment{name}", x, ids, 4, expected=segments(reduce, empty), label=label)
         for name, reduce, empty in (
@@ -314,6 +323,9 @@ ROWS: list[Case] = [
          N=2, concat_dim=-1, outputs=3, expected=lambda *_: [
              [[0, 1], [0, 3], [0, 5], [1, 7], [2, 0]], arr([3, -2, -1, 0.5, 1.5]), [3, 9]
          ]),
+    case("SparseReduceSum", INDICES, VALUES, [3, 4], [1], expected=lambda *_: DENSE.sum(1)),
+    case("SparseReduceSum", INDICES, VALUES, [3, 4], [0], label="that keeps the axis",
+         keep_dims=True, expected=lambda *_: DENSE.sum(0, keepdims=True)),
     case("SparseSlice", INDICES, VALUES, [3, 4], [0, 1], [2, 8], outputs=3,
          expected=lambda *_: [[[0, 2], [0, 0]], arr([-2, 3]), [2, 3]]),
     case("SparseReorder", INDICES, VALUES, [3, 4], outputs=2,
@@ -404,6 +416,15 @@ CASES: list[Case] = [
         num_bits=4,
         narrow_range=True,
     ),
+    case("Cross", X[:, :3], X[:, 1:], expected=np.cross),
+    case(
+        "HistogramFixedWidth",
+        arr([[-1, 0, 1.5, 5], [2, 3.9, 4, 15]]),
+        arr([0, 5]),
+        5,
+        expected=lambda *_: np.array([2, 1, 1, 1, 3]),
+    ),
+    case("NextAfter", X, arr(2), expected=np.nextafter),
     case("InTopKV2", X, [0, 1, 2], 2, expected=lambda x, at, _: is_among_largest(x, at)),
     case("Invert", ints((3,)), expected=np.invert),
     case("Roll", X, [1, -1], [0, 1], expected=lambda x, *_: np.roll(x, (1, -1), (0, 1))),

@@ -101,7 +101,9 @@ _BINARY_ONLY_HERE = {
     "BitwiseAnd": "bitwise_and",
     "BitwiseOr": "bitwise_or",
     "BitwiseXor": "bitwise_xor",
+    "Cross": "keras.ops.cross",
     "LeftShift": "bitwise_left_shift",
+    "NextAfter": "nextafter",
     "RightShift": "bitwise_right_shift",
 }
 

@@ -37,14 +37,30 @@ def reduction(reduce: Callable[..., Tensor], start: float) -> Callable[..., Tens
     return reduced
 
 
-def total_of_sorted(x: Tensor, segments: Tensor) -> Tensor:
-    """Add up the slices of segments whose numbers rise: the last says how many there are."""
-    numbers = segments.tolist()
-    return total(x, segments, numbers[-1] + 1 if numbers else 0)
+def mean(x: Tensor, segments: Tensor, count: int) -> Tensor:
+    """Return the mean of the slices of each segment."""
+    return ops.divide_no_nan(total(x, segments, count), total(ops.ones_like(x), segments, count))
+
+
+def _of_sorted(reduce: Callable[..., Tensor], empty: float = 0.0) -> Row:
+    """Return the row for segments whose numbers rise: the last says how many there are."""
+
+    def reduced(x: Tensor, segments: Tensor) -> Tensor:
+        numbers = segments.tolist()
+        count = numbers[-1] + 1 if numbers else 0
+        sizes = total(ops.ones_like(x), segments, count)
+        start = ops.full_like(sizes, empty)
+        return ops.where(ops.greater(sizes, 0), reduce(x, segments, count), start)
+
+    return Row(reduced, 0, 1).dynamic().reading(1)
 
 
 ONLY_HERE = {
-    "SegmentSum": Row(total_of_sorted, 0, 1).dynamic().reading(1),
+    "SegmentMax": _of_sorted(reduction(ops.max, -_LARGEST)),
+    "SegmentMean": _of_sorted(mean),
+    "SegmentMin": _of_sorted(reduction(ops.min, _LARGEST)),
+    "SegmentProd": _of_sorted(reduction(ops.prod, 1.0), 1.0),
+    "SegmentSum": _of_sorted(total),
     "UnsortedSegmentMax": Row(reduction(ops.max, -_LARGEST), 0, 1, count=integer(2)),
     "UnsortedSegmentMin": Row(reduction(ops.min, _LARGEST), 0, 1, count=integer(2)),
     "UnsortedSegmentProd": Row(reduction(ops.prod, 1.0), 0, 1, count=integer(2)),

@@ -17,6 +17,7 @@ from webtensor.graph.operations.arguments import (
     integer,
     integers,
     number,
+    numbers,
 )
 from webtensor.graph.operations.rows import Part, Row
 
@@ -74,6 +75,14 @@ def buckets(x: Tensor, boundaries: Sequence[float]) -> Tensor:
     edges = ops.tensor(list(boundaries), shape=(len(boundaries),), dtype="float32")
     flat = ops.reshape(ops.astype(x, "float32"), (-1,))
     return ops.reshape(ops.upper_bound(edges, flat), x.shape)
+
+
+def histogram(x: Tensor, bounds: Sequence[float], bins: int) -> Tensor:
+    """Count numbers between two bounds in bins of equal width; those beyond are at the ends."""
+    low, high = bounds
+    positions = ops.multiply(ops.subtract(ops.astype(x, "float32"), low), bins / (high - low))
+    indices = ops.astype(ops.floor(ops.clip(positions, 0, bins - 1)), "int32")
+    return ops.bincount(ops.reshape(indices, (-1,)), None, bins)
 
 
 def selected_of_classes(
@@ -216,6 +225,7 @@ ONLY_HERE = {
     )
     .dynamic()
     .reading(0, 1),
+    "HistogramFixedWidth": Row(histogram, 0, bounds=numbers(1), bins=integer(2)),
     "InTopKV2": Row("in_top_k", 0, 1, k=integer(2)),
     "UniqueWithCounts": Row(unique_with_counts, 0).dynamic().reading(0),
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
-from webtensor.graph.operations.arguments import attribute, boolean, integer, integers, number
+from webtensor.graph.operations.arguments import attribute, axes, boolean, integer, integers, number
 from webtensor.graph.operations.rows import Part, Row, Tensors
 
 __all__ = ["ONLY_HERE", "ROWS"]
@@ -111,6 +111,17 @@ def _elements(indices: Tensor, values: Tensor) -> dict[tuple[int, ...], Any]:
     return dict(zip(map(tuple, indices.tolist()), values.tolist(), strict=True))
 
 
+def reduced_sum(
+    indices: Tensor,
+    values: Tensor,
+    shape: Sequence[int],
+    axis: int | tuple[int, ...],
+    keepdims: bool,
+) -> Tensor:
+    """Sum a sparse tensor along axes."""
+    return ops.sum(ops.scatter_nd(indices, values, shape), axis, keepdims)
+
+
 def sliced(
     indices: Tensor, values: Tensor, shape: Tensor, start: Sequence[int], size: Sequence[int]
 ) -> tuple[Tensor, ...]:
@@ -165,6 +176,9 @@ ONLY_HERE = {
         joined, Part(0, 3), Part(1, 3), Part(2, 3), axis=attribute("concat_dim")
     ).reading(Part(2, 3)),
     "SparseReorder": Row(reordered, 0, 1, shape=integers(2)),
+    "SparseReduceSum": Row(
+        reduced_sum, 0, 1, shape=integers(2), axis=axes(3), keepdims=boolean("keep_dims")
+    ),
     "SparseSlice": Row(sliced, 0, 1, 2, start=integers(3), size=integers(4)).dynamic().reading(0),
     "SparseTensorDenseMatMul": Row(
         product,
