@@ -323,6 +323,10 @@ ROWS: list[Case] = [
          N=2, concat_dim=-1, outputs=3, expected=lambda *_: [
              [[0, 1], [0, 3], [0, 5], [1, 7], [2, 0]], arr([3, -2, -1, 0.5, 1.5]), [3, 9]
          ]),
+    case("SparseDenseCwiseMul", INDICES, VALUES, [3, 4], X[:1],
+         expected=lambda *_: VALUES * X[0, [0, 3, 1]]),
+    case("SparseSegmentSqrtN", X, [2, 0, 1, 1], [0, 0, 0, 2],
+         expected=lambda x, *_: np.stack([x.sum(0) / np.float32(3**0.5), 0 * x[0], x[1]])),
     case("SparseReduceSum", INDICES, VALUES, [3, 4], [1], expected=lambda *_: DENSE.sum(1)),
     case("SparseReduceSum", INDICES, VALUES, [3, 4], [0], label="that keeps the axis",
          keep_dims=True, expected=lambda *_: DENSE.sum(0, keepdims=True)),
@@ -424,6 +428,7 @@ CASES: list[Case] = [
         5,
         expected=lambda *_: np.array([2, 1, 1, 1, 3]),
     ),
+    case("L2Loss", X, expected=lambda x: np.float32(np.square(x).sum() / 2)),
     case("NextAfter", X, arr(2), expected=np.nextafter),
     case("InTopKV2", X, [0, 1, 2], 2, expected=lambda x, at, _: is_among_largest(x, at)),
     case("Invert", ints((3,)), expected=np.invert),

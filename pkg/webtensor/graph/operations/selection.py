@@ -85,6 +85,11 @@ def histogram(x: Tensor, bounds: Sequence[float], bins: int) -> Tensor:
     return ops.bincount(ops.reshape(indices, (-1,)), None, bins)
 
 
+def half_square(x: Tensor) -> Tensor:
+    """Return half the sum of the squares of all elements."""
+    return ops.multiply(ops.sum(ops.square(x)), 0.5)
+
+
 def selected_of_classes(
     boxes: Tensor,
     scores: Tensor,
@@ -226,6 +231,7 @@ ONLY_HERE = {
     .dynamic()
     .reading(0, 1),
     "HistogramFixedWidth": Row(histogram, 0, bounds=numbers(1), bins=integer(2)),
+    "L2Loss": Row(half_square, 0),
     "InTopKV2": Row("in_top_k", 0, 1, k=integer(2)),
     "UniqueWithCounts": Row(unique_with_counts, 0).dynamic().reading(0),
 }

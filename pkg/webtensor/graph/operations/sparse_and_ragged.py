@@ -10,7 +10,7 @@ from typing import Any
 from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.graph.operations.arguments import attribute, axes, boolean, integer, integers, number
-from webtensor.graph.operations.rows import Part, Row, Tensors
+from webtensor.graph.operations.rows import Part, Row, Tensors, resolved
 
 __all__ = ["ONLY_HERE", "ROWS"]
 
@@ -111,6 +111,20 @@ def _elements(indices: Tensor, values: Tensor) -> dict[tuple[int, ...], Any]:
     return dict(zip(map(tuple, indices.tolist()), values.tolist(), strict=True))
 
 
+def root_means(data: Tensor, indices: Tensor, segments: Tensor) -> Tensor:
+    """Return the sums of rows of each segment, divided by the square roots of their numbers."""
+    sums, counts = (
+        resolved("sparse.sparse_segment_sum")(x, indices, segments)
+        for x in (data, ops.ones_like(data))
+    )
+    return ops.divide_no_nan(sums, ops.sqrt(counts))
+
+
+def scaled(indices: Tensor, values: Tensor, dense: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return the elements of a sparse tensor times those of a dense one."""
+    return ops.multiply(values, ops.gather_nd(ops.broadcast_to(dense, shape), indices))
+
+
 def reduced_sum(
     indices: Tensor,
     values: Tensor,
@@ -176,9 +190,11 @@ ONLY_HERE = {
         joined, Part(0, 3), Part(1, 3), Part(2, 3), axis=attribute("concat_dim")
     ).reading(Part(2, 3)),
     "SparseReorder": Row(reordered, 0, 1, shape=integers(2)),
+    "SparseDenseCwiseMul": Row(scaled, 0, 1, 3, shape=integers(2)),
     "SparseReduceSum": Row(
         reduced_sum, 0, 1, shape=integers(2), axis=axes(3), keepdims=boolean("keep_dims")
     ),
+    "SparseSegmentSqrtN": Row(root_means, 0, 1, 2).dynamic().reading(2),
     "SparseSlice": Row(sliced, 0, 1, 2, start=integers(3), size=integers(4)).dynamic().reading(0),
     "SparseTensorDenseMatMul": Row(
         product,
