@@ -44,6 +44,18 @@ def test_operators_compute_the_same(case: Case, tmp_path: Path) -> None:
     assert_alike([value.numpy() for value in results], case.expectation())
 
 
+def test_tensorflow_js_joins_more_than_two_tensors(tmp_path: Path) -> None:
+    x = normal(1, 3)
+    tensors = [Tensor("x", x.shape), Tensor("y", (1, 9))]
+    options = ("ConcatenationOptions", {"axis": 1})
+    operator = Operator("CONCATENATION", ["x", "x", "x"], ["y"], options)
+    (tmp_path / "model.tflite").write_bytes(file(subgraph(tensors, [operator], ["x"], ["y"])))
+    wt.convert_model(tmp_path / "model.tflite", tmp_path / "web")
+    with NodeProcess() as node:
+        (theirs,) = node.run(tmp_path / "web", {"x": x})
+    np.testing.assert_array_equal(theirs, np.concatenate([x, x, x], 1))
+
+
 def test_transposed_convolutions_of_mediapipe_run_in_tensorflow_js(tmp_path: Path) -> None:
     x, filters, bias = normal(1, 3, 4, 3), normal(2, 2, 2, 3), normal(2)
     options = pack("<3i", 1, 2, 2)

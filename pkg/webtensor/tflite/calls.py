@@ -100,6 +100,8 @@ class GraphBuilder:
         """Add a node, and return its name, which is that of its first output."""
         inputs = tuple(inputs)
         attributes = attributes or {}
+        if op == "ConcatV2":
+            attributes = {**attributes, "N": len(inputs) - 1}  # TensorFlow.js takes 2 by default
         name = name or op
         if op in _FOLDED and self.library.constants.keys() >= {*inputs}:
             key = (op, inputs, repr(attributes))
