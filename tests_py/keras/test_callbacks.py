@@ -55,6 +55,29 @@ def test_metrics_say_whether_they_should_rise(
         assert callback.best == best
 
 
+def test_the_monitored_value_may_be_computed() -> None:
+    class Sum(ours.callbacks.EarlyStopping):
+        def get_monitor_value(self, logs: Any) -> float:
+            return float(logs["a"] + logs["b"])
+
+    callback = Sum("a", mode="min", patience=9)
+    callback.set_model(network())
+    callback.on_train_begin()
+    callback.on_epoch_end(0, {"a": 2.0, "b": 1.0})
+    assert callback.best == 3.0
+
+
+def test_epochs_after_a_reduction_are_its_cooldown() -> None:
+    callback = ours.callbacks.ReduceLROnPlateau("loss", patience=1, cooldown=2)
+    callback.set_model(network())
+    callback.on_train_begin()
+    states = []
+    for epoch in range(5):
+        callback.on_epoch_end(epoch, {"loss": 1.0})
+        states.append(callback.in_cooldown())
+    assert states == [False, True, True, True, True]
+
+
 @pytest.mark.parametrize("mode", ["min", "max"])
 @pytest.mark.parametrize("patience", [0, 1, 2, 9])
 def test_training_stops_in_the_same_epoch(mode: str, patience: int) -> None:

@@ -250,6 +250,44 @@ def test_policies(name: str, policies: None) -> None:
     assert facts[0] == facts[1]
 
 
+def test_policies_of_users() -> None:
+    class Mine(ours.DTypePolicy):
+        """A policy of a user's own."""
+
+    config = ours.dtype_policies.serialize(Mine("bfloat16"))
+    with pytest.raises(ValueError, match="'Mine'"):
+        ours.dtype_policies.deserialize(config)
+    policy = ours.dtype_policies.deserialize(config, custom_objects={"Mine": Mine})
+    assert policy == Mine("bfloat16")
+    with pytest.raises(ValueError, match="malformed"):
+        ours.dtype_policies.deserialize(ours.saving.serialize_keras_object(ours.regularizers.L2()))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"shape": (None, 3)},
+        {"ndim": 2, "axes": {-1: 3}},
+        {"dtype": "float32", "min_ndim": 1, "max_ndim": 3, "optional": True},
+    ],
+)
+def test_configurations_of_specifications(arguments: Any) -> None:
+    config = ours.InputSpec(**arguments).get_config()
+    assert config == keras.InputSpec(**arguments).get_config()
+    assert repr(ours.InputSpec.from_config(config)) == repr(keras.InputSpec(**arguments))
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"axes": {"a": 1}}, {"ndim": 1, "axes": {2: 3}}, {"max_ndim": 1, "axes": {1: 3}}]
+)
+def test_axes_of_specifications_are_checked(arguments: Any) -> None:
+    with pytest.raises((TypeError, ValueError)) as expected:
+        keras.InputSpec(**arguments)
+    with pytest.raises(expected.type, match=r"axes|axis"):
+        ours.InputSpec(**arguments)
+
+
 def test_policies_change_no_numbers() -> None:
     layer = ours.layers.Dense(2, dtype="mixed_float16", kernel_initializer="ones")
     assert layer(np.full((1, 1), 0.1)).tolist() == [[np.float32(0.1)] * 2]

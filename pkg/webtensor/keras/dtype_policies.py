@@ -7,14 +7,12 @@ same configurations as in Keras.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from webtensor import keras
 from webtensor.keras.arguments import Configurable
 from webtensor.keras.dtypes import floatx, standardize_dtype
-from webtensor.keras.registry import serialize_keras_object
-from webtensor.keras.types import Config
+from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras.types import Config, CustomObjects
 from webtensor.lazy_contents import lazy_contents
 
 if TYPE_CHECKING:
@@ -180,16 +178,13 @@ def serialize(policy: DTypePolicy) -> Config:
     return config
 
 
-def deserialize(config: Config) -> DTypePolicy:
+def deserialize(config: Config, custom_objects: CustomObjects | None = None) -> DTypePolicy:
     """Return the policy that a configuration describes.
 
     Raises:
         ValueError: the configuration is malformed, or there is no policy of its name.
     """
-    arguments = config.get("config")
-    if not isinstance(arguments, Mapping):
+    policy = deserialize_keras_object(config, custom_objects)
+    if not isinstance(policy, DTypePolicy):
         raise ValueError(f"dtype policy: the configuration is malformed: {config!r}")
-    if config.get("class_name") == "DTypePolicyMap":
-        return keras.dtype_policies.DTypePolicyMap.from_config(dict(arguments))
-    name = arguments.get("name")
-    return DTypePolicy(None if name is None else str(name))
+    return policy

@@ -93,7 +93,7 @@ class ModelCheckpoint(Monitor):
     def _save(self, batch: int | None, logs: Logs) -> Awaitable[object] | None:
         logs = logs or {}
         if self.save_best_only:
-            value = self._monitored_value(logs)
+            value = self.get_monitor_value(logs)
             if value is not None:
                 if not self._is_improvement(value, self.best):
                     return None

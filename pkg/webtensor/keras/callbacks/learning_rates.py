@@ -103,6 +103,10 @@ class ReduceLROnPlateau(Monitor):
         self.cooldown, self.min_lr = cooldown, min_lr
         self.wait = self.cooldown_counter = 0
 
+    def in_cooldown(self) -> bool:
+        """Return whether epochs do not count, as the learning rate was just reduced."""
+        return self.cooldown_counter > 0
+
     def on_train_begin(self, logs: Logs = None) -> None:
         """Reset the counts of epochs and the best value."""
         self.best = None
@@ -112,15 +116,15 @@ class ReduceLROnPlateau(Monitor):
         """Compare the epoch with the best epoch so far."""
         logs = {} if logs is None else logs
         _add_rates(self.model, logs)
-        value = self._monitored_value(logs)
+        value = self.get_monitor_value(logs)
         if value is None:
             return
-        if self.cooldown_counter > 0:
+        if self.in_cooldown():
             self.cooldown_counter -= 1
             self.wait = 0
         if self._is_improvement(value, self.best):
             self.best, self.wait = value, 0
-        elif self.cooldown_counter <= 0:
+        elif not self.in_cooldown():
             self.wait += 1
             if self.wait >= self.patience and self._reduce(epoch):
                 self.cooldown_counter, self.wait = self.cooldown, 0

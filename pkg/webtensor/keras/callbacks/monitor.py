@@ -77,8 +77,8 @@ class Monitor(Callback):
             "set mode='max' or mode='min'"
         )
 
-    def _monitored_value(self, logs: Logs) -> float | None:
-        """Return the metric's value, or None after a warning."""
+    def get_monitor_value(self, logs: Logs) -> float | None:
+        """Return the metric's value in the logs, or None after a warning."""
         value = (logs or {}).get(self.monitor)
         if value is None:
             if self._rises is None:

@@ -59,7 +59,7 @@ class EarlyStopping(Monitor):
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
         """Compare the epoch with the best epoch so far."""
-        value = self._monitored_value(logs)
+        value = self.get_monitor_value(logs)
         if value is None or epoch < self.start_from_epoch:
             return
         if self.restore_best_weights and self.best_weights is None:

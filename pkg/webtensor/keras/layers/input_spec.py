@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.symbols import standardize_shape
-from webtensor.keras.types import DTypeLike, Shape
+from webtensor.keras.types import Config, DTypeLike, Shape
 from webtensor.nest import flatten
 
 __all__ = ["InputSpec", "InputSpecs", "check_inputs"]
@@ -26,6 +26,10 @@ class InputSpec:
         allow_last_axis_squeeze: a boolean, whether a last axis of size 1 may be added or missing.
         name: a string; checks do not use it.
         optional: a boolean, whether the input may be None.
+
+    Raises:
+        TypeError: a key of ``axes`` is no integer.
+        ValueError: an axis is not below ``ndim`` or ``max_ndim``.
 
     Example:
         >>> from webtensor import keras
@@ -49,10 +53,35 @@ class InputSpec:
         self.shape = None if shape is None else standardize_shape(shape)
         self.ndim = len(self.shape) if self.shape is not None else ndim
         self.max_ndim, self.min_ndim = max_ndim, min_ndim
-        self.axes = {int(axis): size for axis, size in (axes or {}).items()}
+        try:
+            self.axes = {int(axis): size for axis, size in (axes or {}).items()}
+        except (TypeError, ValueError):
+            raise TypeError(f"InputSpec: axes must have integer keys, but is {axes!r}") from None
+        max_rank = self.ndim or max_ndim
+        if max_rank and self.axes and max(self.axes) >= max_rank:
+            raise ValueError(
+                f"InputSpec: axis {max(self.axes)} is out of range for {max_rank} axes"
+            )
         self.allow_last_axis_squeeze = allow_last_axis_squeeze
         self.name = name
         self.optional = optional
+
+    def get_config(self) -> Config:
+        """Return what is required, as JSON can represent it."""
+        return {
+            "dtype": self.dtype,
+            "shape": self.shape,
+            "ndim": self.ndim,
+            "max_ndim": self.max_ndim,
+            "min_ndim": self.min_ndim,
+            "axes": self.axes,
+            "optional": self.optional,
+        }
+
+    @classmethod
+    def from_config(cls, config: Config) -> Self:
+        """Return the specification that a configuration describes."""
+        return cls(**config)
 
     def __repr__(self) -> str:
         arguments = {
