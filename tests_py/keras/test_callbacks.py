@@ -206,6 +206,57 @@ def test_an_epoch_that_was_interrupted_begins_anew(tmp_path: Path) -> None:
         ours.callbacks.BackupAndRestore(tmp_path, save_freq="batch")
 
 
+class Files(ours.callbacks.Callback):
+    """Lists the files of a folder after each batch."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+        self.lists: list[list[tuple[str, str]]] = []
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        paths = sorted(self.folder.glob("*"))
+        self.lists.append([(path.name, _metadata(path)) for path in paths])
+
+
+def _metadata(path: Path) -> str:
+    return path.read_text() if path.suffix in (".json", ".bkp") and "json" in path.name else ""
+
+
+def _listed(k: Any, callback: Any, folder: Path, steps_per_execution: int) -> Any:
+    model = k.Sequential([k.Input((3,)), k.layers.Dense(2)])
+    model.compile("sgd", "mse", steps_per_execution=steps_per_execution)
+    files = Files(folder)
+    model.fit(X, Y, batch_size=3, epochs=3, verbose=0, callbacks=[callback, files])
+    return files.lists
+
+
+@pytest.mark.parametrize("double_checkpoint", [False, True])
+@pytest.mark.parametrize("save_freq", ["epoch", 3])
+def test_backups_have_the_files_of_keras(
+    save_freq: Any, double_checkpoint: bool, tmp_path: Path
+) -> None:
+    lists = []
+    for k in (ours, keras):
+        folder = tmp_path / k.__name__
+        callback = k.callbacks.BackupAndRestore(
+            folder, save_freq=save_freq, double_checkpoint=double_checkpoint
+        )
+        lists.append(_listed(k, callback, folder, 1))
+    assert lists[0] == lists[1]
+
+
+@pytest.mark.parametrize("save_freq", [1, 3, 5])
+def test_checkpoints_count_the_batches_of_executions(save_freq: int, tmp_path: Path) -> None:
+    lists = []
+    for k in (ours, keras):
+        folder = tmp_path / k.__name__
+        path = folder / "{epoch}-{batch}.weights.h5"
+        callback = k.callbacks.ModelCheckpoint(path, save_weights_only=True, save_freq=save_freq)
+        lists.append(_listed(k, callback, folder, 2))
+    assert lists[0] == lists[1]
+
+
 def test_columns_of_a_log(tmp_path: Path) -> None:
     rows = []
     for k in (ours, keras):

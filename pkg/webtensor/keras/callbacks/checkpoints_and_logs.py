@@ -20,6 +20,8 @@ __all__ = ["BackupAndRestore", "CSVLogger", "ModelCheckpoint"]
 
 #: What the addresses of models begin with that the browser keeps.
 _KEPT_BY_BROWSER = ("indexeddb://", "localstorage://")
+#: What is added to the names of the files of the previous state.
+_PREVIOUS = ".bkp"
 
 
 class ModelCheckpoint(Monitor):
@@ -58,7 +60,7 @@ class ModelCheckpoint(Monitor):
         super().__init__(monitor, mode)
         self.filepath, self.verbose = str(filepath), verbose
         self.save_best_only, self.save_weights_only = save_best_only, save_weights_only
-        _check_frequency("ModelCheckpoint", save_freq)
+        self._frequency = _Frequency("ModelCheckpoint", save_freq)
         suffix = ".weights.h5" if save_weights_only else (".keras", ".h5")
         is_database = self.filepath.startswith(_KEPT_BY_BROWSER)
         weights = save_weights_only and self.filepath.endswith((".weights.h5", ".weights.npz"))
@@ -69,22 +71,20 @@ class ModelCheckpoint(Monitor):
             )
         self.save_freq = save_freq
         self.best = initial_value_threshold
-        self._epoch = self._batches = 0
+        self._epoch = 0
 
     def needs_logs(self, batch: int) -> bool:
         """Whether the model may be saved after this batch."""
-        return isinstance(self.save_freq, int) and not (self._batches + 1) % self.save_freq
+        return self._frequency.is_due(batch)
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
         """Store the epoch."""
         self._epoch = epoch
+        self._frequency.begin_epoch()
 
     def on_train_batch_end(self, batch: int, logs: Logs = None) -> Awaitable[object] | None:
         """Save after a number of batches."""
-        self._batches += 1
-        if isinstance(self.save_freq, int) and self._batches % self.save_freq == 0:
-            return self._save(batch, logs)
-        return None
+        return self._save(batch, logs) if self._frequency.end_batch(batch) else None
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> Awaitable[object] | None:
         """Save after the epoch."""
@@ -122,11 +122,34 @@ class ModelCheckpoint(Monitor):
         return None
 
 
-def _check_frequency(class_name: str, save_freq: int | str) -> None:
-    if save_freq != "epoch" and not isinstance(save_freq, int):
-        raise ValueError(
-            f"{class_name}: save_freq must be 'epoch' or an integer, but is {save_freq!r}"
-        )
+class _Frequency:
+    """The argument ``save_freq`` of a callback, and the number of batches since it last saved."""
+
+    def __init__(self, class_name: str, save_freq: int | str) -> None:
+        if save_freq != "epoch" and not isinstance(save_freq, int):
+            raise ValueError(
+                f"{class_name}: save_freq must be 'epoch' or an integer, but is {save_freq!r}"
+            )
+        self._save_freq = save_freq
+        self._batches, self._last_batch = 0, -1
+
+    def begin_epoch(self) -> None:
+        """Count the batches of an epoch from 0."""
+        self._last_batch = -1
+
+    def _batches_until(self, batch: int) -> int:
+        """Return the number of batches since the last save; calls may end several at once."""
+        return self._batches + batch - self._last_batch
+
+    def is_due(self, batch: int) -> bool:
+        """Whether to save after a batch of the epoch."""
+        return isinstance(self._save_freq, int) and self._batches_until(batch) >= self._save_freq
+
+    def end_batch(self, batch: int) -> bool:
+        """Count the batches until the end of a batch; return whether to save after it."""
+        is_due = self.is_due(batch)
+        self._batches, self._last_batch = 0 if is_due else self._batches_until(batch), batch
+        return is_due
 
 
 class BackupAndRestore(Callback):
@@ -155,50 +178,56 @@ class BackupAndRestore(Callback):
         super().__init__()
         if not backup_dir:
             raise ValueError("BackupAndRestore: backup_dir must not be empty")
-        _check_frequency("BackupAndRestore", save_freq)
+        self._frequency = _Frequency("BackupAndRestore", save_freq)
         self.backup_dir, self.save_freq = Path(backup_dir), save_freq
         self.double_checkpoint, self.delete_checkpoint = double_checkpoint, delete_checkpoint
-        self._epoch = self._batches = 0
+        self._epoch = 0
 
-    def _paths(self, name: str) -> tuple[Path, Path]:
-        """Return the files of a state: the weights, and the progress of training."""
-        return self.backup_dir / f"{name}.weights.h5", self.backup_dir / f"{name}.json"
+    def _paths(self, suffix: str = "") -> tuple[Path, Path]:
+        """Return the files of a state, as Keras names them: the weights, and the progress."""
+        folder = self.backup_dir
+        return folder / f"latest.weights.h5{suffix}", folder / f"training_metadata.json{suffix}"
 
-    def _save(self) -> None:
+    def _save(self, batch: int) -> None:
         self.backup_dir.mkdir(parents=True, exist_ok=True)
-        weights, progress = self._paths("latest")
+        weights, progress = self._paths()
         if self.double_checkpoint and progress.exists():
-            for latest, previous in zip((weights, progress), self._paths("previous"), strict=True):
-                latest.replace(previous)
+            self._move(self._paths(), self._paths(_PREVIOUS))
         self.model.save_weights(weights, overwrite=True)
-        progress.write_text(json.dumps({"epoch": self._epoch, "batch": self._batches}))
+        progress.write_text(json.dumps({"epoch": self._epoch, "batch": batch}))
 
-    def _load(self, name: str) -> None:
-        weights, progress = self._paths(name)
+    @staticmethod
+    def _move(sources: Iterable[Path], targets: Iterable[Path]) -> None:
+        for source, target in zip(sources, targets, strict=True):
+            source.replace(target)
+
+    def _load(self) -> None:
+        weights, progress = self._paths()
         epoch = parse_json(progress.read_bytes(), str(progress))["epoch"]
         self.model.load_weights(weights)
         self.model._initial_epoch = self._epoch = int(epoch)
 
     def on_train_begin(self, logs: Logs = None) -> None:
         """Load the saved state, if there is one."""
-        if not self._paths("latest")[1].exists():
+        if not self._paths()[1].exists():
             return
         try:
-            self._load("latest")
+            self._load()
         except (OSError, ValueError, KeyError):
-            if not self._paths("previous")[1].exists():
+            if not self._paths(_PREVIOUS)[1].exists():
                 raise
-            self._load("previous")
+            self._move(self._paths(_PREVIOUS), self._paths())
+            self._load()
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
         """Store the epoch."""
         self._epoch = epoch
+        self._frequency.begin_epoch()
 
     def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
         """Save after a number of batches."""
-        self._batches += 1
-        if isinstance(self.save_freq, int) and self._batches % self.save_freq == 0:
-            self._save()
+        if self._frequency.end_batch(batch):
+            self._save(batch)
 
     def needs_logs(self, batch: int) -> bool:
         """Logs are never read."""
@@ -208,7 +237,7 @@ class BackupAndRestore(Callback):
         """Save after the epoch."""
         self._epoch = epoch + 1
         if self.save_freq == "epoch":
-            self._save()
+            self._save(0)
 
     def on_train_end(self, logs: Logs = None) -> None:
         """Delete the state if ``delete_checkpoint``."""
