@@ -253,6 +253,27 @@ def test_identity_takes_structures() -> None:
 # -- configurations ------------------------------------------------------------------------------
 
 
+def test_configurations_have_a_name_that_the_class_takes() -> None:
+    keys = []
+    for k in (ours, keras):
+
+        class Forwarding(k.layers.Layer):  # type: ignore[misc,name-defined]
+            def __init__(self, units: int = 2, **kwargs: Any) -> None:
+                super().__init__(**kwargs)
+
+        class Named(k.layers.Layer):  # type: ignore[misc,name-defined]
+            def __init__(self, name: Any = None) -> None:
+                super().__init__(name=name)
+
+        class Nameless(k.layers.Layer):  # type: ignore[misc,name-defined]
+            def __init__(self, units: int = 2) -> None:
+                super().__init__()
+
+        keys.append([set(cls().get_config()) for cls in (Forwarding, Named, Nameless)])
+    assert keys[0] == keys[1]
+    assert [("name" in names) for names in keys[0]] == [True, True, False]
+
+
 def test_layers_of_configurations() -> None:
     config = keras.layers.serialize(keras.layers.Dense(3, activation="relu", name="first"))
     layer = ours.layers.deserialize(config)

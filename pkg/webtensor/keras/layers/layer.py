@@ -416,8 +416,12 @@ class Layer(LayerState):
 
     def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
-        arguments = self._init_arguments() if _keeps_arguments(type(self)) else {}
-        return {**arguments, **declared_config(self)}
+        if not _keeps_arguments(type(self)):
+            return declared_config(self)
+        config = {**self._init_arguments(), **declared_config(self)}
+        if "name" not in accepted_arguments(type(self)):
+            del config["name"]
+        return config
 
     def _config_value(self, name: str) -> Any:
         if name == "dtype":
