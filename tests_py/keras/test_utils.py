@@ -239,6 +239,21 @@ def test_names_begin_anew() -> None:
     assert ours.layers.Dense(1).name == "dense_1"
 
 
+def test_settings_of_a_session_end_with_it() -> None:
+    settings = []
+    for k in (ours, keras):
+        k.config.set_dtype_policy("mixed_float16")
+        k.config.disable_interactive_logging()
+        k.config.set_epsilon(1e-3)
+        k.utils.clear_session()
+        config = k.config
+        settings.append(
+            (config.dtype_policy().name, config.is_interactive_logging_enabled(), config.epsilon())
+        )
+        config.set_epsilon(1e-7)
+    assert settings[0] == settings[1] == ("float32", True, 1e-3)
+
+
 def test_custom_objects() -> None:
     with ours.utils.custom_object_scope({"none": lambda x: x}):
         assert ours.activations.get("none")(3) == 3

@@ -147,6 +147,11 @@ def set_dtype_policy(policy: str | DTypePolicy) -> None:
     _default_policy[:] = [get(policy)]
 
 
+def reset_dtype_policy() -> None:
+    """Make ``floatx`` the default policy of layers again."""
+    _default_policy.clear()
+
+
 # -- names and configurations ------------------------------------------------------------------
 
 

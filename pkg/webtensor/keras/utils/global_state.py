@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from sys import modules
 
+from webtensor.keras.dtype_policies import reset_dtype_policy
+from webtensor.keras.logging import enable_interactive_logging
 from webtensor.keras.names import forget_names
 from webtensor.keras.symbols import KerasTensor
 from webtensor.ops import set_random_seed as seed_tensors
@@ -32,8 +34,13 @@ def set_random_seed(seed: int) -> None:
 
 
 def clear_session(free_memory: bool = True) -> None:
-    """Restart the numbers in the names of layers; ``free_memory`` changes nothing."""
+    """Restart the numbers in the names of layers, and reset settings; ``free_memory`` does nothing.
+
+    The settings are the default dtype policy and interactive logging, as in Keras.
+    """
     forget_names()
+    reset_dtype_policy()
+    enable_interactive_logging()
 
 
 def is_keras_tensor(x: object) -> bool:
