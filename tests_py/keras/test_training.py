@@ -282,6 +282,42 @@ def test_a_step_of_ones_own() -> None:
     assert history["seen"][-1] < history["seen"][0] / 2
 
 
+@pytest.mark.parametrize("is_built", [True, False])
+def test_a_step_of_ones_own_on_batches_of_three(is_built: bool) -> None:
+    class Triplets(OwnStep):
+        def call(self, inputs: Any) -> Any:
+            anchor, positive, negative = (self.dense(x) for x in inputs)
+            return wt.sum(wt.square(anchor - positive) - wt.square(anchor - negative), -1)
+
+        def train_step(self, data: Any) -> dict[str, Any]:
+            with wt.GradientTape() as tape:
+                loss = wt.mean(wt.relu(self(data) + 1.0))
+            gradients = tape.gradient(loss, self.trainable_weights)
+            self.optimizer.apply_gradients(zip(gradients, self.trainable_weights, strict=True))
+            self.seen.update_state(loss)
+            return {"seen": self.seen.result()}
+
+    model = Triplets()
+    if is_built:
+        model.dense.build((None, 6))
+    model.compile(ours.optimizers.Adam(0.05))
+    triplets = wt.data.Dataset.from_tensor_slices((X, X + 1.0, X * 0.5)).batch(16)
+    history = model.fit(triplets, epochs=8, verbose=0).history["seen"]
+    assert history[-1] < history[0] / 2
+    assert len(model.trainable_weights) == 2
+
+
+def test_a_call_that_fails_is_reported() -> None:
+    class Broken(ours.Model):
+        def call(self, inputs: Any) -> Any:
+            raise ValueError("broken")
+
+    model = Broken()
+    model.compile("sgd", "mse")
+    with pytest.raises(ValueError, match="broken"):
+        model.fit(X, REAL, verbose=0)
+
+
 def test_losses_that_layers_add() -> None:
     def make(k: Any) -> Any:
         class Penalty(k.layers.Layer):  # type: ignore[misc]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from inspect import Parameter, signature
 from itertools import islice
@@ -615,10 +616,14 @@ class Trainer(Layer):
         )
 
     def _build_for(self, batch: Batch) -> None:
-        """Make the variables that a step may need before it calls the model."""
+        """Make the variables that a step may need before it calls the model.
+
+        A user's own step may use the batch in another way than calling the model with its inputs.
+        """
         is_ready = self.built and self.trainable_variables
         if not is_ready and type(self).call is not Layer.call:
-            with StatelessScope():  # the call only makes variables
+            ignored = () if type(self).train_step is Trainer.train_step else (Exception,)
+            with suppress(*ignored), StatelessScope():  # the call only makes variables
                 self(unpack_x_y_sample_weight(batch)[0])
 
     def _last_result(self) -> Tensor | None:
