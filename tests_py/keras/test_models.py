@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -192,6 +193,34 @@ def test_subclassed_models() -> None:
     outer: Any = ours.Model(symbolic, model(symbolic))
     assert outer.output_shape == (None, 2)
     assert_close(outer(x).numpy(), y.numpy(), rtol=1e-6)
+
+
+def joined(k: Any) -> Any:
+    """The class of a model with several inputs, which counts its calls."""
+
+    class Joined(k.Model):  # type: ignore[misc]
+        def __init__(self, **kwargs: Any) -> None:
+            super().__init__(**kwargs)
+            self.dense, self.calls = k.layers.Dense(2), 0
+
+        def call(self, x: Any, y: Any, state: Any = None) -> Any:
+            self.calls += 1
+            return self.dense(x) + y, state
+
+    return Joined
+
+
+def test_subclassed_models_with_several_inputs(tmp_path: Path) -> None:
+    classes = {k: joined(k) for k in (ours, keras)}
+    inputs = [np.ones((4, 3), "float32"), np.ones((4, 2), "float32"), np.ones(4, "float32")]
+    mine = classes[ours](name="joined")
+    mine(*inputs)
+    assert mine.calls == 1
+    mine.save(tmp_path / "joined.keras")
+    for k, cls in classes.items():
+        loaded = k.saving.load_model(tmp_path / "joined.keras", custom_objects={"Joined": cls})
+        assert loaded.built
+        assert_close(loaded(*inputs)[0], mine(*inputs)[0], rtol=1e-5)
 
 
 def test_a_class_that_is_functional() -> None:

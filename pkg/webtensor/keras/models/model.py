@@ -93,20 +93,34 @@ class Model(Trainer, Layer):
 
     def build_from_config(self, config: Mapping[str, Any]) -> None:
         """Build the model for the shapes in a configuration."""
-        if not self.built:
+        if self.built:
+            return
+        if "shapes_dict" in config and type(self).build is Model.build:
+            self.build(**config["shapes_dict"])
+        else:
             super().build_from_config(config)
 
     def _build(self, shapes: dict[str, Shapes]) -> None:
-        if type(self).build is not Layer.build:
+        if type(self).build is Model.build:
+            self._build_shapes = shapes  # the call that follows makes the variables
+        else:
             super()._build(shapes)
 
     def build(self, input_shape: Shapes | None = None, **shapes: Shapes) -> None:
-        """Make all variables, by calling the model with symbolic tensors of the shape."""
-        if input_shape is None or self.built:
-            self.built = True
-            return
-        self.compute_output_spec(map_shapes(KerasTensor, input_shape))
-        self._clear_losses()
+        """Make all variables, by calling the model with symbolic tensors of the shapes.
+
+        The shapes of several inputs of ``call`` are passed by their names with ``_shape`` added.
+        """
+        if not self.built and (shapes or input_shape is not None):
+            args = () if shapes else (map_shapes(KerasTensor, input_shape),)
+            self.compute_output_spec(
+                *args,
+                **{
+                    name.removesuffix("_shape"): map_shapes(KerasTensor, shape)
+                    for name, shape in shapes.items()
+                },
+            )
+            self._clear_losses()
         self.built = True
 
     # -- state --------------------------------------------------------------------------------
