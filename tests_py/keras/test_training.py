@@ -15,6 +15,7 @@ import webtensor as wt
 from tests_py.closeness import assert_close
 from webtensor import keras as ours
 from webtensor.keras.names import forget_names
+from webtensor.nest import map_structure
 
 RANDOM = np.random.default_rng(3)
 X = RANDOM.normal(size=(90, 6)).astype("float32")
@@ -280,6 +281,71 @@ def test_a_step_of_ones_own() -> None:
     history = model.fit(X, REAL, epochs=8, verbose=0).history
     assert list(history) == ["seen"]
     assert history["seen"][-1] < history["seen"][0] / 2
+
+
+@pytest.mark.parametrize(
+    "parts", [X, (X, REAL), (X, (REAL, CLASSES)), (X, REAL, X, REAL), {"a": X, "b": REAL}]
+)
+def test_a_step_of_ones_own_takes_what_a_data_set_yields(parts: Any) -> None:
+    structures: list[Any] = []
+
+    class Recording(OwnStep):
+        def train_step(self, data: Any) -> dict[str, Any]:
+            structures.append(map_structure(lambda leaf: leaf.shape, data))
+            return {"seen": self.seen.result()}
+
+    model = Recording()
+    model.compile()
+    model.fit(wt.data.Dataset.from_tensor_slices(parts).batch(len(X)), verbose=0)
+    assert structures == [map_structure(np.shape, parts)]
+
+
+def test_a_step_of_ones_own_takes_inputs_of_an_indexed_data_set_as_a_tuple() -> None:
+    class Inputs(ours.utils.PyDataset):
+        def __len__(self) -> int:
+            return 1
+
+        def __getitem__(self, index: int) -> Any:
+            return X[:4]
+
+    class Recording(OwnStep):
+        def train_step(self, data: Any) -> dict[str, Any]:
+            (x,) = data
+            self.seen.update_state(x.shape[0])
+            return {"seen": self.seen.result()}
+
+    model = Recording()
+    model.compile()
+    assert model.fit(Inputs(), verbose=0).history == {"seen": [4.0]}
+
+
+def losses_of_dropout(k: Any) -> list[float]:
+    """Return the losses of models whose ``call`` lacks the argument ``training``, or has it."""
+
+    class Plain(k.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.parts = [k.layers.Dense(3, kernel_initializer="ones"), k.layers.Dropout(0.5)]
+
+        def call(self, inputs: Any) -> Any:
+            return self.parts[1](self.parts[0](inputs))
+
+    class Told(Plain):
+        def call(self, inputs: Any, training: bool = False) -> Any:
+            return self.parts[1](self.parts[0](inputs), training=training)
+
+    losses = []
+    for model in (Plain(), Told()):
+        model.compile("sgd", "mse")
+        losses.append(float(model.train_on_batch(X, REAL)))
+    return losses
+
+
+def test_a_call_without_training_is_not_told_about_it() -> None:
+    plain, told = losses_of_dropout(ours)
+    keras_plain, keras_told = losses_of_dropout(keras)
+    assert plain == pytest.approx(keras_plain, rel=1e-5)
+    assert plain not in (told, keras_told)
 
 
 @pytest.mark.parametrize("is_built", [True, False])

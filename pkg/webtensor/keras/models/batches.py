@@ -1,4 +1,4 @@
-"""Batches: arrays, generators and data sets as a sequence of ``(x, y, sample_weight)``.
+"""Batches: arrays, generators and data sets as a sequence of what steps of models take.
 
 NumPy arrays are sliced on the host, and tensors on their device, one batch at a time.
 """
@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.jspi import loop_runs
 from webtensor.environment import IN_BROWSER
-from webtensor.keras.batch_parts import pack_x_y_sample_weight, unpack_x_y_sample_weight
+from webtensor.keras.batch_parts import Batch, pack_x_y_sample_weight, unpack_x_y_sample_weight
 from webtensor.keras.types import Tensors
 from webtensor.nest import flatten, is_nested, map_structure
 from webtensor.ops import argmax, astype, minimum, reshape, take, tensor
@@ -29,8 +29,6 @@ __all__ = [
     "split_off",
 ]
 
-#: The inputs, targets and weights of samples.
-Batch: TypeAlias = tuple[Tensors, Tensors, Tensors]
 #: The weights of classes, by their indices.
 ClassWeight: TypeAlias = Mapping[int, float]
 
@@ -318,7 +316,8 @@ def _dataset_batches(x: Any, shuffle: bool) -> Batches:
                 if shuffle:
                     shuffle_in_place(order)
             for index in order:
-                yield _as_batch(x[index])
+                batch = x[index]
+                yield _as_batch(batch if is_nested(batch) else (batch,))
 
         return Batches(make, length, getattr(x, "on_epoch_end", lambda: None))
     if _is_awaited(x):
@@ -349,11 +348,9 @@ def _length(x: Any) -> int | None:
 
 
 def _as_batch(data: object) -> Batch:
-    x, y, sample_weight = (
-        None if part is None else map_structure(_as_tensor, part)
-        for part in unpack_x_y_sample_weight(data)
-    )
-    return x, y, sample_weight
+    """Return what a data set yields, as tensors; steps of models say which parts it has."""
+    batch: Batch = map_structure(_as_tensor, data)
+    return batch
 
 
 def _weights_of_classes(weights: ClassWeight) -> Tensor:
@@ -363,7 +360,7 @@ def _weights_of_classes(weights: ClassWeight) -> Tensor:
     return tensor([*(float(weights.get(key, 1.0)) for key in range(max(weights) + 1)), 1.0])
 
 
-def _with_class_weights(batch: Batch, weights: Tensor) -> Batch:
+def _with_class_weights(batch: tuple[Tensors, Tensors, Tensors], weights: Tensor) -> Batch:
     x, y, sample_weight = batch
     if not isinstance(y, Tensor):
         raise ValueError(f"class_weight needs y to be one tensor of labels, but y is {y!r:.200}")

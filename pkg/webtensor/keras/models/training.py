@@ -342,7 +342,7 @@ class Trainer(Layer):
         outputs: list[Tensors] = []
 
         def loss() -> Tensor:
-            outputs.append(self(x, training=True))
+            outputs.append(self._outputs_of(x, training=True))
             return self._loss_of(x, y, outputs[0], sample_weight, training=True)
 
         variables = self.trainable_variables
@@ -360,7 +360,7 @@ class Trainer(Layer):
     def test_step(self, data: Batch) -> Results:
         """Evaluate a batch, and return scalars by name; a model with its own step overrides it."""
         x, y, sample_weight = unpack_x_y_sample_weight(data)
-        y_pred = self(x, training=False)
+        y_pred = self._outputs_of(x, training=False)
         value = self._loss_of(x, y, y_pred, sample_weight, training=False)
         self._loss_tracker.update_state(value, sample_weight=_batch_size(x))
         return self._metrics_of(x, y, y_pred, sample_weight)
@@ -386,7 +386,11 @@ class Trainer(Layer):
 
     def _infer(self, x: Tensors) -> Any:
         """Return the outputs for inputs, in inference."""
-        return self(x, training=False)
+        return self._outputs_of(x, training=False)
+
+    def _outputs_of(self, x: Tensors, training: bool) -> Any:
+        """Call the model; in Keras, too, only a ``call`` with this argument learns ``training``."""
+        return self(x, training=training) if self._call_has_training_arg else self(x)
 
     # -- several batches ----------------------------------------------------------------------
 
