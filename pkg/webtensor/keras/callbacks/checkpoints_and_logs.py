@@ -155,7 +155,7 @@ class _Frequency:
 class BackupAndRestore(Callback):
     """Save the state of training, and continue an interrupted training from there.
 
-    An interrupted epoch starts again from its first batch.
+    An interrupted epoch starts again from its first batch. Keras reads the same files.
 
     Args:
         backup_dir: a path, the folder of the state, which no other file should be in.
