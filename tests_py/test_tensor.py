@@ -422,6 +422,17 @@ def test_adding_in_place_makes_another_tensor() -> None:
     assert (x.tolist(), y.tolist()) == ([2.0, 3.0], [1.0, 2.0])
 
 
+def test_quotient_and_remainder_make_up_the_dividend(backend: str) -> None:
+    """Also where the quotient in float32 rounds up to an integer, as 1 / 0.1 does."""
+    tenths = np.arange(-300, 301, dtype=np.float32) / np.float32(10)
+    y = wt.tensor(np.delete(tenths, 300))
+    quotients, remainders = divmod(wt.tensor(tenths[:, None]), y)
+    assert divmod(wt.tensor(1.0), 0.1)[0].item() == 9.0
+    made_up = quotients.numpy().astype(np.float64) * y.numpy() + remainders.numpy()
+    np.testing.assert_allclose(made_up, np.broadcast_to(tenths[:, None], made_up.shape), atol=1e-5)
+    np.testing.assert_array_equal(quotients.numpy(), np.floor_divide(tenths[:, None], y.numpy()))
+
+
 def test_round_of_python() -> None:
     x = wt.tensor([1.25, -2.75])
     assert round(x).tolist() == [1.0, -3.0]

@@ -470,6 +470,12 @@ INLINE vf vremainder(vf x, vf y) {
   return vsel(r == 0.f, with_sign(vset(0.f), sign_of(y)), r);
 }
 
+/* In double, where no quotient below 2**24 rounds to an integer that it is not. */
+INLINE vf vfloordiv(vf x, vf y) {
+  v128_t low = (v128_t)(vlow(x) / vlow(y)), high = (v128_t)(vhigh(x) / vhigh(y));
+  return vjoin((vd)wasm_f64x2_floor(low), (vd)wasm_f64x2_floor(high));
+}
+
 /* -- numbers by their parts ------------------------------------------------------------------ */
 
 /* In double no square of a float overflows or vanishes. Infinite where either is, even beside

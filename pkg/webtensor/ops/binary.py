@@ -169,14 +169,21 @@ def divide_no_nan(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 @binary(
-    numpy=lambda np, x, y: np.floor(x / y) if x.dtype.kind == "f" else x // y,
+    # The quotient in float32 may round up to an integer: 1 / 0.1 is 10, but 0.1 > 1 / 10.
+    numpy=lambda np, x, y: (
+        np.floor(np.divide(x, y, dtype=np.float64)).astype(x.dtype)
+        if x.dtype.kind == "f"
+        else x // y
+    ),
     glsl="floor(quotient(x, y))",
     glsl_int="int_floor_divide(x, y)",
-    c="vfloor(x / y)",
+    c="vfloordiv(x, y)",
     c_int="vifloordiv(x, y)",
 )
 def floor_divide(x: TensorLike, y: TensorLike) -> Tensor:
-    """Quotient rounded toward negative infinity; int32 division by zero gives 0.
+    """Quotient rounded toward negative infinity, as Python's ``//``.
+
+    Int32 division by zero gives 0.
 
     The shapes broadcast together. The result is float32 or int32, whichever can represent both
     dtypes.
@@ -199,7 +206,7 @@ def floor_divide(x: TensorLike, y: TensorLike) -> Tensor:
     c="vremainder(x, y)",
     c_int="viremainder(x, y)",
     grad_x=lambda dy, out, x, y: dy,
-    grad_y=lambda dy, out, x, y: -dy * (x / y).floor(),
+    grad_y=lambda dy, out, x, y: -dy * (x // y),
 )
 def remainder(x: TensorLike, y: TensorLike) -> Tensor:
     """Remainder of division with the sign of ``y``, as Python's ``%``.
