@@ -435,6 +435,20 @@ CASES += [
     ("unique", [np.array([[2, 1, 2], [0, 3, 0]], "int32")], {"axis": 1, "return_counts": True}),
     ("max", [np.zeros((2, 0), "float32")], {"axis": 1, "initial": 3.0}),
     ("nanmedian", [np.array([[np.inf, 1, np.nan], [np.inf, np.inf, 2]], "float32")], {"axis": 1}),
+    *[
+        (name, [np.array(x1, "int32"), np.array(x2, "int32")], {})
+        for name in words("fmod gcd")
+        for x1, x2 in [([7, -5, 65536], -(2**31)), ([-(2**31)], [[46341], [-3]])]
+    ],
+    ("fmod", [np.array(-(2**31), "int32"), np.array([0.25, 3.0, 46341.0], "float32")], {}),
+    (
+        "ldexp",
+        [
+            np.array([0.0, 1e-30, 1e30, 1e-45, 1.0], "float32"),
+            np.array([46341, 140, -150, 150, -140], "int32"),
+        ],
+        {},
+    ),
     ("argpartition", [f(2, 3), 1], {"axis": None}),
     (
         "image.scale_and_translate",

@@ -150,8 +150,14 @@ def _fmod(x1: TensorLike, x2: TensorLike) -> Tensor:
         >>> keras.ops.fmod([-7, 7], 3).tolist()
         [-1, 1]
     """
-    remainder = wt.remainder(wt.abs(x1), wt.abs(x2))
-    return wt.where(wt.less(x1, 0), wt.negative(remainder), remainder)
+    remainder = wt.remainder(_not_positive(x1), _not_positive(x2))
+    return wt.where(wt.less(x1, 0), remainder, wt.negative(remainder))
+
+
+def _not_positive(x: TensorLike) -> Tensor:
+    """Return ``-abs(x)``, which int32 has for all of its elements."""
+    x = wt.asarray(x)
+    return wt.where(wt.greater(x, 0), wt.negative(x), x)
 
 
 def isclose(
@@ -212,14 +218,14 @@ def _gcd(x1: TensorLike, x2: TensorLike) -> Tensor:
     for argument, operand in (("x1", x1), ("x2", x2)):
         if operand.dtype not in (int32, bool_):
             raise TypeError(f"gcd: {argument} must hold integers, but is {operand.dtype}")
-    larger, smaller = wt.broadcast_arrays(wt.abs(x1), wt.abs(x2))
+    larger, smaller = wt.broadcast_arrays(x1, x2)
     while bool(wt.any(wt.not_equal(smaller, 0))):
         is_done = wt.equal(smaller, 0)
         larger, smaller = (
             wt.where(is_done, larger, smaller),
             wt.where(is_done, 0, wt.remainder(larger, wt.where(is_done, 1, smaller))),
         )
-    return larger
+    return wt.abs(larger)
 
 
 def _lcm(x1: TensorLike, x2: TensorLike) -> Tensor:
@@ -258,7 +264,11 @@ def _ldexp(x1: TensorLike, x2: TensorLike) -> Tensor:
         >>> keras.ops.ldexp([1.0, 3.0], [2, 1]).tolist()
         [4.0, 6.0]
     """
-    return wt.multiply(x1, _exp2(x2))
+    # In three steps, none of which overflows where the result does not.
+    exponent = wt.clip(_float(x2), -378, 378)
+    third = wt.trunc(exponent / 3)
+    step = _exp2(third)
+    return wt.multiply(x1, step) * step * _exp2(exponent - third * 2)
 
 
 def _logaddexp2(x1: TensorLike, x2: TensorLike) -> Tensor:
