@@ -435,6 +435,15 @@ CASES += [
     ("unique", [np.array([[2, 1, 2], [0, 3, 0]], "int32")], {"axis": 1, "return_counts": True}),
     ("max", [np.zeros((2, 0), "float32")], {"axis": 1, "initial": 3.0}),
     ("nanmedian", [np.array([[np.inf, 1, np.nan], [np.inf, np.inf, 2]], "float32")], {"axis": 1}),
+    ("nanmedian", [np.array([[-np.inf, 1.0], [2.0, 4.0]], "float32")], {"axis": 1}),
+    ("quantile", [np.array([-0.0, -np.inf, 65504], "float32"), 0.3], {}),
+    ("quantile", [np.array([-np.inf, 2.0], "float32"), 0.5], {"method": "higher"}),
+    ("quantile", [np.array([1.0, np.inf], "float32"), 0.5], {"method": "lower"}),
+    ("nanmean", [np.full((3, 2), 2**31 - 1, "int32")], {"axis": 0}),
+    *[
+        (name, [np.array([[1.0, -np.inf], [np.nan, 3.0]], "float32")], {"axis": 1})
+        for name in words("nanmean nanstd nanvar")
+    ],
     *[
         (name, [np.array(x1, "int32"), np.array(x2, "int32")], {})
         for name in words("fmod gcd")

@@ -141,8 +141,8 @@ def _nan_mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tenso
         >>> keras.ops.nanmean([1.0, float("nan"), 3.0]).item()
         2.0
     """
-    total = wt.sum(_filled(x, 0.0), axis=_tuple(axis), keepdims=keepdims)
-    return wt.divide(total, _number_count(x, axis, keepdims))
+    numbers = wt.astype(_filled(x, 0.0), float32)
+    return wt.sum(numbers, _tuple(axis), keepdims) / _number_count(x, axis, keepdims)
 
 
 def _nan_var(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
@@ -153,7 +153,9 @@ def _nan_var(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor
         >>> keras.ops.nanvar([1.0, float("nan"), 3.0]).item()
         1.0
     """
-    return _nan_mean(wt.square(wt.subtract(x, _nan_mean(x, axis, True))), axis, keepdims)
+    deviations = wt.where(wt.isnan(x), 0.0, wt.subtract(x, _nan_mean(x, axis, True)))
+    total = wt.sum(wt.square(deviations), _tuple(axis), keepdims)
+    return total / _number_count(x, axis, keepdims)
 
 
 def _nan_std(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
@@ -204,9 +206,10 @@ def _interpolated(rows: Tensor, position: Tensor, method: str) -> Tensor:
         return wt.squeeze(wt.take_along_axis(rows, index, axis=-1), -1)
 
     first, second = elements_at(lower), elements_at(upper)
-    interpolated = wt.add(first, wt.multiply(wt.subtract(second, first), weight))
-    # The difference of equal infinities is NaN.
-    return wt.where(wt.equal(first, second), first, interpolated)
+    # An infinite element times a weight of 0 is NaN.
+    interpolated = first * (1 - weight) + wt.where(wt.equal(weight, 0), 0.0, second * weight)
+    is_second = wt.logical_or(wt.equal(weight, 1), wt.equal(first, second))
+    return wt.where(is_second, second, interpolated)
 
 
 #: The weight of the upper element, from the fraction of the position.
