@@ -10,8 +10,10 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
+from PIL import Image
 
 import webtensor as wt
 from webtensor.engine.elements import Elements
@@ -289,6 +291,51 @@ def test_whatever_makes_an_array_makes_a_tensor() -> None:
 
     assert wt.tensor(ArrayLike()).tolist() == [0, 1, 2]
     assert wt.tensor(ArrayLike(), dtype="float32").dtype == "float32"
+
+
+class _ArrayOfAnotherLibrary:
+    """As tensors of PyTorch: its dtype is none of NumPy's."""
+
+    dtype = object()
+
+    def __init__(self, values: Any) -> None:
+        self._array = np.asarray(values)
+        self.shape = self._array.shape
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self._array.astype(dtype or self._array.dtype)
+
+    def __float__(self) -> float:
+        return float(self._array)
+
+    __int__ = __index__ = lambda self: int(self._array)
+
+
+IMAGE = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+#: What other libraries have, and the elements and the dtype of the tensor that it becomes.
+OF_OTHER_LIBRARIES: dict[str, tuple[Any, Any, str]] = {
+    "an image": (Image.fromarray(IMAGE), IMAGE, "int32"),
+    "images": ([Image.fromarray(IMAGE)] * 2, [IMAGE, IMAGE], "int32"),
+    "arrays in a list": ([_ArrayOfAnotherLibrary([1.0, 2.0])] * 2, [[1, 2], [1, 2]], "float32"),
+    "scalars in a list": ([_ArrayOfAnotherLibrary(3), _ArrayOfAnotherLibrary(4)], [3, 4], "int32"),
+    "a scalar beside a number": ([_ArrayOfAnotherLibrary(3), 0.5], [3, 0.5], "float32"),
+    "texts as objects": (np.array([["a", "bc"]], object), [["a", "bc"]], "string"),
+    "bfloat16": (np.array([1.5, -2.0], ml_dtypes.bfloat16), [1.5, -2.0], "float32"),
+    "a scalar of bfloat16": (ml_dtypes.bfloat16(1.5), 1.5, "float32"),
+    "int4": (np.array([7, -8], ml_dtypes.int4), [7, -8], "int32"),
+}
+
+
+@pytest.mark.parametrize("what", OF_OTHER_LIBRARIES)
+def test_data_of_other_libraries(what: str) -> None:
+    value, elements, dtype = OF_OTHER_LIBRARIES[what]
+    x = wt.tensor(value)
+    assert (x.tolist(), x.dtype) == (np.asarray(elements).tolist(), dtype)
+
+
+def test_text_of_other_libraries_may_ask_for_its_dtype() -> None:
+    text = _ArrayOfAnotherLibrary(np.array(["a", "b"], object))
+    assert wt.tensor(text, dtype="string").tolist() == ["a", "b"]
 
 
 def test_numpy_sees_elements_on_the_host_without_a_copy() -> None:

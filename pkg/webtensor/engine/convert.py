@@ -101,10 +101,13 @@ def host_buffer(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape,
     """
     if dtype is string_ or isinstance(value, str):
         return _from_text(name, value, dtype)
-    if hasattr(value, "__array__") and not isinstance(value, (list, tuple)):
-        if getattr(getattr(value, "dtype", None), "kind", None) in ("S", "U", "T"):
-            return _from_text(name, value, dtype)
-        array_, shape, dtype = _from_array(name, value, dtype)
+    if _is_array(value) and not isinstance(value, (list, tuple)):
+        import numpy
+
+        host_array = numpy.asarray(value)
+        if _holds_text(host_array):
+            return _from_text(name, host_array, dtype)
+        array_, shape, dtype = _from_array(name, host_array, dtype)
         return _from_buffer(name, memoryview(array_), dtype.stored)[0], shape, dtype
     if isinstance(value, (bytes, bytearray, memoryview, array, Elements)):
         return _from_buffer(name, memoryview(value), dtype)
@@ -115,27 +118,47 @@ def host_buffer(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape,
     return pack(name, values, dtype), shape, dtype
 
 
+def _is_array(value: Any) -> bool:
+    """Whether NumPy can make an array of a value: its own, PyTorch's, pandas's, Pillow's images."""
+    return hasattr(value, "__array__") or hasattr(value, "__array_interface__")
+
+
 def _is_array_with_axes(value: Any) -> bool:
-    """Whether a value is an array of NumPy that stands for a nested sequence."""
-    return hasattr(value, "__array_interface__") and bool(value.shape)
+    """Whether a value is another library's array that stands for a nested sequence.
+
+    Images have axes, but no shape.
+    """
+    is_tensor = isinstance(getattr(value, "dtype", None), DType)
+    return not is_tensor and _is_array(value) and bool(getattr(value, "shape", True))
+
+
+def _holds_text(array_: Any) -> bool:
+    """Whether an array holds text, as one of NumPy or, in pandas, as objects."""
+    if array_.dtype.kind == "O":
+        return array_.size > 0 and all(isinstance(item, (str, bytes)) for item in array_.flat)
+    return array_.dtype.kind in "SUT"
 
 
 def _joined(name: str, arrays: Sequence[Any], shape: Shape) -> Any:
     """Join the arrays in nested sequences to one."""
+    import numpy
+
+    arrays = list(map(numpy.asarray, arrays))
     shapes = {array_.shape for array_ in arrays}
     if len(shapes) > 1:
         raise ValueError(
             f"{name}: nested sequences must have equal sizes, but there are arrays of shapes "
             f"{sorted(shapes)}"
         )
-    import numpy
-
     return numpy.stack(arrays).reshape(shape + shapes.pop())
 
 
 def _from_text(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape, DType]:
     """Copy text, nested sequences of it, or an array of it."""
-    if hasattr(value, "__array__") and not isinstance(value, str):
+    if _is_array(value):
+        import numpy
+
+        value = numpy.asarray(value)
         shape: Shape = value.shape
         values = value.reshape(-1).tolist()
     else:
@@ -144,13 +167,15 @@ def _from_text(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape, 
     return pack(name, values, dtype), shape, dtype
 
 
-def _from_array(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape, DType]:
+def _from_array(name: str, host_array: Any, dtype: DType | None) -> tuple[Any, Shape, DType]:
     """Return a flat NumPy array in the dtype that storages use, its shape and its dtype."""
     import numpy
 
-    host_array = numpy.asarray(value)
-    if host_array.dtype.kind not in "biufc":
-        raise TypeError(f"{name}: arrays of dtype {host_array.dtype} are not supported")
+    if host_array.dtype.kind not in "biufc":  # bfloat16 and others of ml_dtypes can be cast
+        wider = [wide for wide in (int32, float32) if numpy.can_cast(host_array.dtype, wide.name)]
+        if not wider:
+            raise TypeError(f"{name}: arrays of dtype {host_array.dtype} are not supported")
+        host_array = host_array.astype(wider[0].name)
     target_dtype = dtype or _closest_dtype(host_array.dtype)
     if target_dtype is int32 and host_array.size and host_array.dtype.kind != "b":
         for extreme in (host_array.min(), host_array.max()):
@@ -225,12 +250,21 @@ def _infer_dtype(name: str, values: Sequence[Any]) -> DType:
     dtypes = set()
     for value in values:
         if hasattr(value, "dtype"):
-            dtypes.add(_closest_dtype(value.dtype))
+            dtypes.add(_closest_dtype(_dtype_for_numpy(value)))
         elif isinstance(value, (int, float)):
             dtypes.add(number_dtype(value))
         else:
             raise TypeError(f"{name}: elements must be numbers, but got {value!r}")
     return max(dtypes, key=lambda dtype: dtype.rank)
+
+
+def _dtype_for_numpy(value: Any) -> Any:
+    """Return the dtype of a value; that of NumPy if it is another library's, as PyTorch's."""
+    if isinstance(value.dtype, DType) or hasattr(value.dtype, "kind"):
+        return value.dtype
+    import numpy
+
+    return numpy.asarray(value).dtype
 
 
 def _closest_dtype(dtype: Any) -> DType:
