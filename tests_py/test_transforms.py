@@ -163,6 +163,30 @@ def test_axes_in_structures(backend: str) -> None:
         wt.vmap(lambda x: x, out_axes=None)(wt.tensor(x))
 
 
+EMPTY_BATCHES: dict[str, Callable[[Any, Any], Any]] = {
+    "elementwise": lambda lib, x: lib.tanh(x) * 2.0,
+    "a product": lambda lib, x: lib.matmul(x, lib.ones((3, 4))),
+    "one example after the other": lambda lib, x: lib.linalg.inv(x[:, :2]),
+    "random numbers": lambda lib, x: x if lib is jnp else x + wt.random_normal((2, 3)),
+    "a structure": lambda lib, x: {"sum": lib.sum(x), "rows": [x[0], x[1]]},
+}
+
+
+@pytest.mark.parametrize("what", EMPTY_BATCHES)
+def test_a_batch_without_examples(what: str, backend: str) -> None:
+    function = EMPTY_BATCHES[what]
+    x = drawn(0, 2, 3)
+    expected = jax.vmap(partial(function, jnp))(x)
+    close(wt.vmap(partial(function, wt))(wt.tensor(x)), expected)
+    close(wt.vmap(partial(function, wt), 1)(wt.moveaxis(wt.tensor(x), 0, 1)), expected)
+
+
+def test_gradients_of_a_batch_without_examples(backend: str) -> None:
+    x = wt.zeros((0, 3))
+    assert wt.vmap(wt.grad(lambda row: wt.sum(wt.sin(row))))(x).shape == (0, 3)
+    assert wt.grad(lambda x: wt.sum(wt.vmap(wt.sin)(x)))(x).shape == (0, 3)
+
+
 def test_none_and_python_values_among_arguments_of_vmap(backend: str) -> None:
     def function(x: Any, options: Any, nothing: Any, part: Any) -> Any:
         assert nothing is part["bias"] is None

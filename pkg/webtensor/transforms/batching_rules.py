@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from webtensor.engine import Primitive, Tensor, run
-from webtensor.ops import broadcast_to, permute_dims, reshape, stack
+from webtensor.ops import broadcast_to, permute_dims, reshape, stack, zeros
 from webtensor.programs.recording import RecordedCall
 from webtensor.shapes import Shape, prod
 
@@ -240,4 +240,4 @@ def one_by_one(
             operand.tensor[index] if operand.is_batched else operand.tensor for operand in operands
         ]
         results.append(run(recorded.primitive, tuple(tensors), shape, dtype, *own))
-    return stack(results)
+    return stack(results) if results else zeros((0, *shape), dtype)

@@ -16,7 +16,7 @@ from webtensor.engine import Storage, Tensor, Variable, alias, as_operand, const
 from webtensor.engine.late_numbers import again
 from webtensor.errors import CaptureError
 from webtensor.nest import alike, is_nested, keys, leaves, map_structure
-from webtensor.ops import broadcast_to, moveaxis, reshape, stack, where
+from webtensor.ops import broadcast_to, moveaxis, reshape, stack, where, zeros
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.programs.loops import Part, RecordedLoop, RecordedWayBack
 from webtensor.programs.recording import (
@@ -153,10 +153,10 @@ def _count_of(operands: Sequence[Operand]) -> int:
     counts = {operand.tensor.shape[0] for operand in operands if operand.is_batched}
     if not counts:
         raise ValueError("vmap: no argument has an axis of examples")
-    if len(counts) > 1 or 0 in counts:
+    if len(counts) > 1:
         raise ValueError(
-            "vmap: there must be as many examples in all arguments, and at least one, but their "
-            f"numbers are {sorted(counts)}"
+            "vmap: there must be as many examples in all arguments, but their numbers are "
+            f"{sorted(counts)}"
         )
     return counts.pop()
 
@@ -176,7 +176,7 @@ def _recorded(
     recorder = Recorder(around=around, is_differentiated=is_differentiated)
     with paused():
         examples = [
-            operand.tensor[0] if operand.is_batched else operand.tensor for operand in operands
+            _first(operand.tensor) if operand.is_batched else operand.tensor for operand in operands
         ]
 
         def example(leaf: Any) -> Any:
@@ -209,6 +209,11 @@ def _recorded(
     return recorder, form, views
 
 
+def _first(batch: Tensor) -> Tensor:
+    """Return the first example; zeros if there is none."""
+    return batch[0] if batch.shape[0] else zeros(batch.shape[1:], batch.dtype)
+
+
 class _Batch:
     """The replay with a batch of a function, or a part of a loop, recorded for one example.
 
@@ -232,7 +237,7 @@ class _Batch:
         self._operands, self._count = operands, count
         #: What late numbers are, for each example, or for all where none is drawn.
         self._numbers: list[dict[int, Any]] = []
-        for index in range(count if recording.drawn else 1):
+        for index in range(max(count, 1) if recording.drawn else 1):
             # The first example was drawn for when it was recorded.
             numbers = recorder.draws if recorder and not index else {}
             for number in recording.drawn:
