@@ -70,6 +70,12 @@ def test_metrics_of_predictions(convert: Any, backend: str) -> None:
     assert metrics.per_class_accuracy(labels, predictions) == [(1, 1), (1, 1), (1 / 3, 3)]
 
 
+def test_weights_of_predictions(backend: str) -> None:
+    weights = wt.tensor([0.5, 2.0, 1.0, 0.0, 4.0])
+    expected = [[0.5, 0, 0], [0, 1, 0], [4, 2, 0]]
+    assert metrics.confusion_matrix(LABELS, PREDICTIONS, weights=weights) == expected
+
+
 def test_classes_without_examples() -> None:
     *_, missing = metrics.per_class_accuracy(LABELS, PREDICTIONS, num_classes=4)
     assert isnan(missing.accuracy)
@@ -85,6 +91,7 @@ def test_classes_without_examples() -> None:
         ("confusion_matrix", ([0.5], [0]), "labels must be integers from 0, but has 0.5"),
         ("confusion_matrix", ([0], [-1]), "predictions must be integers from 0, but has -1"),
         ("confusion_matrix", ([nan], [1]), "labels must be integers from 0, but has nan"),
+        ("confusion_matrix", ([0], [1], 2, [1, 1]), "got 2 weights and 1 predictions"),
         ("per_class_accuracy", ([3], [1], 3), "num_classes is 3, but there is a class 3"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from webtensor.charts.series import read_numbers
@@ -61,20 +62,21 @@ def per_class_accuracy(
     """
     matrix = _counts("per_class_accuracy", labels, predictions, num_classes)
     return [
-        ClassAccuracy(row[index] / sum(row) if any(row) else float("nan"), sum(row))
+        ClassAccuracy(row[index] / sum(row) if any(row) else float("nan"), int(sum(row)))
         for index, row in enumerate(matrix)
     ]
 
 
 def confusion_matrix(
-    labels: Any, predictions: Any, num_classes: int | None = None
-) -> list[list[int]]:
+    labels: Any, predictions: Any, num_classes: int | None = None, weights: Any = None
+) -> list[list[float]]:
     """Return how often each class (rows) was taken for each (columns).
 
     Args:
         labels: integers from 0, the classes, as a tensor, an array or a list.
         predictions: integers from 0, the predicted classes.
         num_classes: an integer; None takes the highest class, plus 1.
+        weights: what each prediction adds; None adds 1.
 
     Raises:
         TypeError: an argument has something else than numbers.
@@ -85,7 +87,9 @@ def confusion_matrix(
         >>> wt.visor.metrics.confusion_matrix([0, 0, 1], [0, 1, 1])
         [[1, 1], [0, 1]]
     """
-    return _counts("confusion_matrix", labels, predictions, num_classes)
+    function = "confusion_matrix"
+    numbers = None if weights is None else read_numbers(function, "weights", weights)
+    return _counts(function, labels, predictions, num_classes, numbers)
 
 
 def _pairs(function: str, labels: Any, predictions: Any) -> list[tuple[int, int]]:
@@ -109,16 +113,26 @@ def _class(function: str, argument: str, number: float) -> int:
 
 
 def _counts(
-    function: str, labels: Any, predictions: Any, num_classes: int | None
-) -> list[list[int]]:
+    function: str,
+    labels: Any,
+    predictions: Any,
+    num_classes: int | None,
+    weights: Sequence[float] | None = None,
+) -> list[list[float]]:
     pairs = _pairs(function, labels, predictions)
+    weights = [1] * len(pairs) if weights is None else weights
+    if len(weights) != len(pairs):
+        raise ValueError(
+            f"{function}: weights must have a number for each prediction, but got {len(weights)} "
+            f"weights and {len(pairs)} predictions"
+        )
     highest = max((max(pair) for pair in pairs), default=-1)
     count = highest + 1 if num_classes is None else num_classes
     if highest >= count:
         raise ValueError(
             f"{function}: num_classes is {count}, but there is a class {highest}, counted from 0"
         )
-    matrix = [[0] * count for _ in range(count)]
-    for label, prediction in pairs:
-        matrix[label][prediction] += 1
+    matrix: list[list[float]] = [[0] * count for _ in range(count)]
+    for (label, prediction), weight in zip(pairs, weights, strict=True):
+        matrix[label][prediction] += weight
     return matrix
