@@ -289,6 +289,23 @@ def test_entry_of_several_lines(repl: Repl):
     expect(repl.entry).to_contain_text("40\n41")
 
 
+def test_entry_waits_for_a_program_that_was_started_meanwhile(repl: Repl):
+    repl.open("import asyncio\nawait asyncio.sleep(0.3)\nprint('program')\n")
+    repl.prompt.press_sequentially("'entry'")
+    repl.prompt.press("Escape")
+    # In one task, so that Python has not told whether the entry is complete.
+    repl.prompt.evaluate("""(prompt) => {
+      prompt.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+      document.getElementById("run").click();
+    }""")
+    expect(repl.transcript).to_contain_text("Program, 3 lines")
+    expect(repl.entry).to_contain_text("program")
+    repl.wait_until("ready")
+    expect(repl.transcript.locator(".entry")).to_have_count(1)
+    expect(repl.prompt).to_have_text("'entry'")
+    repl.erase()
+
+
 def test_entry_is_indented_as_python_wants_it(repl: Repl):
     repl.prompt.press_sequentially("for number in range(2):  # twice")
     repl.prompt.press("Enter")

@@ -262,7 +262,13 @@ export class Console {
     const { view } = this.prompt;
     if (view.state.sliceDoc(view.state.selection.main.head).trim() !== "" && source.includes("\n")) {
       view.dispatch(view.state.replaceSelection("\n"));
-    } else if (await this.page.isComplete(source)) {
+      return;
+    }
+    const isComplete = await this.page.isComplete(source);
+    if (this.page.isBusy()) {
+      return; // with what the visitor started meanwhile: the entry stays in the prompt
+    }
+    if (isComplete) {
       this.keep(source.trimEnd());
       this.prompt.setText("");
       await this.page.run(source.trimEnd());
