@@ -31,7 +31,7 @@ from web.repl.markup import parse
 from web.repl.pictures import picture
 from web.repl.plots import plot
 from web.repl.rendering import content_of
-from web.repl.session import PACKAGES_HINT, PROGRAM, Failure, Session
+from web.repl.session import NOTEBOOK_HINT, PACKAGES_HINT, PROGRAM, Failure, Session
 from web.repl.streams import ConsoleInput, ConsoleOutput
 from web.serve import site_headers
 
@@ -161,6 +161,19 @@ def test_summary_says_first_what_happened(visitor: Visitor, source: str):
 def test_missing_package_is_explained(visitor: Visitor, source: str):
     assert PACKAGES_HINT in visitor.failure(source).text
     assert PACKAGES_HINT not in visitor.failure("pipeline install").text
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["%matplotlib inline", "x = 1\n%%timeit", "!ls", "wt.tensor?", "x = 1\nprint??\n", "?wt"],
+)
+def test_commands_of_notebooks_are_explained(visitor: Visitor, source: str):
+    assert NOTEBOOK_HINT in visitor.failure(source).text
+
+
+@pytest.mark.parametrize("source", ["x = 1 ? 2 : 3", "(\n% 2)", "if !x: pass", "print(1"])
+def test_other_syntax_errors_are_not_taken_for_them(visitor: Visitor, source: str):
+    assert NOTEBOOK_HINT not in visitor.failure(source).text
 
 
 def test_interrupt_ends_an_await(visitor: Visitor):

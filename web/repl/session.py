@@ -28,6 +28,10 @@ PACKAGES_HINT = "Packages that Python lacks here can be added below, under “Pa
 
 PIP_COMMAND = re.compile(r"\s*[%!]?\s*(python3? -m )?pip3? install\b")
 
+NOTEBOOK_HINT = "Commands of notebooks (%…, !… and …?) are not Python; help(x) describes x."
+
+NOTEBOOK_COMMAND = re.compile(r"\s*(%%?[a-z]|![a-z]|\?\w)|\s*[\w.]+\?+\s*$")
+
 #: Where Python and packages are, among them webtensor and this one.
 LIBRARY_FOLDERS = (
     str(Path(ast.__file__).parent),
@@ -146,8 +150,8 @@ def describe(error: BaseException) -> Failure:
     report.stack[:] = [frame for frame in report.stack if not is_of_library(frame.filename)]
     text = "".join(report.format())
     is_shortened = text != full_text
-    if isinstance(error, ModuleNotFoundError) or is_pip_command(error):
-        text += f"{PACKAGES_HINT}\n"
+    if hint := hint_for(error):
+        text += f"{hint}\n"
     summary = "".join(TracebackException(type(error), error, None).format_exception_only())
     # The source comes before what is wrong with it, and notes after what happened.
     line_of_summary = -1 if isinstance(error, SyntaxError) else 0
@@ -159,9 +163,12 @@ def describe(error: BaseException) -> Failure:
     )
 
 
-def is_pip_command(error: BaseException) -> bool:
-    """Whether a syntax error is the command by which notebooks and shells install packages."""
-    return isinstance(error, SyntaxError) and bool(PIP_COMMAND.match(error.text or ""))
+def hint_for(error: BaseException) -> str | None:
+    """Return what to do here in place of what notebooks and shells have commands for."""
+    source = (error.text or "") if isinstance(error, SyntaxError) else ""
+    if isinstance(error, ModuleNotFoundError) or PIP_COMMAND.match(source):
+        return PACKAGES_HINT
+    return NOTEBOOK_HINT if NOTEBOOK_COMMAND.match(source) else None
 
 
 def is_of_library(filename: str) -> bool:
