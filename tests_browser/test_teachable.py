@@ -34,6 +34,15 @@ FILES_AS_DRAGGED = """(files) => {
   for (const [name, bytes] of files) transfer.items.add(new File([new Uint8Array(bytes)], name));
   return transfer;
 }"""
+#: Starts a training, and opens a head's file before its end.
+TRAIN_AND_OPEN = """(content) => {
+  document.getElementById("train").click();
+  const input = document.getElementById("head-file");
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([new Uint8Array(content)], "earlier.keras"));
+  input.files = transfer.files;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+}"""
 
 
 def picture(name: str) -> FilePayload:
@@ -267,6 +276,15 @@ class TestClasses:
         visitor.expect_likeliest("trained", "Astronaut")
         assert list(visitor.values("trained")) == ["Flower", "Astronaut"]
 
+    def test_a_class_is_removed_before_the_training(self, visitor: Visitor):
+        visitor.start_anew()
+        remove = visitor.page.get_by_label("Remove the class Temple")
+        remove.evaluate("(remove) => { document.getElementById('train').click(); remove.click(); }")
+        expect(visitor.status).to_contain_text("The head is trained.", timeout=MILLISECONDS)
+        visitor.judge(2)
+        visitor.expect_likeliest("trained", "Astronaut")
+        assert list(visitor.values("trained")) == ["Flower", "Astronaut"]
+
     def test_files_are_chosen_and_dropped(self, visitor: Visitor):
         visitor.start_anew()
         flower, temple = visitor.card("Flower"), visitor.card("Temple")
@@ -319,6 +337,18 @@ def test_a_saved_head_is_opened_again(visitor: Visitor):
     visitor.judge(2)
     visitor.expect_likeliest("trained", "Astronaut")
     assert visitor.values("trained") == pytest.approx(before, abs=1e-5)
+
+
+def test_a_head_is_opened_while_another_is_trained(visitor: Visitor):
+    visitor.start_anew()
+    visitor.train()
+    content = visitor.save_head()
+    visitor.page.get_by_label("Remove the class Temple").click()
+    visitor.page.evaluate(TRAIN_AND_OPEN, list(content))
+    expect(visitor.status).to_contain_text("The head is trained.", timeout=MILLISECONDS)
+    visitor.judge(2)
+    visitor.expect_likeliest("trained", "Astronaut")
+    assert list(visitor.values("trained")) == ["Flower", "Astronaut"]
 
 
 class TestWebcam:

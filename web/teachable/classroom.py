@@ -65,6 +65,8 @@ class Classroom:
         self.blank_picture = blank_picture()
         #: The classes of the head, some of which may have been removed since.
         self._head_classes: list[TaughtClass] = []
+        #: The classes of the head that is being trained.
+        self._classes_in_training: list[TaughtClass] = []
         #: What is to be done, the oldest first; examples are to be learned.
         self._waiting: deque[Task | Example] = deque()
         #: What the program does now.
@@ -126,7 +128,8 @@ class Classroom:
 
     def show_head(self, probabilities: Sequence[float]) -> None:
         """Show the probabilities that the head gives the classes."""
-        self._trained.show(self._head_names(), probabilities)
+        if len(probabilities) == len(self._head_classes):  # no other head was opened meanwhile
+            self._trained.show(self._head_names(), probabilities)
 
     # -- tasks --
 
@@ -153,14 +156,17 @@ class Classroom:
             if not self.examples():
                 return None
             self.head = None
-            self._head_classes = list(class_cards.classes)
             self._trained.clear()
+            self._classes_in_training = list(class_cards.classes)
+            task = Train(len(self._classes_in_training))  # it may have been pressed for others
         self._task = task
         return task
 
     def _finish(self, task: Task, seconds: float) -> None:
         """Show what a task has changed."""
         self._task = None
+        if isinstance(task, Train):
+            self._head_classes = self._classes_in_training
         if not isinstance(task, Look):
             self._must_look = True
             self._refresh()
