@@ -437,6 +437,7 @@ def test_opening_can_be_stopped(models: ModelsPage):
         models.page.get_by_role("button", name="Edges, graph model").click()
     models.press("Stop")
     assert models.text("state") == "Stopped."
+    models.page.locator("#plane").dispatch_event("change")  # as when it is hidden after typing
     for route in waiting:
         route.abort()
     models.page.unroute(shards)

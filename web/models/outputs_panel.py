@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 from page import element, on, write
 from specifications import LONGEST_NAME, written_shape
@@ -23,9 +24,8 @@ class OutputsPanel:
         """Wire the controls to no outputs."""
         self.outputs: Sequence[Output] = ()
         self.how = ""
-        on(element("output"), "change", lambda event: self.show_output())
-        for name in ("view", "plane"):
-            on(element(name), "change", lambda event: self.show_view())
+        for name in ("output", "view", "plane"):
+            on(element(name), "change", self.change)
 
     def clear(self) -> None:
         """Forget the outputs."""
@@ -46,6 +46,18 @@ class OutputsPanel:
         )
         element("output").disabled = element("view").disabled = False
         self.show_output()
+
+    def change(self, event: Any) -> None:
+        """Show what the visitor chose.
+
+        Browsers report what was typed when they hide its field, as well: there is no output then.
+        """
+        if not self.outputs:
+            return
+        if event.target.id == "output":
+            self.show_output()
+        else:
+            self.show_view()
 
     @property
     def chosen(self) -> Output:
