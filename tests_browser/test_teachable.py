@@ -34,6 +34,14 @@ FILES_AS_DRAGGED = """(files) => {
   for (const [name, bytes] of files) transfer.items.add(new File([new Uint8Array(bytes)], name));
   return transfer;
 }"""
+#: How high the classes are without their cards, and with them.
+HEIGHT_WITHOUT_CARDS = """(classes) => {
+  const empty = classes.cloneNode(false);
+  classes.after(empty);
+  const heights = [empty.offsetHeight, classes.offsetHeight];
+  empty.remove();
+  return heights;
+}"""
 #: Starts a training, and opens a head's file before its end.
 TRAIN_AND_OPEN = """(content) => {
   document.getElementById("train").click();
@@ -284,6 +292,14 @@ class TestClasses:
         visitor.judge(2)
         visitor.expect_likeliest("trained", "Astronaut")
         assert list(visitor.values("trained")) == ["Flower", "Astronaut"]
+
+    @pytest.mark.parametrize("width", [320, 640, 1280])
+    def test_two_have_their_room_before_they_are_there(self, visitor: Visitor, width: int):
+        visitor.clear()
+        visitor.page.set_viewport_size({"width": width, "height": 800})
+        empty, full = visitor.page.locator("#classes").evaluate(HEIGHT_WITHOUT_CARDS)
+        visitor.page.set_viewport_size({"width": 1280, "height": 800})
+        assert empty == full
 
     def test_files_are_chosen_and_dropped(self, visitor: Visitor):
         visitor.start_anew()
