@@ -8,10 +8,11 @@ sides are multiples of 32, and returns (1, 6, 56): for each person the same numb
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from math import ceil, floor
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from webtensor.dtypes import DType, float32, int32
 from webtensor.engine import Tensor
@@ -28,6 +29,7 @@ from webtensor.vision.images import (
 from webtensor.vision.model import VisionModel
 from webtensor.vision.results import COCO_KEYPOINTS, Box, Keypoint, Pose, box_around
 from webtensor.vision.smoothing import LowPassFilter, OneEuroFilter
+from webtensor.vision.tracking import TRACKERS, Tracker
 
 __all__ = ["MoveNet"]
 
@@ -50,20 +52,31 @@ class MoveNet(VisionModel):
     """MoveNet: 17 keypoints of one person, or of up to six, depending on the graph model.
 
     Images with a timestamp are frames of a video. The model for one person looks at the square in
-    the middle of the first frame, and later at a square around the person of the frame before;
-    keypoints are smoothed over time. ``reset`` begins a new video. An image without a timestamp is
-    seen as a whole, whatever came before it.
+    the middle of the first frame, and later at a square around the person of the frame before. With
+    the model for several persons, ``Pose.id`` says who is who. Keypoints are smoothed over time.
+    ``reset`` begins a new video. An image without a timestamp is seen as a whole, whatever came
+    before it.
 
     Args:
         model: the graph model; ``MoveNet.load`` loads it from its files.
-        enable_smoothing: whether keypoints of one person are smoothed over the frames of a video.
+        enable_smoothing: whether the keypoints of a person are smoothed over the frames of a video;
+            with the model for several, those of persons who are tracked.
         min_pose_score: poses of a lower score are left out.
         multi_pose_max_dimension: the size in pixels of the longer side of what the model for
             several persons sees. More finds smaller persons, and takes longer.
+        enable_tracking: whether the model for several persons recognizes them in the next frames.
+        tracker_type: by what it does so: ``"bounding_box"`` by the boxes' intersection over union,
+            ``"keypoint"`` by the distances of keypoints.
+        tracker_config: options of the tracker: ``max_tracks``, the largest number of persons that
+            are remembered, 18; ``max_age``, for how many milliseconds a person is remembered who
+            is not seen, 1000; ``min_similarity``, from which on a person is the same, 0.15 for
+            boxes, 0.2 for keypoints; and of keypoints ``keypoint_confidence_threshold``, 0.3,
+            ``keypoint_falloff``, how far away each counts, and ``min_number_of_keypoints``, 4.
 
     Raises:
-        TypeError: ``model`` is no graph model.
-        ValueError: it is another graph model; ``multi_pose_max_dimension`` is no multiple of 32.
+        TypeError: ``model`` is no graph model; an option of the tracker is unknown.
+        ValueError: it is another graph model; ``multi_pose_max_dimension`` is no multiple of 32;
+            another argument is out of range.
 
     Example:
         With the files of the model in a folder::
@@ -87,8 +100,13 @@ class MoveNet(VisionModel):
         enable_smoothing: bool = True,
         min_pose_score: float = 0.25,
         multi_pose_max_dimension: int = 256,
+        enable_tracking: bool = True,
+        tracker_type: Literal["bounding_box", "keypoint"] = "bounding_box",
+        tracker_config: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(model)
+        if not 0 <= min_pose_score <= 1:
+            raise ValueError(f"MoveNet: min_pose_score must lie in [0, 1], got {min_pose_score!r}")
         size = multi_pose_max_dimension
         if not isinstance(size, int) or size < _MULTIPLE or size % _MULTIPLE:
             raise ValueError(
@@ -102,7 +120,8 @@ class MoveNet(VisionModel):
         if channels == 3 and outputs == [_ONE_PERSON] and height and width:
             self._decoder = _OnePerson((height, width), dtype, enable_smoothing)
         elif channels == 3 and outputs == [_SEVERAL_PERSONS]:
-            self._decoder = _SeveralPersons(size, dtype)
+            tracker = _tracker(tracker_type, tracker_config) if enable_tracking else None
+            self._decoder = _SeveralPersons(size, dtype, tracker, enable_smoothing)
         else:
             raise self._misfit()
         self._min_pose_score = min_pose_score
@@ -199,6 +218,41 @@ def _persons(outputs: Sequence[Tensor]) -> Tensor:
     return reshape(output, (output.shape[1], -1))
 
 
+def _tracker(tracker_type: str, config: Mapping[str, Any] | None) -> Tracker:
+    if tracker_type not in TRACKERS:
+        raise ValueError(
+            f"MoveNet: tracker_type must be one of {[*TRACKERS]}, but got {tracker_type!r}"
+        )
+    tracker_class, options = TRACKERS[tracker_type], config or {}
+    names = [*signature(tracker_class).parameters]
+    unknown = [name for name in options if name not in names]
+    if unknown:
+        raise TypeError(
+            f"MoveNet: tracker_config: unknown option {unknown[0]!r}; there are {', '.join(names)}"
+        )
+    return tracker_class(**options)
+
+
+class _KeypointFilters:
+    """What smooths the keypoints of a person."""
+
+    def __init__(self) -> None:
+        self._filters = [(OneEuroFilter(), OneEuroFilter()) for _ in COCO_KEYPOINTS]
+
+    def __call__(
+        self, keypoints: Sequence[Keypoint], size: ImageSize, time: float
+    ) -> tuple[Keypoint, ...]:
+        # The filter's constants are those for coordinates as parts of the image.
+        return tuple(
+            replace(
+                point,
+                x=x_filter(point.x / size.width, time) * size.width,
+                y=y_filter(point.y / size.height, time) * size.height,
+            )
+            for point, (x_filter, y_filter) in zip(keypoints, self._filters, strict=True)
+        )
+
+
 class _OnePerson:
     """The inputs and the results of the model for one person."""
 
@@ -211,7 +265,7 @@ class _OnePerson:
     def reset(self) -> None:
         self._next_view: _View | None = None
         self._view_filters = [LowPassFilter(_CROP_ALPHA) for _ in _View._fields]
-        self._keypoint_filters = [(OneEuroFilter(), OneEuroFilter()) for _ in COCO_KEYPOINTS]
+        self._smooth = _KeypointFilters()
 
     def view(self, size: ImageSize, time: float | None) -> _View:
         if time is None:
@@ -235,17 +289,7 @@ class _OnePerson:
             return []
         (pose,) = poses
         if self._smooths:
-            # The filter's constants are those for coordinates as parts of the image.
-            keypoints = tuple(
-                replace(
-                    point,
-                    x=x_filter(point.x / size.width, time) * size.width,
-                    y=y_filter(point.y / size.height, time) * size.height,
-                )
-                for point, (x_filter, y_filter) in zip(
-                    pose.keypoints, self._keypoint_filters, strict=True
-                )
-            )
+            keypoints = self._smooth(pose.keypoints, size, time)
             pose = Pose(keypoints, pose.score, box_around(keypoints))
         next_view = _view_around(pose.keypoints, size)
         self._next_view = _View(
@@ -283,12 +327,19 @@ def _distance(point: Keypoint, x: float, y: float) -> float:
 class _SeveralPersons:
     """The inputs and the results of the model for several persons."""
 
-    def __init__(self, max_dimension: int, dtype: DType) -> None:
+    def __init__(
+        self, max_dimension: int, dtype: DType, tracker: Tracker | None, smooths: bool
+    ) -> None:
         self._max_dimension = max_dimension
         self._dtype = dtype
+        self._tracker = tracker
+        self._smooths = smooths
+        #: The filters of the persons who are tracked, by their numbers.
+        self._filters: dict[int, _KeypointFilters] = {}
 
     def reset(self) -> None:
-        """Do nothing: no frame depends on another."""
+        if self._tracker is not None:
+            self._tracker.reset()
 
     def view(self, size: ImageSize, time: float | None) -> _View:
         """Return the image with the border that makes its sides multiples of 32."""
@@ -311,7 +362,20 @@ class _SeveralPersons:
         return poses
 
     def follow(self, poses: list[Pose], size: ImageSize, time: float) -> list[Pose]:
-        return poses
+        """Recognize the persons of earlier frames, and smooth their poses."""
+        if self._tracker is None:
+            return poses
+        ids = self._tracker.track(poses, size, time)
+        if not self._smooths:
+            return [replace(pose, id=number) for pose, number in zip(poses, ids, strict=True)]
+        self._filters = {
+            number: self._filters.get(number) or _KeypointFilters()
+            for number in self._tracker.ids.union(ids)
+        }
+        return [
+            replace(pose, keypoints=self._filters[number](pose.keypoints, size, time), id=number)
+            for pose, number in zip(poses, ids, strict=True)
+        ]
 
     def _scaled(self, size: ImageSize) -> tuple[int, int]:
         longer = max(size)

@@ -136,11 +136,14 @@ class Pose:
         keypoints: the points of the body, in the order of ``COCO_KEYPOINTS``.
         score: how sure the model is that there is a person.
         box: the box around the person where the model predicts one, else that of ``box_around``.
+        id: the number of the person, the same in all frames of a video; None where persons are not
+            tracked.
     """
 
     keypoints: tuple[Keypoint, ...]
     score: float
     box: Box
+    id: int | None = None
 
 
 def box_around(keypoints: Sequence[Keypoint], min_score: float = 0.2) -> Box:
