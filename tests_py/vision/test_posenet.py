@@ -146,6 +146,20 @@ def test_what_the_model_gets(architecture: Any, wanted: list[float]) -> None:
     np.testing.assert_allclose(seen[0][0, 30, 30], wanted, rtol=1e-5)
 
 
+def test_what_the_model_sees_has_a_height_and_a_width() -> None:
+    wide = {name: array[:, :5] for name, array in maps([(LEFT, SURE)]).items()}
+    heat = wide.pop("heatmap")
+    seen = []
+
+    def keep(image: wt.Tensor) -> wt.Tensor:
+        seen.append(image.shape)
+        return wt.tensor(heat.astype(np.float32))
+
+    graph = computing_model((1, None, None, 3), heat.shape, keep, constants=wide)
+    PoseNet(graph, input_resolution=(4 * STRIDE + 1, SIDE)).estimate_poses(IMAGE)
+    assert seen == [(1, 4 * STRIDE + 1, SIDE, 3)]
+
+
 def test_no_tensor_is_left(backend: str, no_leak: None) -> None:
     model = pose_net([(LEFT, SURE)])
     model.estimate_poses(wt.zeros((20, 30, 3)))
@@ -198,7 +212,10 @@ def test_other_models_are_refused(channels: int, outputs: int) -> None:
     "options, message",
     [
         ({"architecture": "VGG"}, "architecture must be 'MobileNetV1' or 'ResNet50', got 'VGG'"),
-        ({"input_resolution": 1}, "input_resolution must be an integer greater than 1, but got 1"),
+        ({"input_resolution": 1}, "input_resolution must be an integer greater than 1, .* got 1"),
+        ({"input_resolution": (129, 1)}, r"input_resolution must be .* pair.* got \(129, 1\)"),
+        ({"input_resolution": (129, 97, 3)}, "input_resolution must be an integer .* pair"),
+        ({"input_resolution": 257.0}, "input_resolution must be an integer .* got 257.0"),
     ],
 )
 def test_arguments_are_checked(options: Any, message: str) -> None:

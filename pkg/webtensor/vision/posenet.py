@@ -79,9 +79,9 @@ class PoseNet(VisionModel):
         model: the graph model; ``PoseNet.load`` loads it from its files.
         architecture: the network, ``"MobileNetV1"`` or ``"ResNet50"``, on which depends how pixels
             become numbers.
-        input_resolution: the height and width of what the model sees, in pixels, where the graph
-            model leaves it open: a multiple of the stride plus 1. More is more exact, and takes
-            longer.
+        input_resolution: the side of what the model sees, in pixels, or its height and width, where
+            the graph model leaves it open: multiples of the stride plus 1. More is more exact, and
+            takes longer.
 
     Raises:
         TypeError: ``model`` is no graph model.
@@ -107,23 +107,28 @@ class PoseNet(VisionModel):
         model: GraphModel,
         *,
         architecture: Architecture = "MobileNetV1",
-        input_resolution: int = 257,
+        input_resolution: int | tuple[int, int] = 257,
     ) -> None:
         super().__init__(model)
         if architecture not in ("MobileNetV1", "ResNet50"):
             raise ValueError(
                 f"PoseNet: architecture must be 'MobileNetV1' or 'ResNet50', got {architecture!r}"
             )
-        if not isinstance(input_resolution, int) or input_resolution < 2:
+        sides: Sequence[int] = (
+            input_resolution
+            if isinstance(input_resolution, (tuple, list))
+            else (input_resolution, input_resolution)
+        )
+        if len(sides) != 2 or any(not isinstance(side, int) or side < 2 for side in sides):
             raise ValueError(
-                "PoseNet: input_resolution must be an integer greater than 1, but got "
-                f"{input_resolution!r}"
+                "PoseNet: input_resolution must be an integer greater than 1, or a pair of them, "
+                f"but got {input_resolution!r}"
             )
         _, height, width, channels = self._input_shape
         if channels not in (3, None) or len(model.outputs) != 4:
             raise self._misfit()
         self._architecture = architecture
-        self._size = height or input_resolution, width or input_resolution
+        self._size = height or sides[0], width or sides[1]
 
     def estimate_poses(
         self,
