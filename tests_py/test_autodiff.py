@@ -132,6 +132,16 @@ def test_variable_grads() -> None:
     assert {name: g.tolist() for name, g in gradients.items()} == {"w": [6.0, 12.0], "b": 5.0}
 
 
+def test_variables_of_layers_are_named_by_their_paths() -> None:
+    dense = [wt.keras.layers.Dense(1, kernel_initializer="ones", name=name) for name in "ab"]
+    model = wt.keras.Sequential([wt.keras.Input((1,)), *dense], name="model")
+    _, gradients = wt.variable_grads(lambda: wt.sum(model(wt.ones((1, 1)))), model.weights[::-1])
+    assert list(gradients) == ["model/b/bias", "model/b/kernel", "model/a/bias", "model/a/kernel"]
+    optimizer = wt.train.sgd(0.5)
+    optimizer.apply_gradients([(gradients[weight.path], weight) for weight in model.weights])
+    assert [weight.tolist() for weight in model.weights] == [[[0.5]], [-0.5], [[0.5]], [-0.5]]
+
+
 def test_a_batch_of_nothing_changes_with_no_variable() -> None:
     w = wt.Variable(wt.ones((3, 2)), name="w")
     x = wt.zeros((0, 3))

@@ -321,7 +321,7 @@ def test_dropout_is_of_training_alone(name: str, config: dict[str, Any], backend
     assert not np.allclose(first, plain)
     assert not np.allclose(first, second)
     _, gradients = wt.variable_grads(lambda: wt.sum(layer(x, training=True)))
-    assert {weight.name for weight in layer.weights} == set(gradients)
+    assert {weight.path for weight in layer.weights} == set(gradients)
 
 
 def test_dropout_of_inputs_is_the_same_at_each_step() -> None:

@@ -19,7 +19,8 @@ def variable_grads(
     """Compute a scalar loss and its gradients for the trainable variables it read.
 
     ``variables`` narrows them; by default all trainable variables that ``function`` read.
-    Returns ``(loss, {variable name: gradient})``.
+    Returns ``(loss, {variable name: gradient})``, in the order of ``variables``. The name of a
+    layer's variable is its path, such as ``"dense/kernel"``.
 
     Raises:
         TypeError: ``variables`` has something else than variables.
@@ -36,9 +37,10 @@ def variable_grads(
     loss, gradients = loss_and_gradients("variable_grads", function, variables)
     named: dict[str, Tensor] = {}
     for variable, gradient in gradients:
-        if variable.name in named:
-            raise ValueError(f"variable_grads: two variables are named {variable.name!r}")
-        named[variable.name] = gradient
+        variable_name = getattr(variable, "path", variable.name)
+        if variable_name in named:
+            raise ValueError(f"variable_grads: two variables are named {variable_name!r}")
+        named[variable_name] = gradient
     return loss, named
 
 
