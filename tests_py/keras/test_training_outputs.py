@@ -80,6 +80,24 @@ def test_results_and_their_names(make: Any, kind: str, options: dict[str, Any]) 
     assert names == wanted_names
 
 
+def test_outputs_of_one_model_have_a_loss_each() -> None:
+    """As of a GAN; Keras calls both the same, and returns the last one twice."""
+    x = ours.Input((3,))
+    inner = ours.Model(x, [ours.layers.Dense(1)(x), ours.layers.Dense(2)(x)], name="inner")
+    model = ours.Model(x, inner(x))
+    model.compile("sgd", ["mse", "mae"], metrics=[["mae"], ["mse"]])
+    y = [np.zeros((4, 1), "float32"), Y]
+    logs: Any = model.evaluate(X, y, verbose=0, return_dict=True)
+    first, second = model(X)
+    assert logs["inner_loss"] == pytest.approx(np.mean(np.square(first.numpy())))
+    assert logs["inner_1_loss"] == pytest.approx(np.mean(np.abs(second.numpy())))
+    assert logs["loss"] == pytest.approx(logs["inner_loss"] + logs["inner_1_loss"])
+    batch_logs: Any = model.train_on_batch(X, y)
+    assert len(batch_logs) == 5
+    callback = ours.callbacks.EarlyStopping("val_inner_1_loss", min_delta=0.1)
+    model.fit(X, y, validation_data=(X, y), epochs=2, verbose=0, callbacks=[callback])
+
+
 @pytest.mark.parametrize(
     "kind, options, error, says",
     [

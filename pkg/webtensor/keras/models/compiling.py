@@ -176,7 +176,7 @@ class CompiledLoss:
             indices, identifiers = list(range(len(paths))), [self._loss] * len(paths)
             ranks = indices
         has_names = self._names is not None and len(self._names) == len(paths)
-        names = list(self._names or ()) if has_names else [None] * len(paths)
+        names = _unique_names(self._names or ()) if has_names else [None] * len(paths)
         rows = zip(ranks, indices, identifiers, self._factors(len(identifiers)), strict=True)
         output_losses = [
             _OutputLoss(
@@ -277,6 +277,21 @@ def _label(path: Path, name: str | None, loss: LossLike) -> str:
     if path and isinstance(path[-1], str):
         return _joined(path)
     return _joined((*path[:-1], name or _name_of(loss)))
+
+
+def _unique_names(names: Iterable[str]) -> list[str | None]:
+    """Return the names of outputs, with a number for each that an earlier output has.
+
+    The outputs of an inner model all have its name.
+    """
+    unique: list[str | None] = []
+    for name in names:
+        unique_name, number = name, 0
+        while unique_name in unique:
+            number += 1
+            unique_name = f"{name}_{number}"
+        unique.append(unique_name)
+    return unique
 
 
 def _name_of(identifier: Any) -> str:
