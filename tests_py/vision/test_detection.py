@@ -8,7 +8,7 @@ import pytest
 
 import webtensor as wt
 from tests_py.vision.models import computing_model, constant_model
-from webtensor.vision import COCO_LABELS, Box, CenterNet, DetectedObject, NanoDet
+from webtensor.vision import COCO_LABELS, Box, CenterNet, CocoSSD, DetectedObject, NanoDet
 
 CAT, CUP = COCO_LABELS.index("cat"), COCO_LABELS.index("cup")
 #: The corners of boxes in pixels of the input, the score and the class.
@@ -116,8 +116,73 @@ def test_nano_det_gets_colors_that_are_normalized() -> None:
     np.testing.assert_allclose(seen[0][0, :, 5, 6], wanted, rtol=1e-5)
 
 
-@pytest.mark.parametrize("model", [center_net(), nano_det()])
-def test_the_asynchronous_form_finds_the_same(model: CenterNet | NanoDet) -> None:
+#: The numbers of some classes of COCO, which begin with 1 and have gaps.
+NUMBERS = {"person": 1, "stop sign": 13, "umbrella": 28, "toilet": 70, "toothbrush": 90}
+OUTPUTS = ("scores", "boxes")
+
+
+def ssd_outputs() -> dict[str, np.ndarray]:
+    """Five boxes beside each other, each a fifth of the image wide."""
+    scores, boxes = np.zeros((1, 5, 90)), np.zeros((1, 5, 1, 4))
+    for index, number in enumerate(NUMBERS.values()):
+        scores[0, index, number - 1] = 0.9 - 0.1 * index
+        boxes[0, index, 0] = 0.25, 0.2 * index, 0.75, 0.2 * (index + 1)
+    return {"scores": scores, "boxes": boxes}
+
+
+def ssd(shape: Any = (1, None, None, 3), **changes: np.ndarray) -> CocoSSD:
+    return CocoSSD(constant_model(shape, {**ssd_outputs(), **changes}, "int32"))
+
+
+@pytest.mark.parametrize("order", [OUTPUTS, OUTPUTS[::-1]])
+def test_ssd_returns_boxes_in_pixels_of_the_image(backend: str, no_leak: None, order: Any) -> None:
+    graph = constant_model((1, None, None, 3), {name: ssd_outputs()[name] for name in order})
+    items = CocoSSD(graph).detect(wt.zeros((40, 100, 3)), min_score=0.45)
+    assert [item.label for item in items] == list(NUMBERS)
+    assert [item.score for item in items] == pytest.approx([0.9, 0.8, 0.7, 0.6, 0.5])
+    for index, item in enumerate(items):
+        assert corners(item) == pytest.approx((20 * index, 10, 20 * (index + 1), 30))
+
+
+def test_ssd_knows_nothing_of_numbers_without_a_class() -> None:
+    scores = ssd_outputs()["scores"]
+    scores[0, 1:] = 0
+    scores[0, 1:, 12 - 1] = 0.95
+    (item,) = ssd(scores=scores).detect(wt.zeros((10, 10, 3)))
+    assert item.label == "person"
+
+
+def test_ssd_gets_pixels_in_the_size_of_the_image() -> None:
+    seen = []
+    constants = ssd_outputs()
+    scores = constants.pop("scores").astype(np.float32)
+
+    def keep(image: wt.Tensor) -> wt.Tensor:
+        seen.append(image.numpy())
+        return wt.tensor(scores)
+
+    graph = computing_model((1, None, None, 3), scores.shape, keep, "int32", constants)
+    image = np.arange(4 * 5 * 3, dtype=np.uint8).reshape(4, 5, 3)
+    CocoSSD(graph).detect(image)
+    np.testing.assert_array_equal(seen, image[None, None])
+    assert seen[0].dtype == np.int32
+
+
+@pytest.mark.parametrize("shape", [(1, 300, 300, 3), (1, None, None, 1)])
+def test_ssd_refuses_other_inputs(shape: Any) -> None:
+    with pytest.raises(ValueError, match="CocoSSD: expected a graph model with an input"):
+        ssd(shape)
+
+
+@pytest.mark.parametrize("name, shape", [("scores", (1, 5, 80)), ("boxes", (1, 4, 1, 4))])
+def test_ssd_refuses_other_outputs(name: str, shape: Any) -> None:
+    model = ssd(**{name: np.zeros(shape)})
+    with pytest.raises(ValueError, match=r"CocoSSD: expected a graph model with .* outputs "):
+        model.detect(wt.zeros((10, 10, 3)))
+
+
+@pytest.mark.parametrize("model", [center_net(), nano_det(), ssd()])
+def test_the_asynchronous_form_finds_the_same(model: CenterNet | NanoDet | CocoSSD) -> None:
     image = wt.zeros((40, 50, 3))
     assert asyncio.run(model.detect_async(image)) == model.detect(image)
 

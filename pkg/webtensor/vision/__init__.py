@@ -21,6 +21,7 @@ __all__ = [
     "Box",
     "CenterNet",
     "Classification",
+    "CocoSSD",
     "DetectedObject",
     "Face",
     "FaceMesh",
@@ -56,7 +57,7 @@ __all__ = [
 if TYPE_CHECKING:
     from webtensor.vision import boxes as boxes
     from webtensor.vision.blazeface import BlazeFace
-    from webtensor.vision.detection import CenterNet, NanoDet, ObjectDetector
+    from webtensor.vision.detection import CenterNet, CocoSSD, NanoDet, ObjectDetector
     from webtensor.vision.facemesh import FACE_CONTOURS, FaceMesh, IrisModel
     from webtensor.vision.gestures import (
         FINGERS,
@@ -97,7 +98,7 @@ else:
         contents(
             """
             blazeface: BlazeFace
-            detection: CenterNet NanoDet ObjectDetector
+            detection: CenterNet CocoSSD NanoDet ObjectDetector
             facemesh: FACE_CONTOURS FaceMesh IrisModel
             gestures: FINGERS finger_curls finger_directions recognize_gesture
             hands: HAND_KEYPOINTS HandPose PalmDetector

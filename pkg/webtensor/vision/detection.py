@@ -1,7 +1,8 @@
-"""Detectors of objects: CenterNet and NanoDet, which know the 80 classes of COCO.
+"""Detectors of objects: CenterNet, NanoDet and SSD, which know the 80 classes of COCO.
 
-Both see the image in a letterbox. What they predict becomes rows of (x_min, y_min, x_max, y_max,
-score, class) on the device, in pixels of the input; overlapping boxes are left out on the host.
+CenterNet and NanoDet see the image in a letterbox, SSD as it is. What they predict becomes rows of
+(x_min, y_min, x_max, y_max, score, class) on the device, in pixels of the input, of SSD as parts of
+the image; overlapping boxes are left out on the host.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from math import isqrt
 
-from webtensor.dtypes import float32
+from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor
 from webtensor.graph import GraphModel
 from webtensor.ops import (
@@ -33,6 +34,7 @@ from webtensor.ops import (
     split,
     squeeze,
     subtract,
+    take,
     tensor,
 )
 from webtensor.vision.boxes import Letterbox, letterbox, suppress
@@ -41,7 +43,7 @@ from webtensor.vision.labels import COCO_LABELS
 from webtensor.vision.model import VisionModel
 from webtensor.vision.results import Box, DetectedObject
 
-__all__ = ["CenterNet", "NanoDet", "ObjectDetector"]
+__all__ = ["CenterNet", "CocoSSD", "NanoDet", "ObjectDetector"]
 
 
 class ObjectDetector(VisionModel, ABC):
@@ -84,7 +86,7 @@ class ObjectDetector(VisionModel, ABC):
             ValueError: ``max_num_boxes`` is negative; as of ``wt.vision.read_image``.
         """
         pixels, _ = read_image(image)
-        scaled, placement = letterbox(pixels, *self._size)
+        scaled, placement = self._view(pixels)
         rows = self._execute(self._inputs(scaled), self._rows)
         return self._objects(rows, placement, max_num_boxes, min_score)
 
@@ -99,13 +101,17 @@ class ObjectDetector(VisionModel, ABC):
                 objects = await model.detect_async(document.querySelector("video"))
         """
         pixels, _ = await read_image_async(image)
-        scaled, placement = letterbox(pixels, *self._size)
+        scaled, placement = self._view(pixels)
         rows = await self._execute_async(self._inputs(scaled), self._rows)
         return self._objects(rows, placement, max_num_boxes, min_score)
 
     @abstractmethod
     def _checked_size(self) -> tuple[int, int]:
         """Return the height and width of the input; refuse other models."""
+
+    def _view(self, pixels: Tensor) -> tuple[Tensor, Letterbox]:
+        """Return what the model sees of an image, and where the image lies in it."""
+        return letterbox(pixels, *self._size)
 
     @abstractmethod
     def _inputs(self, scaled: Tensor) -> Tensor:
@@ -166,6 +172,61 @@ class CenterNet(ObjectDetector):
     def _rows(self, outputs: Sequence[Tensor]) -> Tensor:
         (output,) = outputs
         return squeeze(output, 0)
+
+
+#: The numbers of classes that SSD predicts but that COCO does not use.
+_UNUSED = {12, 26, 29, 30, 45, 66, 68, 69, 71, 83}
+_SSD_CLASSES = len(COCO_LABELS) + len(_UNUSED)
+#: The columns of SSD's scores, which begin with class 1, in the order of ``COCO_LABELS``.
+_COLUMNS = [number - 1 for number in range(1, _SSD_CLASSES + 1) if number not in _UNUSED]
+
+
+class CocoSSD(ObjectDetector):
+    """SSD (Liu et al. 2016) with MobileNet, as in TensorFlow.js's package ``coco-ssd``.
+
+    The arguments and errors are those of ``ObjectDetector``. The model sees the image in its own
+    size. It has for each box the scores of 90 numbers of classes, (1, count, 90), and the corners
+    (y_min, x_min, y_max, x_max) as parts of the image, (1, count, 1, 4).
+
+    Example:
+        With the files of the model in a folder::
+
+            from webtensor.vision import CocoSSD
+
+            model = CocoSSD.load("coco-ssd/model.json")
+            for item in model.detect("photo.jpg"):
+                print(item.label, item.score, item.box)
+    """
+
+    _expected = (
+        "an input (1, height, width, 3) of any height and width, and outputs (1, count, "
+        f"{_SSD_CLASSES}) and (1, count, 1, 4)"
+    )
+
+    def _checked_size(self) -> tuple[int, int]:
+        _, height, width, channels = self._input_shape
+        if height or width or channels != 3 or len(self.model.outputs) != 2:
+            raise self._misfit()
+        return 1, 1
+
+    def _view(self, pixels: Tensor) -> tuple[Tensor, Letterbox]:
+        height, width, _ = pixels.shape
+        return pixels, Letterbox(0, 0, height, width)
+
+    def _inputs(self, scaled: Tensor) -> Tensor:
+        dtype = int32 if self.model.inputs[0].dtype == "int32" else float32
+        return astype(expand_dims(scaled, 0), dtype)
+
+    def _rows(self, outputs: Sequence[Tensor]) -> Tensor:
+        by_size = {output.shape[-1]: output for output in outputs}
+        if by_size.keys() != {_SSD_CLASSES, 4}:
+            raise self._misfit(outputs)
+        all_scores, corners = (reshape(by_size[size], (-1, size)) for size in (_SSD_CLASSES, 4))
+        if all_scores.shape[0] != corners.shape[0]:
+            raise self._misfit(outputs)
+        scores = take(all_scores, _COLUMNS, axis=1)
+        boxes = take(corners, [1, 0, 3, 2], axis=1)
+        return concat([boxes, *_best(scores)], 1)
 
 
 #: The mean and the deviation of colours that NanoDet was trained with, as (blue, green, red).
@@ -236,6 +297,10 @@ class NanoDet(ObjectDetector):
         x = add(remainder(indices, columns), 0.5)
         y = add(floor_divide(indices, columns), 0.5)
         boxes = concat([x - left, y - upper, x + right, y + lower], 1)
-        labels = astype(expand_dims(argmax(scores, 1), 1), float32)
-        best_scores = _max(scores, 1, keepdims=True)
-        return concat([multiply(boxes, float(stride)), best_scores, labels], 1)
+        return concat([multiply(boxes, float(stride)), *_best(scores)], 1)
+
+
+def _best(scores: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the best score of each box and the number of its class, both (count, 1)."""
+    labels = astype(expand_dims(argmax(scores, 1), 1), float32)
+    return _max(scores, 1, keepdims=True), labels
