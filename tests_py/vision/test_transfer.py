@@ -125,6 +125,38 @@ def test_every_class_needs_examples() -> None:
     assert classifier.get_class_example_count() == {"red": 0, "green": 0, "blue": 0}
 
 
+def test_examples_move_to_another_classifier(no_leak: None) -> None:
+    extractor, names = FeatureExtractor(graph_model(), "y"), ["red", "green", "blue"]
+    classifier, other = (TransferClassifier(extractor, names) for _ in range(2))
+    for name, color in (("green", GREEN), ("red", RED), ("green", GREEN)):
+        classifier.add_example(image_of(color), name)
+    dataset = classifier.get_classifier_dataset()
+    assert {name: rows.shape for name, rows in dataset.items()} == {"red": (1, 2), "green": (2, 2)}
+    other.add_example(image_of(RED), "blue")
+    other.set_classifier_dataset({name: rows.tolist() for name, rows in dataset.items()})
+    assert other.get_class_example_count() == {"red": 1, "green": 2, "blue": 0}
+    again = other.get_classifier_dataset()
+    assert {name: rows.tolist() for name, rows in again.items()} == {
+        name: rows.tolist() for name, rows in dataset.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "dataset, message",
+    [
+        ({"blue": [[1.0]]}, r"class_name must be one of \['red', 'green'\], but got 'blue'"),
+        ({"red": [[1.0]], "green": [[1.0, 2.0]]}, r"one shape, but got \[\(1, 1\), \(1, 2\)\]"),
+        ({"red": 1.0}, r"must have features \(count, …\) of one shape, but got \[\(\)\]"),
+    ],
+)
+def test_other_examples_are_refused(dataset: Any, message: str) -> None:
+    classifier = TransferClassifier(FeatureExtractor(graph_model(), "y"), ["red", "green"])
+    classifier.add_example(image_of(RED), "red")
+    with pytest.raises(ValueError, match=f"set_classifier_dataset: .*{message}"):
+        classifier.set_classifier_dataset(dataset)
+    assert classifier.get_class_example_count() == {"red": 1, "green": 0}
+
+
 @pytest.mark.parametrize("names", [["red"], [], ["red", "green", "red"]])
 def test_classes_are_different(names: list[str]) -> None:
     extractor = FeatureExtractor(graph_model(), "y")

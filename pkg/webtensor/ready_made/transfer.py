@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from webtensor.engine import Tensor, keep
+from webtensor.dtypes import float32
+from webtensor.engine import Tensor, TensorLike, as_operand, keep
 from webtensor.keras.callbacks import History
 from webtensor.keras.layers import Dense, Flatten
 from webtensor.keras.models import Model, Sequential
@@ -154,6 +155,48 @@ class TransferClassifier:
     def clear_examples(self) -> None:
         """Forget the examples; what the head has learned stays."""
         self._features, self._labels = [], []
+
+    def get_classifier_dataset(self) -> dict[str, Tensor]:
+        """Return the features of the examples of each class that has some: (count, …).
+
+        ``set_classifier_dataset`` takes them back, in this classifier or in another one with the
+        same extractor.
+        """
+        return {
+            name: stack(self._features_of(label), 0)
+            for label, name in enumerate(self.class_names)
+            if label in self._labels
+        }
+
+    def set_classifier_dataset(self, dataset: Mapping[str, TensorLike]) -> None:
+        """Replace all examples.
+
+        Args:
+            dataset: the features of the examples of each class, (count, …), as of
+                ``get_classifier_dataset``.
+
+        Raises:
+            ValueError: a class is unknown, or the shapes of its features are not those of others.
+        """
+        name = "set_classifier_dataset"
+        rows = {
+            self._label(name, class_name): as_operand(name, features, float32)
+            for class_name, features in dataset.items()
+        }
+        shapes = {features.shape[1:] for features in rows.values()}
+        if len(shapes) > 1 or any(not features.shape for features in rows.values()):
+            raise ValueError(
+                f"{name}: classes must have features (count, …) of one shape, but got "
+                f"{[features.shape for features in rows.values()]}"
+            )
+        self.clear_examples()
+        for label, features in rows.items():
+            for index in range(features.shape[0]):
+                self._add(features[index], label)
+
+    def _features_of(self, label: int) -> list[Tensor]:
+        pairs = zip(self._features, self._labels, strict=True)
+        return [features for features, other in pairs if other == label]
 
     def _label(self, function: str, class_name: str) -> int:
         if class_name not in self.class_names:
