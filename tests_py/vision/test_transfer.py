@@ -125,6 +125,23 @@ def test_every_class_needs_examples() -> None:
     assert classifier.get_class_example_count() == {"red": 0, "green": 0, "blue": 0}
 
 
+def test_a_validation_split_has_some_examples_of_each_class(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[list[int]] = []
+    classifier = TransferClassifier(FeatureExtractor(graph_model(), "y"), ["red", "green"])
+    monkeypatch.setattr(
+        classifier.head, "fit", lambda x, y, **options: seen.append(y.tolist()), raising=True
+    )
+    for name, color, count in (("red", RED, 8), ("green", GREEN, 4)):
+        for _ in range(count):
+            classifier.add_example(image_of(color), name)
+    classifier.fit(validation_split=0.25)
+    (labels,) = seen
+    assert labels[-3:].count(1) == 1
+    assert labels[:9].count(1) == 3
+
+
 def test_examples_move_to_another_classifier(no_leak: None) -> None:
     extractor, names = FeatureExtractor(graph_model(), "y"), ["red", "green", "blue"]
     classifier, other = (TransferClassifier(extractor, names) for _ in range(2))

@@ -104,7 +104,8 @@ class TransferClassifier:
 
         Args:
             epochs: how often each example is seen.
-            **options: those of Keras's ``Model.fit``, such as ``batch_size`` and ``callbacks``.
+            **options: those of Keras's ``Model.fit``, such as ``batch_size`` and ``callbacks``;
+                ``validation_split`` leaves out the last examples of each class.
 
         Returns:
             The losses and metrics of each epoch, as of Keras's ``Model.fit``.
@@ -213,7 +214,13 @@ class TransferClassifier:
         missing = [name for name, count in self.get_class_example_count().items() if not count]
         if missing:
             raise ValueError(f"fit: there are no examples of {', '.join(missing)}")
-        return stack(self._features, 0), tensor(self._labels)
+        # All classes are spread evenly, as a validation split takes the last examples.
+        rows = sorted(
+            ((index + 1) / len(features), label, features[index])
+            for label, features in enumerate(map(self._features_of, range(len(self.class_names))))
+            for index in range(len(features))
+        )
+        return stack([row[2] for row in rows], 0), tensor([row[1] for row in rows])
 
     def _ranked(self, rows: list[list[float]]) -> dict[str, float]:
         (probabilities,) = rows
