@@ -8,6 +8,7 @@ import keras
 import numpy as np
 import pytest
 
+import webtensor as wt
 from tests_py.closeness import assert_close
 from webtensor import keras as ours
 from webtensor.keras.names import forget_names
@@ -117,6 +118,22 @@ def test_what_does_not_fit_the_outputs(kind: str, options: Any, error: Any, says
         results(ours, functional, kind, **options)
     with pytest.raises(error):
         results(keras, functional, kind, **options)
+
+
+@pytest.mark.parametrize("method", ["fit", "evaluate", "predict"])
+def test_unknown_arguments_are_named(method: str) -> None:
+    model = functional(ours, "one")
+    model.compile("sgd", "mse")
+    with pytest.raises(TypeError, match=r"^\w+: unknown argument 'batchSize'; .* 'batch_size'\?$"):
+        getattr(model, method)(X, batchSize=2)
+
+
+def test_elements_of_tensorflow_js_are_refused() -> None:
+    model = functional(ours, "one")
+    model.compile("sgd", "mse")
+    rows = wt.data.array([{"xs": X[0], "ys": Y[0]}]).batch(1)
+    with pytest.raises(ValueError, match=r"but got \['xs', 'ys'\]; .* has pairs \(xs, ys\)"):
+        model.fit(rows, verbose=0)
 
 
 def test_targets_go_to_outputs_with_a_loss() -> None:

@@ -16,6 +16,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 from webtensor.browser import next_frame
 from webtensor.engine import Tensor
 from webtensor.engine.jspi import can_suspend, suspended
+from webtensor.keras.names import nearest
 
 __all__ = ["Breather", "Loop", "Wait", "finish", "finish_async", "forms_of", "required"]
 
@@ -84,14 +85,22 @@ def forms_of(
     Their names are ``loop``'s without the underscore that it starts with.
     """
     name, cls = loop.__name__.removeprefix("_"), loop.__qualname__.rpartition(".")[0]
+    accepted = signature(loop).parameters
+
+    def started(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Loop[Result]:
+        for argument in kwargs:
+            if argument not in accepted:
+                close = nearest(argument, accepted)
+                raise TypeError(f"{name}: unknown argument {argument!r}{close}")
+        return loop(*args, **kwargs)
 
     @wraps(loop)
     def blocking(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        return finish(loop(*args, **kwargs))
+        return finish(started(*args, **kwargs))
 
     @wraps(loop)
     async def asynchronous(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        return await finish_async(loop(*args, **kwargs))
+        return await finish_async(started(*args, **kwargs))
 
     for method, method_name in ((blocking, name), (asynchronous, f"{name}_async")):
         method.__name__, method.__qualname__ = method_name, f"{cls}.{method_name}"

@@ -174,8 +174,10 @@ class Functional(Model):
             names = self.input_names
             missing = [name for name in names if name not in inputs]
             if missing:
+                is_pair = inputs.keys() == {"xs", "ys"}
                 raise ValueError(
                     f"model {self.name!r} needs inputs {names}, but got {sorted(inputs)}"
+                    + ("; a data set for fit has pairs (xs, ys)" if is_pair else "")
                 )
             return [inputs[name] for name in names]
         if isinstance(struct, dict) and isinstance(inputs, dict):
