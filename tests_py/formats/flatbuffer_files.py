@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from struct import pack, pack_into
 from typing import Any
 
-from webtensor.formats.flatbuffers import NUMBERS, Field, Schema
+from webtensor.formats.element_types import NUMBER_FORMATS
+from webtensor.formats.flatbuffers import Field, Schema
 
 __all__ = ["encode"]
 
@@ -29,11 +30,11 @@ class Writer:
         if kind in self.schema.enumerations:
             enumeration = self.schema.enumerations[kind]
             number = enumeration.names.index(value) if isinstance(value, str) else value
-            return pack(f"<{NUMBERS[enumeration.kind]}", number)
-        return pack(f"<{NUMBERS[kind]}", value)
+            return pack(f"<{NUMBER_FORMATS[enumeration.kind]}", number)
+        return pack(f"<{NUMBER_FORMATS[kind]}", value)
 
     def is_number(self, kind: str) -> bool:
-        return kind in NUMBERS or kind in self.schema.enumerations
+        return kind in NUMBER_FORMATS or kind in self.schema.enumerations
 
     def table(self, name: str, values: Mapping[str, Any]) -> int:
         """Append a table; of a union the value is a pair of the table's name and its values."""

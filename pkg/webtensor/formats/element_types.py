@@ -6,9 +6,9 @@ All files that are read or written here store elements in row-major order and li
 from __future__ import annotations
 
 from math import prod
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-__all__ = ["ITEM_SIZES", "Buffer", "Elements"]
+__all__ = ["ITEM_SIZES", "NUMBER_FORMATS", "Buffer", "Elements"]
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
@@ -28,6 +28,22 @@ ITEM_SIZES = {
     "uint64": 8,
     "float64": 8,
     "complex64": 8,
+}
+
+_Format: TypeAlias = Literal["b", "B", "h", "H", "i", "I", "q", "Q", "f", "d"]
+#: The format codes of ``struct`` and memoryviews, for the dtypes that Python has numbers for.
+NUMBER_FORMATS: dict[str, _Format] = {
+    "bool": "B",
+    "int8": "b",
+    "uint8": "B",
+    "int16": "h",
+    "uint16": "H",
+    "int32": "i",
+    "uint32": "I",
+    "int64": "q",
+    "uint64": "Q",
+    "float32": "f",
+    "float64": "d",
 }
 
 

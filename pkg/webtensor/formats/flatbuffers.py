@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from struct import Struct
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, reading
-from webtensor.formats.element_types import Buffer
+from webtensor.formats.element_types import NUMBER_FORMATS, Buffer
 
 __all__ = ["MAX_DEPTH", "Enumeration", "Field", "Record", "Schema", "TableType"]
 
@@ -23,22 +23,7 @@ MAX_DEPTH = 32
 #: The identifier of a format stands after the offset of the first table.
 _IDENTIFIER = slice(4, 8)
 
-_Format: TypeAlias = Literal["b", "B", "h", "H", "i", "I", "q", "Q", "f", "d"]
-#: Type codes of numbers.
-NUMBERS: dict[str, _Format] = {
-    "bool": "B",
-    "int8": "b",
-    "uint8": "B",
-    "int16": "h",
-    "uint16": "H",
-    "int32": "i",
-    "uint32": "I",
-    "int64": "q",
-    "uint64": "Q",
-    "float32": "f",
-    "float64": "d",
-}
-_STRUCTS = {name: Struct(f"<{code}") for name, code in NUMBERS.items()}
+_STRUCTS = {name: Struct(f"<{code}") for name, code in NUMBER_FORMATS.items()}
 
 
 class Enumeration(NamedTuple):
@@ -127,7 +112,7 @@ class Schema:
         number = field.default or 0
         if field.kind in self.enumerations:
             return self.enumerations[field.kind].names[int(number)]
-        if field.kind in NUMBERS:
+        if field.kind in NUMBER_FORMATS:
             return {"bool": bool, "float32": float, "float64": float}.get(field.kind, int)(number)
         return "" if field.kind == "string" else None
 
@@ -219,7 +204,7 @@ class _Decoder:
             if not 0 <= number < len(enumeration.names):
                 raise self.broken(position, f"{table_type.name}.{field.name} is {number}")
             return enumeration.names[number]
-        if kind in NUMBERS:
+        if kind in NUMBER_FORMATS:
             number = self.number(kind, position)
             return bool(number) if kind == "bool" else number
         if kind == "string":
@@ -241,7 +226,7 @@ class _Decoder:
     def vector(self, field: Field, position: int, depth: int) -> Any:
         """Return a list: of numbers a view of the file, otherwise its items."""
         count, begin = self.number("uint32", position), position + 4
-        code = NUMBERS.get(field.kind)
+        code = NUMBER_FORMATS.get(field.kind)
         width = 4 if code is None else _STRUCTS[field.kind].size
         if count * width > len(self.data) - begin:
             raise self.broken(

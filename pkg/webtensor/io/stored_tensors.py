@@ -8,23 +8,15 @@ from collections.abc import Callable
 from webtensor.dtypes import DType, as_dtype, float32, int32, string_, typed_view
 from webtensor.engine import Tensor, TensorLike
 from webtensor.engine.storage import empty_host, host_storage
-from webtensor.formats.element_types import ITEM_SIZES, Buffer, Elements
+from webtensor.formats.element_types import ITEM_SIZES, NUMBER_FORMATS, Buffer, Elements
 from webtensor.formats.quantization import float32_of_float16
 from webtensor.ops import tensor
 from webtensor.shapes import Shape
 
 __all__ = ["elements_of", "tensor_of", "tensor_on"]
 
-#: The format codes of memoryviews, for dtypes whose numbers Python converts one by one.
-_FORMATS = {
-    "int8": "b",
-    "uint8": "B",
-    "int16": "h",
-    "uint16": "H",
-    "int64": "q",
-    "uint64": "Q",
-    "float64": "d",
-}
+#: Dtypes whose numbers Python converts one by one.
+_CONVERTED = frozenset({"int8", "uint8", "int16", "uint16", "int64", "uint64", "float64"})
 #: The bytes of truth values: whatever is not zero is true.
 _TRUTH = bytes([0, *[1] * 255])
 
@@ -58,8 +50,8 @@ def tensor_of(elements: Elements, where: str) -> Tensor:
             f"{elements.size * ITEM_SIZES[dtype]}"
         )
     target = _closest(dtype)
-    if dtype in _FORMATS:
-        numbers = memoryview(data).cast(_FORMATS[dtype])  # type: ignore[call-overload]
+    if dtype in _CONVERTED:
+        numbers = memoryview(data).cast(NUMBER_FORMATS[dtype])
         try:
             return tensor(numbers, shape=shape, dtype=target)
         except ValueError as error:

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
-from webtensor.formats.element_types import ITEM_SIZES, Buffer, Elements
-from webtensor.formats.flatbuffers import NUMBERS
+from webtensor.formats.element_types import ITEM_SIZES, NUMBER_FORMATS, Buffer, Elements
 from webtensor.keras.saving.hdf5.specification import (
     NUMBER_TYPES,
     SIGNATURE,
@@ -382,7 +381,7 @@ class _Reader:
 
     def value(self, datatype: _Datatype, shape: tuple[int, ...], data: memoryview) -> Attribute:
         """Return the value of an attribute."""
-        code: Any = NUMBERS.get(datatype.dtype)
+        code: Any = NUMBER_FORMATS.get(datatype.dtype)
         if len(shape) > 1 or not (datatype.text or code):
             raise self.unsupported("unusual attributes")
         count = self.budget.size_of(shape, self.file)
