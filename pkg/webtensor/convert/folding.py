@@ -19,6 +19,7 @@ from webtensor.engine.placement import on_host
 from webtensor.formats.budgets import reading
 from webtensor.formats.graph_def import AttributeValue, ElementType
 from webtensor.graph.fusing import (
+    ACTIVATIONS,
     FUSED_OPERATIONS,
     Fusion,
     Program,
@@ -38,7 +39,6 @@ _ALWAYS_FOLDED = 1 << 10
 _NOT_COMPUTED = frozenset({"Const", "Placeholder"})
 _NORMALIZATIONS = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
 _CHANNEL_WISE = frozenset({"Add", "AddV2", "BiasAdd", "Mul"})
-_ACTIVATIONS = frozenset({"Elu", "LeakyRelu", "Prelu", "Relu", "Relu6", "Sigmoid"})
 _DEPTHWISE = frozenset({"DepthwiseConv2d", "DepthwiseConv2dNative"})
 _FILTER_RANKS = {"MatMul": 2}
 
@@ -222,7 +222,7 @@ class _Chains:
                 if x.node in self.filters and vector is not None and _fits(vector, shape):
                     self.shapes[own] = shape
                     self.filters[node.name] = self.filters[x.node]
-        elif node.op in _ACTIVATIONS and node.inputs[0].node in self.filters:
+        elif node.op in ACTIVATIONS and node.inputs[0].node in self.filters:
             self.shapes[own] = self.shapes[node.inputs[0]]
             self.filters[node.name] = self.filters[node.inputs[0].node]
 

@@ -19,7 +19,16 @@ from webtensor.graph.nodes import Node, Nodes, Reference
 from webtensor.graph.operations.products import EPSILON
 from webtensor.shapes import Shape
 
-__all__ = ["FUSED_OPERATIONS", "Fusion", "Program", "activation", "addition", "fuse", "scale"]
+__all__ = [
+    "ACTIVATIONS",
+    "FUSED_OPERATIONS",
+    "Fusion",
+    "Program",
+    "activation",
+    "addition",
+    "fuse",
+    "scale",
+]
 
 #: The fused operation of each product.
 FUSED_OPERATIONS = {
@@ -32,14 +41,8 @@ FUSED_OPERATIONS = {
     "_FusedMatMul": "_FusedMatMul",
 }
 _CONVOLUTIONS = frozenset(FUSED_OPERATIONS) - {"MatMul", "_FusedMatMul"}
-_ACTIVATIONS = {
-    "Elu": "Elu",
-    "LeakyRelu": "LeakyRelu",
-    "Prelu": "Prelu",
-    "Relu": "Relu",
-    "Relu6": "Relu6",
-    "Sigmoid": "Sigmoid",
-}
+#: The activations that fused operations apply; their epilogues have the same names.
+ACTIVATIONS = frozenset({"Elu", "LeakyRelu", "Prelu", "Relu", "Relu6", "Sigmoid"})
 _SUMS = frozenset({"Add", "AddN", "AddV2", "BiasAdd"})
 _PADS = frozenset({"Pad", "PadV2"})
 #: Normalization by constants alone, which ``normalized_channels`` computes.
@@ -350,25 +353,24 @@ def addition(fusion: Fusion, node: Node) -> Node | None:
 
 def activation(fusion: Fusion, node: Node) -> Node | None:
     """Make an activation of a product a part of it."""
-    name = _ACTIVATIONS.get(node.op)
-    product = None if name is None else fusion.product(node.inputs[0])
-    if name is None or product is None or {*_epilogue(product)} - {"BiasAdd", "Residual"}:
+    product = fusion.product(node.inputs[0]) if node.op in ACTIVATIONS else None
+    if product is None or {*_epilogue(product)} - {"BiasAdd", "Residual"}:
         return None
     if fusion.shapes.get(Reference(product.name)) is None:
         return None
     more, attributes = [], {}
-    if name == "Prelu":
+    if node.op == "Prelu":
         slopes = fusion.vector(node.inputs[1], node.inputs[0])
         if slopes is None:
             return None
         more = [fusion.add_constant(f"{node.name}:slopes", slopes)]
-    elif name == "LeakyRelu":
+    elif node.op == "LeakyRelu":
         alpha: Any = node.attributes.get("alpha", 0.2)
         if alpha < 0:
             return None
         attributes = {"leakyrelu_alpha": alpha}
     with_bias = _with_bias(fusion, product)
-    return _with_epilogue(with_bias, name, *more, **attributes)._replace(name=node.name)
+    return _with_epilogue(with_bias, node.op, *more, **attributes)._replace(name=node.name)
 
 
 Rule: TypeAlias = Callable[[Fusion, Node], Node | None]

@@ -29,15 +29,8 @@ __all__ = ["EPSILON", "ONLY_HERE", "ROWS"]
 
 # -- fused operations --------------------------------------------------------------------------
 
-#: Names of activations in ``wt.fused`` for those in the attribute ``fused_ops``.
-_ACTIVATIONS = {
-    "elu": "elu",
-    "leakyrelu": "leakyrelu",
-    "prelu": "prelu",
-    "relu": "relu",
-    "relu6": "relu6",
-    "sigmoid": "sigmoid",
-}
+#: The activations in the attribute ``fused_ops`` that ``wt.fused`` has under the same names.
+_ACTIVATIONS = frozenset({"elu", "leakyrelu", "prelu", "relu", "relu6", "sigmoid"})
 _OTHER_ACTIVATIONS = {"tanh": ops.tanh}
 
 
@@ -69,10 +62,9 @@ class _Epilogue:
             elif name == "residual":
                 options["residual"] = next(operands)
             elif name in _ACTIVATIONS:
-                options["activation"] = _ACTIVATIONS[name]
+                options["activation"] = name
             if name == "prelu":
-                slopes = next(operands)
-                options["prelu_activation_weights"] = slopes
+                options["prelu_activation_weights"] = next(operands)
             elif name == "leakyrelu":
                 options["leakyrelu_alpha"] = self.alpha
         return options
