@@ -16,18 +16,16 @@ from webtensor.formats.graph_def import (
     Graph,
     NodeDef,
     Signature,
-    TensorValue,
 )
 from webtensor.formats.graph_writing import graph_json, signature_json
 from webtensor.formats.model_artifacts import ModelArtifacts
 from webtensor.graph.nodes import Node, Reference
+from webtensor.graph.saving import PRODUCER, constant_attributes
 from webtensor.io.weights import QuantizationPatterns, Weight, check_patterns, encoded
 from webtensor.version import __version__
 
 __all__ = ["graph_model_artifacts"]
 
-#: The version of graphs that is written where the source says none; readers want one.
-_PRODUCER = 1882
 #: What fused operations take beside the operands of the product.
 _OPERAND_COUNTS = {"_FusedConv2D": 2, "_FusedMatMul": 2, "FusedDepthwiseConv2dNative": 2}
 
@@ -65,7 +63,7 @@ def _artifacts_of(frozen: FrozenGraph, source: GraphSource) -> ModelArtifacts:
         tuple(_node(frozen, node) for node in frozen.main.nodes.values()),
         {name: _function(frozen, function) for name, function in frozen.functions.items()},
         {},
-        source.graph.producer or _PRODUCER,
+        source.graph.producer or PRODUCER,
         source.graph.min_consumer,
     )
     artifacts = ModelArtifacts(
@@ -129,8 +127,7 @@ def _input(reference: Reference) -> str:
 def _attributes(frozen: FrozenGraph, node: Node) -> Mapping[str, AttributeValue]:
     value = frozen.constants.get(node.name)
     if value is not None:
-        dtype = ElementType(str(value.dtype))
-        return {"dtype": dtype, "value": TensorValue(value.shape, dtype, b"")}
+        return constant_attributes(value)
     attributes = {
         # TensorFlow.js knows no bfloat16; tensors are float32.
         name: ElementType("float32") if attribute == "bfloat16" else attribute

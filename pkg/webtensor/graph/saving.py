@@ -7,17 +7,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from webtensor.engine import Tensor
-from webtensor.formats.graph_def import ElementType, Graph, NodeDef, Signature, TensorValue
+from webtensor.formats.graph_def import (
+    AttributeValue,
+    ElementType,
+    Graph,
+    NodeDef,
+    Signature,
+    TensorValue,
+)
 from webtensor.formats.graph_writing import graph_json, signature_json
 from webtensor.formats.model_artifacts import ModelArtifacts
 from webtensor.graph.default_attributes import DEFAULTS
 from webtensor.io.weights import Weight, encoded
 from webtensor.version import __version__
 
-__all__ = ["GraphOrigin"]
+__all__ = ["PRODUCER", "GraphOrigin", "constant_attributes"]
 
 #: The version of graphs that is written where the model says none; readers want one.
-_PRODUCER = 1882
+PRODUCER = 1882
 
 
 @dataclass(frozen=True)
@@ -108,17 +115,20 @@ def _completed(graph: Graph, weights: Mapping[str, Tensor]) -> Graph:
     return graph._replace(
         nodes=tuple(_node(node, weights) for node in graph.nodes),
         functions=functions,
-        producer=graph.producer or _PRODUCER,
+        producer=graph.producer or PRODUCER,
     )
 
 
 def _node(node: NodeDef, weights: Mapping[str, Tensor]) -> NodeDef:
     if node.op == "Const":
-        value = weights[node.name]
-        dtype = ElementType(str(value.dtype))
-        tensor = TensorValue(value.shape, dtype, b"")
-        return node._replace(attributes={"dtype": dtype, "value": tensor})
+        return node._replace(attributes=constant_attributes(weights[node.name]))
     return node._replace(attributes={**DEFAULTS.get(node.op, {}), **node.attributes})
+
+
+def constant_attributes(value: Tensor) -> dict[str, AttributeValue]:
+    """Return the attributes of a constant whose elements are with the weights."""
+    dtype = ElementType(str(value.dtype))
+    return {"dtype": dtype, "value": TensorValue(value.shape, dtype, b"")}
 
 
 def _json_of(metadata: Any) -> Any:
