@@ -21,6 +21,7 @@ __all__ = ["REWRITES", "Rewriting"]
 
 #: What ``tf.strings.split`` takes for white space.
 _WHITE_SPACE = b" \t\n\v\f\r"
+_FLOAT32, _INT32 = ElementType("float32"), ElementType("int32")
 
 
 class Rewriting:
@@ -73,17 +74,17 @@ def _renamed(op: str, rewriting: Rewriting) -> list[Reference]:
 
 def _complementary_error(rewriting: Rewriting) -> list[Reference]:
     """Replace Erfc(x) by 1 - Erf(x)."""
-    kind = ElementType("float32")
     one = rewriting.constant("one", 1.0, "float32")
-    return [rewriting.add("Sub", one, rewriting.add("Erf", *rewriting.inputs, T=kind), T=kind)]
+    error = rewriting.add("Erf", *rewriting.inputs, T=_FLOAT32)
+    return [rewriting.add("Sub", one, error, T=_FLOAT32)]
 
 
 def _soft_sign(rewriting: Rewriting) -> list[Reference]:
     """Replace Softsign(x) by x / (|x| + 1)."""
-    kind = ElementType("float32")
     one = rewriting.constant("one", 1.0, "float32")
-    size = rewriting.add("AddV2", rewriting.add("Abs", *rewriting.inputs, T=kind), one, T=kind)
-    return [rewriting.add("RealDiv", rewriting.inputs[0], size, T=kind)]
+    magnitude = rewriting.add("Abs", *rewriting.inputs, T=_FLOAT32)
+    divisor = rewriting.add("AddV2", magnitude, one, T=_FLOAT32)
+    return [rewriting.add("RealDiv", rewriting.inputs[0], divisor, T=_FLOAT32)]
 
 
 def _split_texts(rewriting: Rewriting) -> list[Reference] | None:
@@ -110,20 +111,19 @@ def _unsorted_segment_sum(rewriting: Rewriting) -> list[Reference]:
     numbers = rewriting.value(1)
     if numbers is not None and min(_integers(numbers), default=0) >= 0:
         return _segment_sum(rewriting)
-    whole = ElementType("int32")
     zero, one = (rewriting.constant(name, value, "int32") for name, value in (("0", 0), ("1", 1)))
     # What is in no segment becomes one more, which is cut off.
-    is_none = rewriting.add("Less", segments, zero, T=whole)
-    all_segments = rewriting.add("SelectV2", is_none, count, segments, T=whole)
-    more = rewriting.add("AddV2", count, one, T=whole)
+    is_none = rewriting.add("Less", segments, zero, T=_INT32)
+    all_segments = rewriting.add("SelectV2", is_none, count, segments, T=_INT32)
+    more = rewriting.add("AddV2", count, one, T=_INT32)
     (sums,) = _segment_sum(rewriting.with_inputs(data, all_segments, more))
     begin, end, step = (
         rewriting.constant(name, [value], "int32")
         for name, value in (("begin", 0), ("end", -1), ("step", 1))
     )
-    kind = rewriting.node.attributes.get("T")
+    dtype = rewriting.node.attributes.get("T")
     return [
-        rewriting.add("StridedSlice", sums, begin, end, step, begin_mask=1, T=kind, Index=whole)
+        rewriting.add("StridedSlice", sums, begin, end, step, begin_mask=1, T=dtype, Index=_INT32)
     ]
 
 
@@ -133,46 +133,46 @@ def _segment_sum(rewriting: Rewriting) -> list[Reference]:
     Segments are numbers along the first axes, and not negative.
     """
     data, segments, count = rewriting.inputs
-    kind = rewriting.node.attributes.get("T")
-    whole = ElementType("int32")
-    last, first = (rewriting.constant(name, value, "int32") for name, value in _AXES)
-    indices = rewriting.add("ExpandDims", segments, last, T=whole, Tdim=whole)
-    shape = rewriting.add("Shape", data, T=kind, out_type=whole)
+    dtype = rewriting.node.attributes.get("T")
+    last = rewriting.constant("last_axis", -1, "int32")
+    first = rewriting.constant("first_axis", 0, "int32")
+    indices = rewriting.add("ExpandDims", segments, last, T=_INT32, Tdim=_INT32)
+    shape = rewriting.add("Shape", data, T=dtype, out_type=_INT32)
     end, step = (
         rewriting.constant(name, [value], "int32") for name, value in (("end", 0), ("step", 1))
     )
-    sizes_of_segments = rewriting.add("Shape", segments, T=whole, out_type=whole)
-    begin = rewriting.add("Shape", sizes_of_segments, T=whole, out_type=whole)
-    inner = rewriting.add("StridedSlice", shape, begin, end, step, end_mask=1, T=whole, Index=whole)
-    counts = rewriting.add("Pack", count, N=1, T=whole, axis=0)
-    sizes = rewriting.add("ConcatV2", counts, inner, first, N=2, T=whole, Tidx=whole)
-    return [rewriting.add("ScatterNd", indices, data, sizes, T=kind, Tindices=whole)]
+    sizes_of_segments = rewriting.add("Shape", segments, T=_INT32, out_type=_INT32)
+    begin = rewriting.add("Shape", sizes_of_segments, T=_INT32, out_type=_INT32)
+    inner = rewriting.add(
+        "StridedSlice", shape, begin, end, step, end_mask=1, T=_INT32, Index=_INT32
+    )
+    counts = rewriting.add("Pack", count, N=1, T=_INT32, axis=0)
+    sizes = rewriting.add("ConcatV2", counts, inner, first, N=2, T=_INT32, Tidx=_INT32)
+    return [rewriting.add("ScatterNd", indices, data, sizes, T=dtype, Tindices=_INT32)]
 
 
 def _sorted_segment_sum(rewriting: Rewriting) -> list[Reference]:
     """Replace SegmentSum, whose last segment is that of the largest number, if there is any."""
     data, segments = rewriting.inputs
-    whole = ElementType("int32")
     axis = rewriting.constant("axis", 0, "int32")
     one = rewriting.constant("one", 1, "int32")
     none = rewriting.constant("none", [-1], "int32")
-    numbers = rewriting.add("ConcatV2", segments, none, axis, N=2, T=whole, Tidx=whole)
-    last = rewriting.add("Max", numbers, axis, T=whole, Tidx=whole, keep_dims=False)
-    count = rewriting.add("AddV2", last, one, T=whole)
+    numbers = rewriting.add("ConcatV2", segments, none, axis, N=2, T=_INT32, Tidx=_INT32)
+    last = rewriting.add("Max", numbers, axis, T=_INT32, Tidx=_INT32, keep_dims=False)
+    count = rewriting.add("AddV2", last, one, T=_INT32)
     return _segment_sum(rewriting.with_inputs(data, segments, count))
 
 
 def _buckets(rewriting: Rewriting) -> list[Reference]:
     """Replace Bucketize by the number of boundaries that are not larger."""
-    whole, kind = ElementType("int32"), ElementType("float32")
     boundaries: Any = rewriting.node.attributes.get("boundaries", [])
     axis = rewriting.constant("axis", -1, "int32")
     bounds = rewriting.constant("boundaries", [float(bound) for bound in boundaries], "float32")
-    x = rewriting.add("Cast", *rewriting.inputs, SrcT=kind, DstT=kind)
-    columns = rewriting.add("ExpandDims", x, axis, T=kind, Tdim=whole)
-    reached = rewriting.add("GreaterEqual", columns, bounds, T=kind)
-    numbers = rewriting.add("Cast", reached, SrcT=ElementType("bool"), DstT=whole)
-    return [rewriting.add("Sum", numbers, axis, T=whole, Tidx=whole, keep_dims=False)]
+    x = rewriting.add("Cast", *rewriting.inputs, SrcT=_FLOAT32, DstT=_FLOAT32)
+    columns = rewriting.add("ExpandDims", x, axis, T=_FLOAT32, Tdim=_INT32)
+    reached = rewriting.add("GreaterEqual", columns, bounds, T=_FLOAT32)
+    numbers = rewriting.add("Cast", reached, SrcT=ElementType("bool"), DstT=_INT32)
+    return [rewriting.add("Sum", numbers, axis, T=_INT32, Tidx=_INT32, keep_dims=False)]
 
 
 def _space_to_depth(rewriting: Rewriting) -> list[Reference] | None:
@@ -182,22 +182,22 @@ def _space_to_depth(rewriting: Rewriting) -> list[Reference] | None:
     if not isinstance(block, int) or attributes.get("data_format", "NHWC") != "NHWC":
         return None
     (x,) = rewriting.inputs
-    whole, kind = ElementType("int32"), attributes.get("T")
+    dtype = attributes.get("T")
     size = rewriting.constant("block", block, "int32")
     depth = rewriting.constant("depth", block * block, "int32")
-    shape = rewriting.add("Shape", x, T=kind, out_type=whole)
-    sizes = rewriting.add("Unpack", shape, T=whole, num=4, axis=0)
+    shape = rewriting.add("Shape", x, T=dtype, out_type=_INT32)
+    sizes = rewriting.add("Unpack", shape, T=_INT32, num=4, axis=0)
     batch, height, width, channels = (Reference(sizes.node, index) for index in range(4))
-    rows, columns = (rewriting.add("FloorDiv", side, size, T=whole) for side in (height, width))
+    rows, columns = (rewriting.add("FloorDiv", side, size, T=_INT32) for side in (height, width))
 
     def reshaped(value: Reference, *parts: Reference) -> Reference:
-        target = rewriting.add("Pack", *parts, N=len(parts), T=whole, axis=0)
-        return rewriting.add("Reshape", value, target, T=kind, Tshape=whole)
+        target = rewriting.add("Pack", *parts, N=len(parts), T=_INT32, axis=0)
+        return rewriting.add("Reshape", value, target, T=dtype, Tshape=_INT32)
 
     blocks = reshaped(x, batch, rows, size, columns, size, channels)
     order = rewriting.constant("order", [0, 1, 3, 2, 4, 5], "int32")
-    moved = rewriting.add("Transpose", blocks, order, T=kind, Tperm=whole)
-    wide = rewriting.add("Mul", channels, depth, T=whole)
+    moved = rewriting.add("Transpose", blocks, order, T=dtype, Tperm=_INT32)
+    wide = rewriting.add("Mul", channels, depth, T=_INT32)
     return [reshaped(moved, batch, rows, columns, wide)]
 
 
@@ -206,11 +206,11 @@ def _roll(rewriting: Rewriting) -> list[Reference] | None:
     shifts, axes = rewriting.value(1), rewriting.value(2)
     if shifts is None or axes is None:
         return None
-    whole, kind = ElementType("int32"), rewriting.node.attributes.get("T")
+    dtype = rewriting.node.attributes.get("T")
     zero, one = rewriting.constant("zero", 0, "int32"), rewriting.constant("one", 1, "int32")
     step = rewriting.constant("step", [1], "int32")
     x = rewriting.inputs[0]
-    shape = rewriting.add("Shape", x, T=kind, out_type=whole)
+    shape = rewriting.add("Shape", x, T=dtype, out_type=_INT32)
     for shift, axis in zip(_integers(shifts), _integers(axes), strict=True):
         shift_number = rewriting.constant("shift", shift, "int32")
         axis_number = rewriting.constant("axis", axis, "int32")
@@ -218,14 +218,14 @@ def _roll(rewriting: Rewriting) -> list[Reference] | None:
         end = rewriting.constant("end", [axis + 1], "int32")
         size = rewriting.add(
             "StridedSlice", shape, begin, end, step,
-            end_mask=int(axis == -1), T=whole, Index=whole,
+            end_mask=int(axis == -1), T=_INT32, Index=_INT32,
         )  # fmt: skip
-        count = rewriting.add("Max", size, zero, T=whole, Tidx=whole, keep_dims=False)
-        numbers = rewriting.add("Range", zero, count, one, Tidx=whole)
-        moved = rewriting.add("Sub", numbers, shift_number, T=whole)
-        sources = rewriting.add("FloorMod", moved, count, T=whole)
+        count = rewriting.add("Max", size, zero, T=_INT32, Tidx=_INT32, keep_dims=False)
+        numbers = rewriting.add("Range", zero, count, one, Tidx=_INT32)
+        moved = rewriting.add("Sub", numbers, shift_number, T=_INT32)
+        sources = rewriting.add("FloorMod", moved, count, T=_INT32)
         x = rewriting.add(
-            "GatherV2", x, sources, axis_number, Tparams=kind, Tindices=whole, Taxis=whole
+            "GatherV2", x, sources, axis_number, Tparams=dtype, Tindices=_INT32, Taxis=_INT32
         )
     return [x]
 
@@ -236,9 +236,9 @@ def _scan(rewriting: Rewriting) -> list[Reference] | None:
     if axis is None or min(_integers(axis), default=0) >= 0:
         return None
     x, last = rewriting.inputs
-    attributes, whole = rewriting.node.attributes, ElementType("int32")
+    attributes = rewriting.node.attributes
     rank = rewriting.add("Rank", x, T=attributes.get("T"))
-    first = rewriting.add("AddV2", last, rank, T=whole)
+    first = rewriting.add("AddV2", last, rank, T=_INT32)
     defaulted = with_defaults(rewriting.node, DEFAULTS)
     return [rewriting.add(defaulted.op, x, first, **defaulted.attributes)]
 
@@ -254,24 +254,21 @@ def _lookup(rewriting: Rewriting) -> list[Reference] | None:
     if rewriting.rank(keys) == 1:
         return None
     attributes = rewriting.node.attributes
-    whole = ElementType("int32")
     all_keys = rewriting.constant("all", [-1], "int32")
-    flat = rewriting.add("Reshape", keys, all_keys, T=attributes.get("Tin"), Tshape=whole)
+    flat = rewriting.add("Reshape", keys, all_keys, T=attributes.get("Tin"), Tshape=_INT32)
     values = rewriting.add(rewriting.node.op, table, flat, default, **attributes)
-    shape = rewriting.add("Shape", keys, T=attributes.get("Tin"), out_type=whole)
-    return [rewriting.add("Reshape", values, shape, T=attributes.get("Tout"), Tshape=whole)]
+    shape = rewriting.add("Shape", keys, T=attributes.get("Tin"), out_type=_INT32)
+    return [rewriting.add("Reshape", values, shape, T=attributes.get("Tout"), Tshape=_INT32)]
 
 
 def _scattered(op: str, rewriting: Rewriting) -> list[Reference]:
     """Replace an update of elements by an operation on the tensor and ScatterNd."""
     x, indices, updates = rewriting.inputs
-    kind, whole = rewriting.node.attributes.get("T"), ElementType("int32")
-    shape = rewriting.add("Shape", x, T=kind, out_type=whole)
-    sums = rewriting.add("ScatterNd", indices, updates, shape, T=kind, Tindices=whole)
-    return [rewriting.add(op, x, sums, T=kind)]
+    dtype = rewriting.node.attributes.get("T")
+    shape = rewriting.add("Shape", x, T=dtype, out_type=_INT32)
+    sums = rewriting.add("ScatterNd", indices, updates, shape, T=dtype, Tindices=_INT32)
+    return [rewriting.add(op, x, sums, T=dtype)]
 
-
-_AXES = (("last_axis", -1), ("first_axis", 0))
 
 REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
     "Add": _joined_texts,
