@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
-from webtensor.convert.graphs import Scope
+from webtensor.convert.graphs import FrozenGraph, Scope
 from webtensor.formats.graph_def import (
     AttributeValue,
     ElementType,
@@ -22,7 +22,7 @@ from webtensor.formats.graph_def import (
 )
 from webtensor.graph.nodes import Node, Reference
 
-__all__ = ["Inline", "InlineFunctions", "lowered_branch", "lowered_loop"]
+__all__ = ["ControlFlowNodes", "Inline", "InlineFunctions"]
 
 _NOT_IN_FUNCTIONS = frozenset(
     {
@@ -37,7 +37,6 @@ _NOT_IN_FUNCTIONS = frozenset(
 )
 #: Copies a function's nodes into the scope for these arguments, and returns its results there.
 Inline = Callable[[Sequence[Reference]], list[Reference]]
-NewName = Callable[[str], str]
 
 
 class InlineFunctions:
@@ -67,129 +66,126 @@ def _called(node: NodeDef) -> list[str]:
     return [node.op, *names]
 
 
-class _Writer:
-    """Adds nodes to a scope."""
+class ControlFlowNodes:
+    """Adds the nodes that a loop or a pair of branches becomes.
 
-    def __init__(self, scope: Scope, name: str, new_name: NewName) -> None:
-        self._scope, self._name, self._new_name = scope, name, new_name
+    Args:
+        graph: the graph, in which their names are unique.
+        scope: receives the nodes.
+        name: the name of the loop or of the branch.
+    """
 
-    def add(
+    def __init__(self, graph: FrozenGraph, scope: Scope, name: str) -> None:
+        self._graph, self._scope, self._name = graph, scope, name
+
+    def loop(
+        self,
+        inputs: Sequence[Reference],
+        dtypes: Sequence[str],
+        is_fixed: Sequence[bool],
+        condition: Inline,
+        body: Inline,
+    ) -> list[Reference]:
+        """Add the nodes of a loop, and return its results.
+
+        Args:
+            inputs: what the first iteration gets.
+            dtypes: the dtypes of these.
+            is_fixed: which of these no iteration changes; they are no variables of the loop.
+            condition: copies the nodes of the condition.
+            body: copies the nodes of the body.
+        """
+        types = {
+            index: {"T": ElementType(dtypes[index])}
+            for index, fixed in enumerate(is_fixed)
+            if not fixed
+        }
+        merges = {index: self._merge(inputs[index], kind) for index, kind in types.items()}
+        (goes_on,) = condition([merges.get(index, operand) for index, operand in enumerate(inputs)])
+        loop_condition = self._add("LoopCond", [goes_on])
+        switches = {
+            index: self._add("Switch", [merges[index], loop_condition], kind)
+            for index, kind in types.items()
+        }
+        results = body(
+            [
+                Reference(switches[index].node, 1) if index in switches else operand
+                for index, operand in enumerate(inputs)
+            ]
+        )
+        for index, kind in types.items():
+            self._close(merges[index], self._add("NextIteration", [results[index]], kind))
+        return [
+            self._add("Exit", [switches[index]], types[index]) if index in switches else operand
+            for index, operand in enumerate(inputs)
+        ]
+
+    def _merge(self, operand: Reference, kind: Mapping[str, AttributeValue]) -> Reference:
+        """Add the nodes that begin a variable of a loop; ``_close`` gives its next value."""
+        frame: dict[str, AttributeValue] = {
+            **kind,
+            "frame_name": self._name,
+            "is_constant": False,
+            "parallel_iterations": 10,
+        }
+        enter = self._add("Enter", [operand], frame)
+        return self._add("Merge", [enter, enter], {**kind, "N": 2})
+
+    def _close(self, merge: Reference, following: Reference) -> None:
+        """Close a loop: its merge gets the value of the next iteration."""
+        node = self._scope.nodes[merge.node]
+        self._scope.nodes[merge.node] = node._replace(inputs=(node.inputs[0], following))
+
+    def branch(
+        self,
+        condition: Reference,
+        inputs: Sequence[Reference],
+        is_fixed: Sequence[bool],
+        branches: Sequence[Inline],
+    ) -> list[Reference]:
+        """Add the nodes of two branches, and return their results.
+
+        Args:
+            condition: whether the first branch is taken.
+            inputs: what the branches get.
+            is_fixed: which of these are constants and tables, which both branches may use at once.
+            branches: copy the nodes of the branches.
+        """
+        switches = [
+            operand if fixed else self._add("Switch", [operand, condition])
+            for operand, fixed in zip(inputs, is_fixed, strict=True)
+        ]
+        taken: list[list[Reference]] = []
+        for output, branch in zip((1, 0), branches, strict=True):
+            arguments = [
+                operand if fixed else Reference(operand.node, output)
+                for operand, fixed in zip(switches, is_fixed, strict=True)
+            ]
+            before = len(self._scope.nodes)
+            results = branch(arguments)
+            follows = _following(self._scope, before, arguments, is_fixed)
+            taken.append(
+                [
+                    result
+                    if result.node in follows
+                    else Reference(self._add("Switch", [result, condition]).node, output)
+                    for result in results
+                ]
+            )
+        return [
+            self._add("Merge", [otherwise, then], {"N": 2})
+            for then, otherwise in zip(*taken, strict=True)
+        ]
+
+    def _add(
         self,
         op: str,
         inputs: Sequence[Reference],
         attributes: Mapping[str, AttributeValue] | None = None,
     ) -> Reference:
-        name = self._new_name(f"{self._name}/{op}")
+        name = self._graph.name(f"{self._name}/{op}")
         self._scope.nodes[name] = Node(name, op, tuple(inputs), (), attributes or {})
         return Reference(name)
-
-    def replace_input(self, merge: Reference, value: Reference) -> None:
-        """Close a loop: its merge gets the value of the next iteration."""
-        node = self._scope.nodes[merge.node]
-        self._scope.nodes[merge.node] = node._replace(inputs=(node.inputs[0], value))
-
-
-def lowered_loop(
-    scope: Scope,
-    name: str,
-    new_name: NewName,
-    inputs: Sequence[Reference],
-    dtypes: Sequence[str],
-    is_fixed: Sequence[bool],
-    condition: Inline,
-    body: Inline,
-) -> list[Reference]:
-    """Add a loop's nodes to a scope, and return its results.
-
-    Args:
-        scope: receives the nodes.
-        name: the name of the loop.
-        new_name: returns a name that no node has yet.
-        inputs: what the first iteration gets.
-        dtypes: the dtypes of these.
-        is_fixed: which of these no iteration changes; they are no variables of the loop.
-        condition: copies the nodes of the condition.
-        body: copies the nodes of the body.
-    """
-    writer = _Writer(scope, name, new_name)
-    changing = [index for index, fixed in enumerate(is_fixed) if not fixed]
-    types = {index: {"T": ElementType(dtypes[index])} for index in changing}
-    merges = {}
-    for index in changing:
-        frame: dict[str, AttributeValue] = {
-            **types[index],
-            "frame_name": name,
-            "is_constant": False,
-            "parallel_iterations": 10,
-        }
-        enter = writer.add("Enter", [inputs[index]], frame)
-        merges[index] = writer.add("Merge", [enter, enter], {**types[index], "N": 2})
-    (goes_on,) = condition([merges.get(index, operand) for index, operand in enumerate(inputs)])
-    loop_condition = writer.add("LoopCond", [goes_on])
-    switches = {
-        index: writer.add("Switch", [merges[index], loop_condition], types[index])
-        for index in changing
-    }
-    arguments = [
-        Reference(switches[index].node, 1) if index in switches else operand
-        for index, operand in enumerate(inputs)
-    ]
-    results = body(arguments)
-    for index in changing:
-        following = writer.add("NextIteration", [results[index]], types[index])
-        writer.replace_input(merges[index], following)
-    return [
-        writer.add("Exit", [switches[index]], types[index]) if index in switches else operand
-        for index, operand in enumerate(inputs)
-    ]
-
-
-def lowered_branch(
-    scope: Scope,
-    name: str,
-    new_name: NewName,
-    condition: Reference,
-    inputs: Sequence[Reference],
-    is_fixed: Sequence[bool],
-    branches: Sequence[Inline],
-) -> list[Reference]:
-    """Add the nodes of two branches to a scope, and return their results.
-
-    Args:
-        scope: receives the nodes.
-        name: the name of the branch.
-        new_name: returns a name that no node has yet.
-        condition: whether the first branch is taken.
-        inputs: what the branches get.
-        is_fixed: which of these are constants and tables, which both branches may use at once.
-        branches: copy the nodes of the branches.
-    """
-    writer = _Writer(scope, name, new_name)
-    switches = [
-        operand if fixed else writer.add("Switch", [operand, condition])
-        for operand, fixed in zip(inputs, is_fixed, strict=True)
-    ]
-    taken: list[list[Reference]] = []
-    for output, branch in zip((1, 0), branches, strict=True):
-        arguments = [
-            operand if fixed else Reference(operand.node, output)
-            for operand, fixed in zip(switches, is_fixed, strict=True)
-        ]
-        before = len(scope.nodes)
-        results = branch(arguments)
-        follows = _following(scope, before, arguments, is_fixed)
-        taken.append(
-            [
-                result
-                if result.node in follows
-                else Reference(writer.add("Switch", [result, condition]).node, output)
-                for result in results
-            ]
-        )
-    return [
-        writer.add("Merge", [otherwise, then], {"N": 2})
-        for then, otherwise in zip(*taken, strict=True)
-    ]
 
 
 def _following(

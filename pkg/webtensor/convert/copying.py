@@ -12,7 +12,7 @@ from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, TypeAlias
 
-from webtensor.convert.control_flow import Inline, lowered_branch, lowered_loop
+from webtensor.convert.control_flow import ControlFlowNodes, Inline
 from webtensor.convert.graphs import Scope
 from webtensor.convert.rewriting import REWRITES, Rewriting
 from webtensor.errors import ModelFormatError
@@ -242,13 +242,12 @@ class Copying:
             for function, called in zip(functions, self._called(node), strict=True)
         ]
         is_fixed = [freezing.fixed_node(operand, scope) is not None for operand in inputs[skipped:]]
-        name = freezing.frozen.name(node.name)
-        new_name = freezing.frozen.name
+        nodes = ControlFlowNodes(freezing.frozen, scope, freezing.frozen.name(node.name))
         freezing.source.budget.spend_items(_LOWERED_NODES * len(inputs), freezing.where)
         if node.op in _LOOPS:
             dtypes = [argument.dtype for argument in functions[-1].inputs]
-            return lowered_loop(scope, name, new_name, inputs, dtypes, is_fixed, *inlines)
-        return lowered_branch(scope, name, new_name, inputs[0], inputs[1:], is_fixed, inlines)
+            return nodes.loop(inputs, dtypes, is_fixed, *inlines)
+        return nodes.branch(inputs[0], inputs[1:], is_fixed, inlines)
 
     # -- rules ---------------------------------------------------------------------------------
 
@@ -359,32 +358,30 @@ class Copying:
             if isinstance(function, FunctionName)
         ]
         is_fixed = [freezing.fixed_node(operand, scope) is not None for operand in inputs[1:]]
-
-        return self._chosen(node, inputs[0], is_fixed, branches, 0, inputs[1:])
+        return self._chosen(node, inputs[0], is_fixed, [*enumerate(branches)], inputs[1:])
 
     def _chosen(
         self,
         node: Node,
         choice: Reference,
         is_fixed: Sequence[bool],
-        branches: Sequence[Inline],
-        index: int,
+        cases: Sequence[tuple[int, Inline]],
         arguments: Sequence[Reference],
     ) -> list[Reference]:
-        """Copy the nodes of a branch, taken if ``choice`` is its index, and of all that follow."""
+        """Copy the nodes of the first case, taken if ``choice`` is its index, and of the others."""
         freezing, scope = self.freezing, self.scope
         freezing.source.budget.spend_items(_LOWERED_NODES * (len(arguments) + 1), freezing.where)
-        if index + 1 == len(branches):
-            return branches[index](arguments)
+        (index, branch), *others = cases
+        if not others:
+            return branch(arguments)
         value = tensor(index, dtype="int32")
         number = freezing.frozen.add_constant(scope, f"{node.name}/{index}", value)
         name = freezing.frozen.name(f"{node.name}/Equal")
         kind = {"T": ElementType("int32")}
         scope.nodes[name] = Node(name, "Equal", (choice, number), (), kind)
-        others = partial(self._chosen, node, choice, is_fixed, branches, index + 1)
-        pair: list[Inline] = [branches[index], others]
-        new_name = freezing.frozen.name
-        return lowered_branch(scope, name, new_name, Reference(name), arguments, is_fixed, pair)
+        otherwise = partial(self._chosen, node, choice, is_fixed, others)
+        nodes = ControlFlowNodes(freezing.frozen, scope, name)
+        return nodes.branch(Reference(name), arguments, is_fixed, [branch, otherwise])
 
     def nothing(self, node: Node, inputs: list[Reference]) -> list[Reference]:
         """Leave out what has no outputs."""
