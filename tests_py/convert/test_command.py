@@ -16,8 +16,8 @@ from tests_py.formats.test_safetensors import packed
 from webtensor import keras
 from webtensor.convert import convert_model
 from webtensor.convert.command import main
-from webtensor.convert.inputs import INPUT_FORMATS
-from webtensor.convert.outputs import OUTPUT_FORMATS
+from webtensor.convert.input_formats import INPUT_FORMATS
+from webtensor.convert.output_formats import OUTPUT_FORMATS
 from webtensor.convert.progress import ProgressLine
 from webtensor.formats.graph_def import ElementType, Graph, NodeDef, TensorValue
 from webtensor.formats.graph_writing import graph_bytes
@@ -323,7 +323,7 @@ def test_nothing_is_left_where_writing_fails(
         if len(written) == 3:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("webtensor.convert.outputs.write_file", full_disk)
+    monkeypatch.setattr("webtensor.convert.output_formats.write_file", full_disk)
     with pytest.raises(OSError, match="No space left"):
         convert_model(saved, tmp_path / "web", overwrite=True, shard_bytes=100)
     assert contents(tmp_path / "web") == before

@@ -1,22 +1,21 @@
 """Converting models of TensorFlow, Keras and ONNX to formats that pages load, and back.
 
 ``conversion`` has the function, ``command`` the command ``webtensor convert``, which shows its
-``progress`` and a ``report``. ``inputs`` and ``outputs`` are the tables of formats. Graphs come
-from ``saved_models`` and ``web_graph_models`` as ``graphs.GraphSource``; ``safetensors_models``
-has Keras models.
+``progress`` and a ``report``. ``input_formats`` and ``output_formats`` are tables of what is read
+and written. Graphs come from ``saved_models``, ``tflite_models`` and ``web_graph_models`` as
+``graphs.GraphSource``; ``safetensors_models`` has Keras models.
 
 Models without a graph of TensorFlow's operations run under a recorder (``recording``):
 ``traced_models`` has those of Keras, of ONNX, and quantized ones. ``tracing`` runs them with inputs
 of some ``trace_sizes``, and checks the graph that ``trace_merging`` makes of the runs, in which
-``sizes`` may vary. The tables of
-``elementwise_nodes``, ``primitive_nodes`` and ``window_nodes`` say what each primitive of the
-engine becomes; their rows are functions (``node_rules``) that add nodes by ``node_building``.
+``sizes`` may vary. The tables of ``elementwise_nodes``, ``primitive_nodes`` and ``window_nodes``
+say what each primitive of the engine becomes; their rows are functions (``node_rules``) that add
+nodes by ``node_building``.
 
-``freezing`` takes what the outputs need of a graph, by ``copying`` its nodes: with
-attributes that have a default, with others for those that graph models lack (``rewriting``), with
-``control_flow`` that TensorFlow.js can run, and with the files that fill tables
-(``vocabularies``). ``folding`` makes it smaller, as far as ``constant_sizes`` allow, and
-``graph_model_writing`` writes it.
+``freezing`` takes what the outputs need of a graph, by ``copying`` its nodes: with attributes that
+have a default, with others for those that graph models lack (``rewriting``), with ``control_flow``
+that TensorFlow.js can run, and with the files that fill tables (``table_files``). ``folding`` makes
+it smaller, as far as ``constant_sizes`` allow, and ``graph_model_writing`` writes it.
 """
 
 from typing import TYPE_CHECKING

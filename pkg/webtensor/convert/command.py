@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from webtensor.convert.conversion import convert_model
-from webtensor.convert.inputs import INPUT_FORMATS
-from webtensor.convert.outputs import OUTPUT_FORMATS
+from webtensor.convert.input_formats import INPUT_FORMATS
+from webtensor.convert.output_formats import OUTPUT_FORMATS
 from webtensor.convert.progress import ProgressLine
 from webtensor.formats.model_json import SHARD_BYTES
 from webtensor.formats.weights_manifest import QUANTIZED_DTYPES

@@ -7,8 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from webtensor.convert.inputs import ReadOptions, format_named, format_of, size_of
-from webtensor.convert.outputs import (
+from webtensor.convert.input_formats import ReadOptions, format_named, format_of, size_of
+from webtensor.convert.output_formats import (
     OUTPUT_FORMATS,
     WriteOptions,
     check_target,

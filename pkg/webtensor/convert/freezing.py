@@ -19,7 +19,7 @@ from webtensor.convert.graphs import (
     Scope,
     has_old_control_flow,
 )
-from webtensor.convert.vocabularies import rows_of_file
+from webtensor.convert.table_files import rows_of_file
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats.graph_def import (

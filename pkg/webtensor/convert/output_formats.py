@@ -17,7 +17,7 @@ from webtensor.convert.folding import fold_constants, fuse_nodes, prune
 from webtensor.convert.freezing import freeze
 from webtensor.convert.graph_model_writing import graph_model_artifacts
 from webtensor.convert.graphs import FrozenGraph, GraphSource
-from webtensor.convert.inputs import Source, format_named
+from webtensor.convert.input_formats import Source, format_named
 from webtensor.convert.report import Counts, tensorflow_js_lacks
 from webtensor.convert.traced_models import source_of_keras
 from webtensor.errors import ModelFormatError

@@ -1,4 +1,4 @@
-"""Files of keys and values, with which TensorFlow fills tables."""
+"""Files of keys and values, with which TensorFlow fills hash tables."""
 
 from __future__ import annotations
 
