@@ -29,9 +29,9 @@ from tests_py.convert.node import NodeProcess
 from webtensor.convert import convert_model
 from webtensor.formats.graph_def import NodeDef, read_graph
 from webtensor.graph.default_attributes import DEFAULTS
+from webtensor.graph.hash_tables import table_rows
 from webtensor.graph.nodes import reference_of
 from webtensor.graph.operations import OPERATIONS
-from webtensor.graph.tables import table_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 v1 = tf.compat.v1

@@ -18,8 +18,8 @@ from tests_py.convert.node import NodeProcess
 from tests_py.convert.samples import SAMPLES, Array, Sample, as_tensor
 from webtensor.convert import ConversionReport, convert_model
 from webtensor.convert.report import tensorflow_js_lacks
+from webtensor.graph.hash_tables import table_rows
 from webtensor.graph.operations import OPERATIONS
-from webtensor.graph.tables import table_rows
 
 
 @pytest.fixture(scope="module")

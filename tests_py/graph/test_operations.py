@@ -20,9 +20,9 @@ from tests_py.graph.graphs import (
     topology,
 )
 from webtensor.graph.compilation import unknown_operations
+from webtensor.graph.hash_tables import table_rows
 from webtensor.graph.nodes import Node
 from webtensor.graph.operations import ONLY_HERE, OPERATIONS
-from webtensor.graph.tables import table_rows
 
 OP_LISTS = (
     Path(__file__).parents[2] / "node_modules/@tensorflow/tfjs-converter/dist/operations/op_list"

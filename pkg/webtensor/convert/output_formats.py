@@ -27,8 +27,8 @@ from webtensor.formats.files import write_file
 from webtensor.formats.model_json import MODEL_JSON, SHARD_BYTES, model_files
 from webtensor.graph.compilation import unknown_operations
 from webtensor.graph.custom_operations import CUSTOM_OPERATIONS
+from webtensor.graph.hash_tables import table_rows
 from webtensor.graph.operations import OPERATIONS
-from webtensor.graph.tables import table_rows
 from webtensor.io.weights import QuantizationPatterns
 from webtensor.keras.models import Model
 from webtensor.keras.saving.layers_model.artifacts import artifacts_of

@@ -4,9 +4,10 @@
 ``custom_operations`` are added, and ``ordering`` an order in which they can run. ``compilation``
 turns what is wanted of a graph into a block of steps (``blocks``); ``frames`` makes loops of old
 graphs blocks of their own, and ``specialization`` computes only once what follows from shapes;
-``execution`` keeps what they compile. ``resources`` are values that are no tensors. ``inputs``
-checks what is given, ``model`` is what users see, ``loading`` where it comes from, and ``saving``
-what is written, with the ``default_attributes`` that other sources of graphs leave out.
+``execution`` keeps what they compile. ``resources`` are values that are no tensors, of which
+``hash_tables`` has operations. ``inputs`` checks what is given, ``model`` is what users see,
+``loading`` where it comes from, and ``saving`` what is written, with the ``default_attributes``
+that other sources of graphs leave out.
 """
 
 from typing import TYPE_CHECKING

@@ -22,12 +22,12 @@ from webtensor.graph.blocks import DEAD, Block, Reads, finish, finish_async
 from webtensor.graph.compilation import Compiler, unknown_operations
 from webtensor.graph.custom_operations import CUSTOM_OPERATIONS
 from webtensor.graph.execution import Executor
+from webtensor.graph.hash_tables import table_rows
 from webtensor.graph.inputs import Inputs, ModelTensor, fed, named
 from webtensor.graph.nodes import Node, Nodes, Reference, nodes_of, reference_of
 from webtensor.graph.operations import OPERATIONS, Row
 from webtensor.graph.resources import HashTable
 from webtensor.graph.saving import GraphOrigin
-from webtensor.graph.tables import table_rows
 from webtensor.io.handlers import SaveResult
 from webtensor.io.routers import ModelTarget
 from webtensor.io.stored_tensors import tensor_of

@@ -1,7 +1,8 @@
 """The table of operations: what computes a node of a graph, by the name of its operation.
 
-A module has the rows of a family. Control flow, constants and inputs are the plan's business, and
-hash tables, which belong to a model, are in ``webtensor.graph.tables``.
+A module has the rows of a family. Control flow, constants and inputs have none: they are compiled
+by ``webtensor.graph.compilation``. The rows of hash tables, which belong to a model, are in
+``webtensor.graph.hash_tables``.
 """
 
 from __future__ import annotations
