@@ -3,7 +3,7 @@
 ``loading`` reads files, ``lowering`` turns their graphs into the nodes that ``webtensor.graph``
 compiles, and ``operations`` has the table of operators. ``control_flow`` runs subgraphs,
 ``folding`` computes constants and makes normalization a part of convolutions, and ``layouts`` moves
-the channels of images last; ``improvement`` has the order of these. ``translation`` gives nodes
+the channels of images last; ``optimization`` has the order of these. ``translation`` gives nodes
 that can be fused the names by which ``webtensor.graph`` fuses them. ``stored_constants`` makes
 tensors of initializers. ``model`` is what users see.
 """

@@ -17,10 +17,10 @@ from webtensor.graph.model import Results
 from webtensor.graph.nodes import Nodes, Reference
 from webtensor.graph.operations import OPERATIONS as GRAPH_OPERATIONS, Row
 from webtensor.onnx.control_flow import control_flow
-from webtensor.onnx.improvement import Constants, improved
 from webtensor.onnx.layouts import LAST_ROWS
 from webtensor.onnx.lowering import Lowered, lowered
 from webtensor.onnx.operations import OPERATIONS
+from webtensor.onnx.optimization import Constants, optimized
 from webtensor.onnx.translation import fuse
 
 __all__ = ["OnnxModel"]
@@ -64,10 +64,10 @@ class OnnxModel:
                 raise ModelFormatError(f"{where}: nothing computes the output {missing[0]!r:.200}")
             self._feed_references = tuple(graph.values[name] for name in self.input_names)
             fetches = tuple(graph.values[name] for name in self.output_names)
-            self._improved = self._graph(
-                *improved(graph.nodes, graph.constants, fetches, _ranks(model.graph, graph), where)
+            self._optimized = self._graph(
+                *optimized(graph.nodes, graph.constants, fetches, _ranks(model.graph, graph), where)
             )
-            self._improved.executor.prepare(self._feed_references, fetches)
+            self._optimized.executor.prepare(self._feed_references, fetches)
         self._plain: _Graph | None = None
 
     def _graph(self, nodes: Nodes, constants: Constants) -> _Graph:
@@ -132,11 +132,11 @@ class OnnxModel:
     def block(self) -> Block:
         """Return the steps that compute the outputs from the inputs."""
         fetches = [self._reference(name) for name in self.output_names]
-        return self._improved.executor.block(self._feed_references, fetches)
+        return self._optimized.executor.block(self._feed_references, fetches)
 
     def dispose(self) -> None:
         """Free the memory of the weights."""
-        for graph in (self._improved, self._plain):
+        for graph in (self._optimized, self._plain):
             for value in graph.constants.values() if graph is not None else ():
                 value.dispose()
             if graph is not None:
@@ -154,13 +154,13 @@ class OnnxModel:
     def _chosen(self, feeds: Collection[Reference], fetches: tuple[Reference, ...]) -> _Graph:
         """Return the nodes to compute with.
 
-        Inner nodes that are fed or fetched may be missing among the improved nodes: then those of
+        Inner nodes that are fed or fetched may be missing among the optimized nodes: then those of
         the file are computed with.
         """
         if set(feeds) == set(self._feed_references) and all(
-            fetch.node in self._improved.nodes for fetch in fetches
+            fetch.node in self._optimized.nodes for fetch in fetches
         ):
-            return self._improved
+            return self._optimized
         if self._plain is None:
             graph = lowered(self._model, self._where, self._files)
             self._plain = self._graph(graph.nodes, graph.constants)

@@ -1,4 +1,4 @@
-"""What is done to the nodes of a model once, when it is loaded, so that it computes quickly."""
+"""Optimizing the nodes of a model, once, when it is loaded: the passes, in their order."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from webtensor.onnx.layouts import with_channels_last
 from webtensor.onnx.lowering import Body
 from webtensor.onnx.operations import OPERATIONS
 
-__all__ = ["Constants", "improved"]
+__all__ = ["Constants", "optimized"]
 
 #: The values of constants by the names of their nodes.
 Constants: TypeAlias = dict[str, Tensor]
 
 
-def improved(
+def optimized(
     nodes: Nodes,
     constants: Mapping[str, Tensor],
     fetches: tuple[Reference, ...],
     ranks: Mapping[Reference, int],
     where: str,
 ) -> tuple[Nodes, Constants]:
-    """Return the nodes that the outputs need, and their constants.
+    """Return nodes that compute the outputs more quickly, and their constants.
 
     Args:
         nodes: the nodes of the model.
