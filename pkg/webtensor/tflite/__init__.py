@@ -4,7 +4,7 @@
 ``operators`` is the table of what an operator becomes; ``products``, ``compositions`` and
 ``recurrent_calls`` have those that become several nodes, with what ``calls`` has for that.
 ``constants`` makes tensors of weights. ``quantization``, ``recurrent``, ``detection``,
-``landmarks``, ``states`` and ``further_operations`` compute what TensorFlow's graphs do not have.
+``landmarks``, ``states`` and ``lite_operations`` compute what TensorFlow's graphs do not have.
 ``model`` is what users see.
 """
 

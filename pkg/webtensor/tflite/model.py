@@ -7,7 +7,7 @@ from webtensor.formats.budgets import Budget, reading
 from webtensor.graph.model import GraphModel
 from webtensor.graph.nodes import Reference
 from webtensor.graph.operations import Row
-from webtensor.tflite import detection, further_operations, landmarks, quantization
+from webtensor.tflite import detection, landmarks, lite_operations, quantization
 from webtensor.tflite.lowering import lowered, signature_of
 from webtensor.tflite.recurrent import recurrent_rows
 from webtensor.tflite.states import States, state_rows
@@ -16,7 +16,7 @@ __all__ = ["TFLiteModel", "rows_of"]
 
 _ROWS: dict[str, Row] = {
     **detection.ROWS,
-    **further_operations.ROWS,
+    **lite_operations.ROWS,
     **landmarks.ROWS,
     **quantization.ROWS,
 }
