@@ -176,7 +176,7 @@ def _flat(value: Tensor) -> list[Any]:
     return elements if value.shape else [elements]
 
 
-def _one(value: Tensor) -> Any:
+def _scalar(value: Tensor) -> Any:
     elements = _flat(value)
     if len(elements) != 1:
         raise ValueError(f"an input must have one element, but has shape {value.shape}")
@@ -185,12 +185,12 @@ def _one(value: Tensor) -> Any:
 
 def number(index: int, default: Any = ...) -> Host:
     """Return the argument that is the element of an input."""
-    return Host(index, _one, default)
+    return Host(index, _scalar, default)
 
 
 def integer(index: int, default: Any = ...) -> Host:
     """Return the argument that is the integer in an input."""
-    return Host(index, lambda value: int(_one(value)), default)
+    return Host(index, lambda value: int(_scalar(value)), default)
 
 
 def boolean(name: str, default: bool = False) -> Attribute:
@@ -233,7 +233,7 @@ def _axes(value: Tensor) -> int | tuple[int, ...]:
 
 
 def _axis(value: Tensor) -> int:
-    return int(_one(value))
+    return int(_scalar(value))
 
 
 def axis(index: int, default: Any = ...) -> Host:
