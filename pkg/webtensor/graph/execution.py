@@ -54,14 +54,6 @@ class Executor:
         for key in list(self._specialized):
             self._forget(key)
 
-    def prepare(self, feeds: Sequence[Reference], fetches: Sequence[Reference]) -> None:
-        """Compile what computes tensors from others.
-
-        Raises:
-            ModelFormatError: a tensor depends on itself or on something that is missing.
-        """
-        self.block(feeds, fetches)
-
     def run(self, feeds: Mapping[Reference, Any], fetches: Sequence[Reference]) -> Reads:
         """Compute tensors, as a list; yield those that must be read before.
 

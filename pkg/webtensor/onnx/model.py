@@ -67,7 +67,8 @@ class OnnxModel:
             self._optimized = self._graph(
                 *optimized(graph.nodes, graph.constants, fetches, _ranks(model.graph, graph), where)
             )
-            self._optimized.executor.prepare(self._feed_references, fetches)
+            # Compiled at once, so that errors come when the model is loaded.
+            self._optimized.executor.block(self._feed_references, fetches)
         self._plain: _Graph | None = None
 
     def _graph(self, nodes: Nodes, constants: Constants) -> _Graph:
