@@ -22,8 +22,6 @@ __all__ = ["NodeBuilder", "Value"]
 _TYPED_BY_RESULT = frozenset(
     {"Conv2DBackpropInput", "Fill", "OneHot", "Range", "ScatterNd", "SelectV2"}
 )
-
-
 #: The largest divisor of a ratio between sizes, and that of others which must not fit as well:
 #: those of some traces may be equal for 5 / 7 and for 11 / 15, and differ for longer inputs.
 _MOST_DIVISOR, _MOST_OTHER_DIVISOR = 8, 32
@@ -277,8 +275,8 @@ def _ratio(x: Varying, y: Varying) -> tuple[int, int, int] | None:
     fits = [
         (factor, offset, divisor)
         for divisor in range(2, _MOST_OTHER_DIVISOR + 1)
-        for least in [y.values[longest] * divisor // max(x.values[longest], 1)]
-        for factor in (least, least + 1)
+        for minimum in [y.values[longest] * divisor // max(x.values[longest], 1)]
+        for factor in (minimum, minimum + 1)
         for offset in ((0, 1, 2) if divisor == 2 else (0, divisor - 1))
         if gcd(factor, divisor) == 1
         and all(

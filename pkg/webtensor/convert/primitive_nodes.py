@@ -228,7 +228,7 @@ def _moments(nodes: NodeBuilder, call: Call) -> Value:
 
 
 def _top(nodes: NodeBuilder, x: Value, count: Size) -> Value:
-    """Return the places of the greatest elements along the last axis."""
+    """Return the indices of the largest elements along the last axis."""
     shape = (*x.shape[:-1], count)
     inputs = [x, nodes.size(count)]
     values = nodes.add("TopKV2", inputs, shape, sorted=True)
@@ -397,7 +397,6 @@ def _window_sums(nodes: NodeBuilder, call: Call) -> Value:
     return nodes.reshaped(nodes.add("MatMul", [rows, matrix], rows.shape, **flags), call.shape)
 
 
-#: What computes a primitive, by its name.
 # -- complex numbers, which are pairs along the last axis ------------------------------------------
 
 
@@ -417,6 +416,7 @@ def _transformed(nodes: NodeBuilder, call: Call) -> Value:
     return nodes.add("Mul", [result, count], result.shape)
 
 
+#: What computes a primitive, by its name.
 RULES: dict[str, Rule] = {
     **ELEMENTWISE_RULES,
     # dtypes and shapes

@@ -48,7 +48,7 @@ INPUT = Primitive("input")
 CONSTANT = Primitive("constant")
 RESHAPE = Primitive("reshape")
 _RANDOM = frozenset({"random_bits"})
-#: A trace may have so many tensors, for which there are a few hundred bytes each.
+#: The maximum number of tensors of a trace; each takes a few hundred bytes.
 _MOST_TENSORS = 1 << 16
 
 

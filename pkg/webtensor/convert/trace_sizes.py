@@ -41,7 +41,7 @@ _CHECKS = ((1, (105, 133, 75)), (2, (64, 128, 192)))
 _VOLUME_CHECKS = ((1, (33, 47, 38)), (2, (32, 64, 48)))
 _SEQUENCE_CHECKS = ((1, (463,)), (2, (480,)))
 _SIGNAL_CHECKS = ((1, (2819,)),)
-#: A signal has at most so many channels.
+#: The maximum number of channels of a signal.
 _MOST_CHANNELS = 8
 #: By how much sizes grow where there are more groups than a table has.
 _MORE = 7

@@ -160,7 +160,7 @@ def _traced(
 
 
 def _run(block: Block, tensors: Sequence[Tensor], recorder: Recorder) -> list[Tensor]:
-    """Run the steps of a graph, whose nodes are the places of what they compute."""
+    """Run the steps of a graph; the recorder gets the name of the node of each."""
     results: list[Tensor] = finish(_steps(block, tensors, recorder))
     return results
 

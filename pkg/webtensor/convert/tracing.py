@@ -30,7 +30,7 @@ from webtensor.graph.nodes import Node
 
 __all__ = ["traced_graph"]
 
-#: An input has at most so many elements, and one that checks all graphs has fewer.
+#: The maximum numbers of elements of an input, and of one that checks all graphs.
 _MOST_ELEMENTS, _MOST_CHECKED = 1 << 26, 1 << 21
 #: By how much of the largest magnitude results of the graph may differ from those of the model.
 _TOLERANCE = 1e-4

@@ -131,7 +131,7 @@ def _convolved(op: str, nodes: NodeBuilder, call: Call) -> Value:
 
 
 def _channels(nodes: NodeBuilder, value: Value, group: int, count: int) -> Value:
-    """Return the channels of a group, of which each has so many."""
+    """Return the channels of a group, which has ``count`` of them."""
     first = group * count
     shape = (*value.shape[:3], count)
     return nodes.sliced(

@@ -34,7 +34,7 @@ _LONGEST_SHARED = 1024
 #: The version of ``marshal`` in which equal values are equal bytes.
 _WITHOUT_REFERENCES = 2
 
-#: Returns what a decoded value of JSON stands for, in which so many levels of messages may be.
+#: Returns what decoded JSON stands for; the integer is the maximum depth of messages in it.
 _Read: TypeAlias = "Callable[[_Reader, Any, int], Any]"
 
 

@@ -83,13 +83,13 @@ export default function quantization(module) {
 
   const extremes = (source, count, dtype) => {
     const numbers = view(TYPES[dtype], source, count);
-    let least = numbers[0];
-    let greatest = numbers[0];
+    let minimum = numbers[0];
+    let maximum = numbers[0];
     for (let index = 1; index < count; index++) {
-      least = Math.min(least, numbers[index]);
-      greatest = Math.max(greatest, numbers[index]);
+      minimum = Math.min(minimum, numbers[index]);
+      maximum = Math.max(maximum, numbers[index]);
     }
-    return [least, greatest];
+    return [minimum, maximum];
   };
 
   return { widen, narrow, dequantize, quantize, extremes };

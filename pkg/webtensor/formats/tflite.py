@@ -60,7 +60,7 @@ class Quantization:
 
     Attributes:
         scales: one for the tensor, or one for each index along a dimension.
-        zero_points: as many.
+        zero_points: one for each scale.
         dimension: that dimension.
     """
 

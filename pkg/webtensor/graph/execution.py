@@ -22,7 +22,7 @@ __all__ = ["Executor"]
 #: What is given and what is wanted.
 _Key: TypeAlias = tuple[tuple[Reference, ...], tuple[Reference, ...]]
 
-#: Blocks are kept for so many different shapes of inputs.
+#: The maximum number of shapes of inputs for which blocks are kept.
 _MOST_SPECIALIZED = 16
 
 

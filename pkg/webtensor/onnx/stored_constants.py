@@ -21,7 +21,7 @@ from webtensor.io.stored_tensors import tensor_of
 
 __all__ = ["StoredConstants", "constant_of"]
 
-#: All constants of a small model may have so many elements: 1 GiB.
+#: The maximum number of elements of all constants of a small model: 1 GiB.
 _MAX_ELEMENTS = 1 << 28
 
 

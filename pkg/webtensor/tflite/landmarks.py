@@ -1,6 +1,6 @@
 """The custom operators by which MediaPipe's face mesh with attention looks at eyes and lips again.
 
-A matrix takes places of a small image to those of the image with the landmarks, around some of
+A matrix maps points of a small image to points of the image with the landmarks, around some of
 them; features are cut out by it, and the landmarks that a network finds there are taken back.
 Matrices are (1, 4, 4), and only take x and y to others. These are the second versions of the
 operators (MediaPipe, ``mediapipe/util/tflite/operations``).

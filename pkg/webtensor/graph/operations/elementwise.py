@@ -152,7 +152,7 @@ def _as_column(shape: Shape, other: Shape) -> Sequence[int]:
 def fake_quantized(
     x: Tensor, low: Sequence[float], high: Sequence[float], bits: int, narrow_range: bool
 ) -> Tensor:
-    """Round to the numbers that so many bits can tell apart between two bounds.
+    """Round to the numbers that ``bits`` bits represent between two bounds.
 
     Each channel may have bounds of its own.
 
