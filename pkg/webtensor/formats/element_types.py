@@ -1,4 +1,4 @@
-"""Arrays as they are stored in files, of more dtypes than tensors have.
+"""What files store: arrays of more dtypes than tensors have, and texts that may be bytes.
 
 All files that are read or written here store elements in row-major order and little-endian.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-__all__ = ["ITEM_SIZES", "NUMBER_FORMATS", "Buffer", "Elements"]
+__all__ = ["ITEM_SIZES", "NUMBER_FORMATS", "Buffer", "Elements", "text_or_bytes"]
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
@@ -58,3 +58,11 @@ class Elements(NamedTuple):
     def size(self) -> int:
         """Number of elements."""
         return prod(self.shape)
+
+
+def text_or_bytes(data: Buffer) -> str | bytes:
+    """Return the text that bytes stand for in UTF-8, or the bytes if they are none."""
+    try:
+        return str(data, "utf-8")
+    except UnicodeDecodeError:
+        return bytes(data)

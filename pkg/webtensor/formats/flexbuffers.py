@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, reading
-from webtensor.formats.element_types import Buffer
+from webtensor.formats.element_types import Buffer, text_or_bytes
 
 __all__ = ["FlexValue", "read_flexbuffer"]
 
@@ -21,7 +21,7 @@ FlexValue: TypeAlias = (
 
 _MAX_DEPTH = 32
 _NULL, _INT, _UINT, _FLOAT, _KEY, _STRING = range(6)
-_MAP, _VECTOR, _BLOB, _BOOL, _VECTOR_BOOL = 9, 10, 25, 26, 36
+_MAP, _VECTOR, _VECTOR_KEY, _BLOB, _BOOL, _VECTOR_BOOL = 9, 10, 14, 25, 26, 36
 #: How numbers are stored, by their kind and their width in bytes.
 _NUMBERS = {
     (kind, width): Struct(f"<{code}")
@@ -31,7 +31,7 @@ _NUMBERS = {
 }
 #: Numbers that are stored elsewhere, and lists of numbers of one kind.
 _INDIRECT = {6: _INT, 7: _UINT, 8: _FLOAT}
-_TYPED = {11: _INT, 12: _UINT, 13: _FLOAT, 14: _KEY, 15: _STRING, _VECTOR_BOOL: _BOOL}
+_TYPED = {11: _INT, 12: _UINT, 13: _FLOAT, _VECTOR_KEY: _KEY, 15: _STRING, _VECTOR_BOOL: _BOOL}
 #: Lists of two, three or four numbers, whose size is not stored.
 _TUPLES = {
     16 + 3 * extra + kind: (item, 2 + extra)
@@ -100,8 +100,9 @@ class _Reader:
         if kind == _KEY:
             return self.key(target)
         if kind in (_STRING, _BLOB):
-            contents = bytes(self.span(target, self.size(target - width, width)))
-            return _text(contents) if kind == _STRING else contents
+            contents = self.span(target, self.size(target - width, width))
+            # Messages of protocol buffers are stored as texts, too.
+            return text_or_bytes(contents) if kind == _STRING else bytes(contents)
         if not depth:
             raise ModelFormatError(f"{self.where}: lists are nested more than {_MAX_DEPTH} deep")
         if kind == _MAP:
@@ -141,16 +142,5 @@ class _Reader:
         keys = self.target(target - 3 * width, width)
         key_width = self.size(target - 2 * width, width)
         values = self.list(_VECTOR, target, width, depth)
-        names = self.list(_TYPED_KEYS, keys, key_width, depth)
+        names = self.list(_VECTOR_KEY, keys, key_width, depth)
         return {str(name): value for name, value in zip(names, values, strict=True)}
-
-
-_TYPED_KEYS = 14
-
-
-def _text(contents: bytes) -> str | bytes:
-    """Return a text, or bytes that are none: messages of protocol buffers are stored as texts."""
-    try:
-        return contents.decode("utf-8")
-    except UnicodeDecodeError:
-        return contents

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, reading
-from webtensor.formats.element_types import Buffer, Elements
+from webtensor.formats.element_types import Buffer, Elements, text_or_bytes
 from webtensor.formats.protobuf import Message
 from webtensor.formats.protobuf_json import from_json
 from webtensor.formats.tensorflow_messages import ITEM_SIZES, SCHEMA, dtype_name
@@ -403,10 +403,7 @@ class _Reader:
         """Return the value of an attribute, or of an item of its list."""
         if kind == "s":
             self.budget.spend(len(value), self.where)
-            try:
-                return str(value, "utf-8")
-            except UnicodeDecodeError:
-                return bytes(value)
+            return text_or_bytes(value)
         if kind == "b":
             return bool(value)
         if kind == "type":

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, reading
-from webtensor.formats.element_types import Buffer, Elements
+from webtensor.formats.element_types import Buffer, Elements, text_or_bytes
 from webtensor.formats.onnx_messages import ATTRIBUTE_KINDS, DATA_TYPES, SCHEMA, DataType
 from webtensor.formats.paths import path_beside
 from webtensor.formats.protobuf import Message
@@ -468,10 +468,7 @@ class _Reader:
         """Return the value of an attribute, or of an item of its list."""
         if kind == "s":
             self.budget.spend(len(value), self.where)
-            try:
-                return str(value, "utf-8")
-            except UnicodeDecodeError:
-                return bytes(value)
+            return text_or_bytes(value)
         if kind == "t":
             return self.tensor(value, where)
         if kind == "g":
