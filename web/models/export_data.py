@@ -154,12 +154,36 @@ def _node(name: str, op: str, inputs: list[str], attributes: dict[str, Any]) -> 
 # -- corners, as a graph of ONNX -----------------------------------------------------------------
 
 
+#: The nodes of the model of corners: their operators, inputs, outputs and attributes.
+CORNER_NODES: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+    ("Conv", "image luminance", "grey", {}),
+    ("Pad", "grey border_1", "bordered", {"mode": "reflect"}),
+    ("Conv", "bordered sobel", "slopes", {}),
+    ("Split", "slopes", "x y", {"axis": 1, "num_outputs": 2}),
+    ("Mul", "x x", "xx", {}),
+    ("Mul", "y y", "yy", {}),
+    ("Mul", "x y", "xy", {}),
+    ("Concat", "xx yy xy", "products", {"axis": 1}),
+    ("Pad", "products border_3", "bordered_products", {"mode": "reflect"}),
+    ("Conv", "bordered_products window", "structure", {"group": 3}),
+    ("Split", "structure", "a c b", {"axis": 1, "num_outputs": 3}),
+    ("Add", "a c", "trace", {}),
+    ("Sub", "a c", "difference", {}),
+    ("Mul", "difference half", "half_difference", {}),
+    ("Mul", "half_difference half_difference", "square", {}),
+    ("Mul", "b b", "b_square", {}),
+    ("Add", "square b_square", "discriminant", {}),
+    ("Sqrt", "discriminant", "radius", {}),
+    ("Mul", "trace half", "mean", {}),
+    ("Sub", "mean radius", "lesser", {}),
+    ("Relu", "lesser", "positive", {}),
+    ("Sqrt", "positive", "corners", {}),
+)
+
+
 def corners_model() -> bytes:
     """Return the ONNX model of corners: the root of the structure tensor's lesser eigenvalue."""
     from onnx import TensorProto, checker, helper, numpy_helper  # slow to import
-
-    def node(op: str, inputs: str, outputs: str, **attributes: Any) -> Any:
-        return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
 
     def first_channels(filter: Array) -> Array:
         return np.ascontiguousarray(filter.transpose(3, 2, 0, 1))
@@ -174,28 +198,8 @@ def corners_model() -> bytes:
         "half": np.array(0.5, "float32"),
     }
     nodes = [
-        node("Conv", "image luminance", "grey"),
-        node("Pad", "grey border_1", "bordered", mode="reflect"),
-        node("Conv", "bordered sobel", "slopes"),
-        node("Split", "slopes", "x y", axis=1, num_outputs=2),
-        node("Mul", "x x", "xx"),
-        node("Mul", "y y", "yy"),
-        node("Mul", "x y", "xy"),
-        node("Concat", "xx yy xy", "products", axis=1),
-        node("Pad", "products border_3", "bordered_products", mode="reflect"),
-        node("Conv", "bordered_products window", "structure", group=3),
-        node("Split", "structure", "a c b", axis=1, num_outputs=3),
-        node("Add", "a c", "trace"),
-        node("Sub", "a c", "difference"),
-        node("Mul", "difference half", "half_difference"),
-        node("Mul", "half_difference half_difference", "square"),
-        node("Mul", "b b", "b_square"),
-        node("Add", "square b_square", "discriminant"),
-        node("Sqrt", "discriminant", "radius"),
-        node("Mul", "trace half", "mean"),
-        node("Sub", "mean radius", "lesser"),
-        node("Relu", "lesser", "positive"),
-        node("Sqrt", "positive", "corners"),
+        helper.make_node(op, inputs.split(), outputs.split(), **attributes)
+        for op, inputs, outputs, attributes in CORNER_NODES
     ]
     image = helper.make_tensor_value_info(
         "image", TensorProto.FLOAT, ["batch", 3, "height", "width"]
