@@ -35,7 +35,8 @@ from tests_browser.browsers import (
 from tests_browser.display import virtual_display
 from tests_browser.machine_memory import memory_report
 from tests_browser.page_watch import PageWatch, screenshot_path
-from tests_browser.pyodide_numpy import CACHE, NumpyMissingError, numpy_wheel
+from tests_browser.pyodide_lock import CACHE
+from tests_browser.pyodide_numpy import NumpyMissingError, numpy_wheel
 from tests_browser.python_page import PlaywrightPythonPage, PythonPage, WebDriverPythonPage
 from web.build import ROOT, build_site
 from web.serve import serve

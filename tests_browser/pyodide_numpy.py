@@ -12,10 +12,10 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests_browser.pyodide_lock import CACHE, locked
+from web.build import PYODIDE, ROOT
+
 BESIDE_THE_PROJECT = ROOT.parent / "shared" / "pyodide"
-CACHE = ROOT / "dist" / "cache"
-PYODIDE = ROOT / "node_modules" / "pyodide"
 DISTRIBUTION = "https://cdn.jsdelivr.net/pyodide/v{version}/full/{file_name}"
 
 
@@ -36,9 +36,9 @@ def numpy_wheel() -> Path:
 
 def download() -> Path:
     """Download the wheel that Pyodide's lock file names, unless it was downloaded before."""
-    lock = json.loads((PYODIDE / "pyodide-lock.json").read_text())["packages"]["numpy"]
+    package = locked("numpy")
     version = json.loads((PYODIDE / "package.json").read_text())["version"]
-    wheel = CACHE / str(lock["file_name"])
+    wheel = CACHE / str(package["file_name"])
     if wheel.exists():
         return wheel
     url = DISTRIBUTION.format(version=version, file_name=wheel.name)
@@ -47,7 +47,7 @@ def download() -> Path:
             content = response.read()
     except (urllib.error.URLError, OSError) as error:
         raise NumpyMissingError(f"NumPy for Pyodide can't be downloaded: {error}") from error
-    if hashlib.sha256(content).hexdigest() != lock["sha256"]:
+    if hashlib.sha256(content).hexdigest() != package["sha256"]:
         raise NumpyMissingError(f"{url} isn't the file that Pyodide's lock file names")
     CACHE.mkdir(parents=True, exist_ok=True)
     wheel.write_bytes(content)

@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from web.build import DIST, PYODIDE, PYODIDE_FILES, copy_changed
+from tests_browser.pyodide_lock import CACHE
+from web.build import PYODIDE, PYODIDE_FILES, copy_changed
 
-CACHE = DIST / "cache"
 LOCK = "pyodide-lock.json"
 PYTHON_VERSION = "3.14"
 PLATFORM = "pyemscripten_2026_0_wasm32"

@@ -6,9 +6,9 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from web.build import DIST
+from tests_browser.pyodide_lock import CACHE
 
-ENVIRONMENTS = DIST / "cache" / "environments"
+ENVIRONMENTS = CACHE / "environments"
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 #: Where pyenv keeps interpreters that may not be on the path.
 PYENV = Path.home() / ".pyenv" / "versions"
