@@ -8,7 +8,7 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from math import ceil
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyodide
 from js import peer
@@ -24,6 +24,8 @@ __all__ = ["describe", "predict_first", "run_workload"]
 _BY_KEY = {workload.key: workload for workload in WORKLOADS}
 _MOST_CALLS = 5000
 _MOST_READS = 10
+#: Milliseconds per call, in all and without the wait for the result.
+_Sample: TypeAlias = tuple[float, float]
 #: Threads spin for a while after their work, which would slow the other side's down.
 _SPINNING_S = 0.05
 
@@ -81,6 +83,22 @@ async def _settle(threads: int) -> None:
         await sleep(_SPINNING_S)
 
 
+async def _in_turns(
+    sides: tuple[Any, Any], counts: tuple[int, int], threads: int, effort: Effort
+) -> tuple[list[_Sample], list[_Sample]]:
+    """Time batches of both sides in turns, until the budget is spent."""
+    samples: tuple[list[_Sample], list[_Sample]] = ([], [])
+    start = perf_counter()
+    for rounds in range(1, effort.most_rounds + 1):
+        for side, count, times in zip(sides, counts, samples, strict=True):
+            await _settle(threads)
+            times.append(tuple(await side.sample(count)))
+        spent = perf_counter() - start
+        if rounds >= effort.least_rounds and spent * (1 + 1 / rounds) > effort.budget_s:
+            break
+    return samples
+
+
 async def run_workload(key: str, backend: str, threads: int, peer_backend: str, effort: str) -> str:
     """Time a workload on both sides in turns; `effort` and the result are JSON."""
     workload, how = _BY_KEY[key], Effort(**json.loads(effort))
@@ -99,19 +117,9 @@ async def run_workload(key: str, backend: str, threads: int, peer_backend: str, 
         difference = float(peer.difference(our_values, their_values, workload.compares_means))
         our_count = await _batch_size(ours, workload, how, our_first_s)
         their_count = await _batch_size(theirs, workload, how, their_first_s)
-
-        our_samples: list[tuple[float, float]] = []
-        their_samples: list[tuple[float, float]] = []
-        start = perf_counter()
-        while len(our_samples) < how.most_rounds:
-            await _settle(threads)
-            our_samples.append(await ours.sample(our_count))
-            await _settle(threads)
-            their_samples.append(tuple(await theirs.sample(their_count)))
-            spent = perf_counter() - start
-            rounds = len(our_samples)
-            if rounds >= how.least_rounds and spent * (1 + 1 / rounds) > how.budget_s:
-                break
+        our_samples, their_samples = await _in_turns(
+            (ours, theirs), (our_count, their_count), threads, how
+        )
         tasks = {}
         if workload.watches_tasks and backend == "webgl":
             for name, side in {"ours": ours, "theirs": theirs}.items():
