@@ -22,12 +22,12 @@ READ_PIXELS = """
   const pixels = new Uint32Array(data.buffer);"""
 #: The pixels in the legend's colours: x, y and the index of the colour.
 COLOURED_PIXELS = f"""(canvas) => {{{LEGEND_COLOURS}{READ_PIXELS}
-  const found = [];
+  const points = [];
   pixels.forEach((pixel, index) => {{
     const colour = colours.indexOf(pixel);
-    if (colour >= 0) found.push([index % width, Math.floor(index / width), colour]);
+    if (colour >= 0) points.push([index % width, Math.floor(index / width), colour]);
   }});
-  return found;
+  return points;
 }}"""
 COUNT_COLOURS = f"""(canvas) => {{{READ_PIXELS}
   return new Set(pixels).size;
@@ -67,21 +67,21 @@ def number_in(locator: Locator, pattern: str) -> float:
     return float(match[1].replace(",", ""))
 
 
-def wait_for_number(locator: Locator, pattern: str, least: float) -> None:
+def wait_for_number(locator: Locator, pattern: str, minimum: float) -> None:
     """Wait until the number in an element's text is at least this."""
-    values: dict[str, Any] = {"pattern": pattern, "least": least}
+    values: dict[str, Any] = {"pattern": pattern, "minimum": minimum}
     element = locator.element_handle()
     locator.page.wait_for_function(
-        """([element, { pattern, least }]) =>
-          Number(element.textContent.match(pattern)?.[1].replace(",", "")) >= least""",
+        """([element, { pattern, minimum }]) =>
+          Number(element.textContent.match(pattern)?.[1].replace(",", "")) >= minimum""",
         arg=[element, values],
         timeout=SECONDS_TO_START * 1000,
     )
 
 
-def run_to(page: Page, pattern: str, least: int) -> None:
+def run_to(page: Page, pattern: str, minimum: int) -> None:
     """Let the program run from its beginning until the status line has such a number."""
     stop(page)
     page.locator("#step").evaluate("(step) => { step.textContent = ''; }")
     page.locator("#run").click()
-    wait_for_number(page.locator("#step"), pattern, least)
+    wait_for_number(page.locator("#step"), pattern, minimum)

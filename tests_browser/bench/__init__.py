@@ -27,7 +27,7 @@ What a number means:
   machine hits both. A ratio is taken within each round, and its median is reported.
 - **Batches** are made long enough to time (`Effort.sample_ms`) after warming up, which compiles
   shaders and lets the browser optimize WebAssembly; the number of rounds shrinks for slow
-  workloads, to `Effort.budget_s` in all but to no fewer than `Effort.least_rounds`.
+  workloads, to `Effort.budget_s` in all but to no fewer than `Effort.min_rounds`.
 - **Results agree**, or the row says so: the largest difference between the two results of the first
   call (of the fifth training step), divided by the largest magnitude in theirs, must not exceed the
   workload's tolerance.

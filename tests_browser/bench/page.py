@@ -89,12 +89,12 @@ async def _in_turns(
     """Time batches of both sides in turns, until the budget is spent."""
     samples: tuple[list[_Sample], list[_Sample]] = ([], [])
     start = perf_counter()
-    for rounds in range(1, effort.most_rounds + 1):
+    for rounds in range(1, effort.max_rounds + 1):
         for side, count, times in zip(sides, counts, samples, strict=True):
             await _settle(threads)
             times.append(tuple(await side.sample(count)))
         spent = perf_counter() - start
-        if rounds >= effort.least_rounds and spent * (1 + 1 / rounds) > effort.budget_s:
+        if rounds >= effort.min_rounds and spent * (1 + 1 / rounds) > effort.budget_s:
             break
     return samples
 
@@ -123,7 +123,7 @@ async def run_workload(key: str, backend: str, threads: int, peer_backend: str, 
         tasks = {}
         if workload.watches_tasks and backend == "webgl":
             for name, side in {"ours": ours, "theirs": theirs}.items():
-                tasks[name] = [await _longest_task(side) for _ in range(how.least_rounds)]
+                tasks[name] = [await _longest_task(side) for _ in range(how.min_rounds)]
     finally:
         await theirs.close()
     return json.dumps(

@@ -72,8 +72,8 @@ class Effort:
     enqueued_calls: int = 500
     #: Time for all rounds of one workload, if the fewest rounds allow it.
     budget_s: float = 3.0
-    least_rounds: int = 3
-    most_rounds: int = 15
+    min_rounds: int = 3
+    max_rounds: int = 15
     #: What takes longer than this for the first calls is not warmed up.
     patience_s: float = inf
     #: Loads of each page that is timed from its navigation.
@@ -85,8 +85,8 @@ QUICK = Effort(
     sample_ms=2.0,
     enqueued_calls=20,
     budget_s=0.2,
-    least_rounds=1,
-    most_rounds=2,
+    min_rounds=1,
+    max_rounds=2,
     patience_s=2.0,
     page_loads=1,
 )

@@ -37,7 +37,7 @@ PLACES = {
 }
 PEERS = ("webgl", "wasm", "cpu")
 EFFORTS = {
-    "short": Effort(sample_ms=20.0, budget_s=0.5, least_rounds=3, patience_s=5.0),
+    "short": Effort(sample_ms=20.0, budget_s=0.5, min_rounds=3, patience_s=5.0),
     "long": Effort(),
 }
 #: One row of most families, whole networks among them.

@@ -12,11 +12,11 @@ model = await CenterNet.load_async(
 )
 
 async for frame in picture.frames():
-    least = float(element("score").value)
-    objects = await model.detect_async(frame.pixels, min_score=least)
+    min_score = float(element("score").value)
+    objects = await model.detect_async(frame.pixels, min_score=min_score)
 
     overlay = picture.show(frame)
     boxes = [item.box for item in objects]
     texts = [f"{item.label} {item.score:.0%}" for item in objects]
     overlay.draw_boxes(boxes, texts)
-    picture.say(f"Scores of {least:.0%} or more: {', '.join(texts) or 'none'}")
+    picture.say(f"Scores of {min_score:.0%} or more: {', '.join(texts) or 'none'}")

@@ -37,7 +37,7 @@ class Filling(NamedTuple):
     Attributes:
         shape: the input's shape.
         way: one of `WAYS`.
-        low: the least value of noise, the value of black, or the one number.
+        low: the minimum of noise, the value of black, or the one number.
         high: the largest value of noise, or the value of white.
         text: the element of an input of texts.
     """

@@ -87,13 +87,13 @@ def backbone(model: dict[str, Any], last_node: str) -> dict[str, Any]:
         if name not in needed:
             needed.add(name)
             names += nodes[name].get("input", [])
-    kept = [deepcopy(node) for node in topology["node"] if node["name"] in needed]
-    for node in kept:
+    remaining = [deepcopy(node) for node in topology["node"] if node["name"] in needed]
+    for node in remaining:
         if node["op"] == "Placeholder":
             sizes = node["attr"]["shape"]["shape"]["dim"]
             sizes[1:3] = [{"size": "-1"}, {"size": "-1"}]
     described = {key: value for key, value in model.items() if key != "signature"}
-    return {**described, "modelTopology": {**topology, "node": kept}}
+    return {**described, "modelTopology": {**topology, "node": remaining}}
 
 
 def copy_member(archive: tarfile.TarFile, name: str, folder: Path) -> None:

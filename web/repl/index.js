@@ -279,8 +279,8 @@ function restart(note) {
 function dedent(source) {
   const lines = source.split("\n");
   const indentations = lines.filter((line) => line.trim()).map((line) => /^ */.exec(line)[0].length);
-  const least = Math.min(...indentations);
-  return lines.map((line) => line.slice(least)).join("\n");
+  const indentation = Math.min(...indentations);
+  return lines.map((line) => line.slice(indentation)).join("\n");
 }
 
 // -- opening and sharing --------------------------------------------------------------------------

@@ -45,8 +45,8 @@ async function respond(event, path) {
   const isImmutable = IMMUTABLE.test(path);
   const state = isImmutable ? "current" : await (site ??= stateOfSite());
   const cache = await caches.open(CACHE);
-  const kept = state === "replaced" ? undefined : await cache.match(keyOf(path));
-  if (kept !== undefined) return isolated(request, kept);
+  const cached = state === "replaced" ? undefined : await cache.match(keyOf(path));
+  if (cached !== undefined) return isolated(request, cached);
   const response = await fetch(request);
   if (response.status === 200 && state === "current") {
     event.waitUntil(cache.put(keyOf(path), response.clone()));

@@ -82,15 +82,15 @@ function point(index) {
 
 const dotAt = (placed, index) => ({ x: placed[2 * index], y: placed[2 * index + 1] });
 
-// Returns the index of the dot for which `distance(x, y)` is least, or null where none is below `limit`.
+// Returns the index of the dot with the minimum `distance(x, y)`, null where none is below `limit`.
 function nearest(distance, limit = Infinity) {
   const placed = placedPoints(canvas, shown.positions, RADIUS);
-  let [found, least] = [null, limit];
+  let [nearestIndex, minimum] = [null, limit];
   for (let index = 0; index < shown.labels.length; index++) {
     const value = distance(placed[2 * index], placed[2 * index + 1]);
-    if (value < least) [found, least] = [index, value];
+    if (value < minimum) [nearestIndex, minimum] = [index, value];
   }
-  return found;
+  return nearestIndex;
 }
 
 function pointAt({ offsetX, offsetY }) {
