@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
 from itertools import product
 from math import inf, nextafter
 from typing import Any
@@ -54,6 +55,7 @@ def grid_sampled(
     batch = x.shape[0]
     values = ops.reshape(channels_last(x), (batch, -1, x.shape[1]))
     points = ops.reshape(grid, (batch, -1, rank))
+    pad = partial(_padded, mode=padding_mode, align_corners=align_corners)
     positions = []
     for axis, size in enumerate(sizes):
         share: Any = (points[..., rank - 1 - axis] + 1.0) / 2.0
@@ -62,28 +64,39 @@ def grid_sampled(
         taps = [[(ops.round(position), ops.ones_like(position))] for position in positions]
     else:
         if mode == "linear":
-            positions = [
-                _padded(position, size, padding_mode, align_corners)
-                for position, size in zip(positions, sizes, strict=True)
-            ]
+            positions = [*map(pad, positions, sizes)]
         taps = [_taps(position, mode) for position in positions]
-    result: Any = None
-    for choice in product(*taps):
-        index: Any = None
-        weight: Any = None
-        is_inside: Any = None
-        for (position, factor), size in zip(choice, sizes, strict=True):
-            padded = _padded(position, size, padding_mode, align_corners)
-            inside = ops.logical_and(ops.greater_equal(padded, 0), ops.less_equal(padded, size - 1))
-            is_inside = inside if is_inside is None else ops.logical_and(is_inside, inside)
-            axis_index = ops.astype(_clipped(padded, size), "int32")
-            index = axis_index if index is None else index * size + axis_index
-            weight = factor if weight is None else weight * factor
-        part: Any = ops.gather(values, index, 1, 1)
-        factors = ops.astype(is_inside, "float32") * weight
-        part = part * ops.expand_dims(factors, -1)
-        result = part if result is None else result + part
+    parts = (_weighted_samples(values, neighbours, sizes, pad) for neighbours in product(*taps))
+    result = reduce(ops.add, parts)
     return channels_first(ops.reshape(result, (batch, *grid.shape[1:-1], x.shape[1])))
+
+
+def _weighted_samples(
+    values: Tensor,
+    neighbours: Sequence[tuple[Tensor, Any]],
+    sizes: Sequence[int],
+    pad: Callable[[Tensor, int], Tensor],
+) -> Tensor:
+    """Return the elements at neighbours of positions, times their weights; zeros outside.
+
+    Args:
+        values: of shape (batch, elements, channels).
+        neighbours: for each axis, the neighbours and their weights.
+        sizes: the sizes of the axes.
+        pad: returns positions inside an axis for those outside, unless there are zeros.
+    """
+    index: Any = None
+    weight: Any = None
+    is_inside: Any = None
+    for (position, factor), size in zip(neighbours, sizes, strict=True):
+        padded = pad(position, size)
+        inside = ops.logical_and(ops.greater_equal(padded, 0), ops.less_equal(padded, size - 1))
+        is_inside = inside if is_inside is None else ops.logical_and(is_inside, inside)
+        axis_index = ops.astype(_clipped(padded, size), "int32")
+        index = axis_index if index is None else index * size + axis_index
+        weight = factor if weight is None else weight * factor
+    factors = ops.astype(is_inside, "float32") * weight
+    return ops.gather(values, index, 1, 1) * ops.expand_dims(factors, -1)
 
 
 def _taps(position: Tensor, mode: str) -> list[tuple[Tensor, Any]]:
