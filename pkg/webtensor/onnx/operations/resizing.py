@@ -249,20 +249,15 @@ def resized(
     bounds = roi or [0.0] * count + [1.0] * count
     if len(bounds) != 2 * count:
         raise ValueError(f"roi has {len(bounds)} numbers for {count} axes")
+    resized_axes = {
+        number: _Axis(x.shape[number], size, scale, start, end)
+        for number, (scale, size), start, end in zip(
+            chosen, results, bounds[:count], bounds[count:], strict=True
+        )
+    }
+    shape = _resized_shape(x.shape, resized_axes)
     is_crop = coordinate_transformation_mode == "tf_crop_and_resize"
-    changed: dict[int, _Axis] = {}
-    shape = list(x.shape)
-    for index, (number, (scale, size)) in enumerate(zip(chosen, results, strict=True)):
-        shape[number] = size
-        checked_shape(shape)
-        if size and not x.shape[number]:
-            raise ValueError(
-                f"resize: x has no elements along axis {number}, which cannot become {size} "
-                f"(x.shape={x.shape})"
-            )
-        start, end = bounds[index], bounds[index + count]
-        if size != x.shape[number] or scale != 1 or (is_crop and (start, end) != (0, 1)):
-            changed[number] = _Axis(x.shape[number], size, scale, start, end)
+    changed = {number: axis for number, axis in resized_axes.items() if _is_changed(axis, is_crop)}
     if 0 in shape:
         return ops.zeros(shape, x.dtype)
     images = _resized_images(x, changed, options)
@@ -271,6 +266,29 @@ def resized(
     for number, axis in changed.items():
         x = _resized_axis(x, number, axis, options)
     return x
+
+
+def _resized_shape(shape: Sequence[int], axes: Mapping[int, _Axis]) -> list[int]:
+    """Return a shape after axes were resized.
+
+    Raises:
+        ValueError: an axis without elements would get some, or there would be too many.
+    """
+    resized_shape = list(shape)
+    for number, axis in axes.items():
+        resized_shape[number] = axis.result
+        checked_shape(resized_shape)
+        if axis.result and not axis.size:
+            raise ValueError(
+                f"resize: x has no elements along axis {number}, which cannot become {axis.result} "
+                f"(x.shape={tuple(shape)})"
+            )
+    return resized_shape
+
+
+def _is_changed(axis: _Axis, is_crop: bool) -> bool:
+    is_cropped = is_crop and (axis.start, axis.end) != (0, 1)
+    return axis.size != axis.result or axis.scale != 1 or is_cropped
 
 
 def upsampled(x: Tensor, scales: list[float], *, mode: str = "nearest") -> Tensor:
