@@ -7,6 +7,7 @@ last, (height, width, channels in, channels out); ``layouts`` puts it in the pla
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 from webtensor import ops
@@ -15,6 +16,7 @@ from webtensor.graph.operations import Row
 from webtensor.onnx.operations.operators import Operator
 from webtensor.onnx.operations.rearrangement import cropped
 from webtensor.onnx.operations.windows import (
+    Windows,
     channels_first,
     channels_last,
     filters_last,
@@ -246,33 +248,37 @@ def deformed_convolution(
     batch, channels, *sizes = x.shape
     shape = filter.shape[2:]
     windows = windows_of(sizes, shape, strides, dilations, pads, "NOTSET")
-    elements = shape[0] * shape[1]
     rows, columns = windows.counts
-    offsets = ops.reshape(offset, (batch, offset_group, elements, 2, rows, columns))
-    positions = []
-    for axis in range(2):
-        steps = ops.reshape(
-            ops.arange(windows.counts[axis]), [-1 if at == axis else 1 for at in range(2)]
+    offsets = ops.reshape(offset, (batch, offset_group, prod(shape), 2, rows, columns))
+    row_positions, column_positions = (
+        ops.reshape(
+            _element_positions(windows, axis) + offsets[:, :, :, axis], (batch * offset_group, -1)
         )
-        taps = ops.arange(shape[axis])
-        taps = ops.repeat(taps, shape[1]) if axis == 0 else ops.tile(taps, (shape[0],))
-        taps = ops.reshape(taps, (elements, 1, 1))
-        base = steps * windows.strides[axis] + taps * windows.dilations[axis]
-        position = ops.astype(base - windows.begins[axis], "float32")
-        positions.append(position + offsets[:, :, :, axis])
-    grouped = ops.reshape(x, (batch * offset_group, channels // offset_group, sizes[0], sizes[1]))
-    flat = [ops.reshape(position, (batch * offset_group, -1)) for position in positions]
-    samples = bilinear_samples(channels_last(grouped), flat[0], flat[1])
+        for axis in range(2)
+    )
+    grouped = ops.reshape(x, (batch * offset_group, channels // offset_group, *sizes))
+    samples = bilinear_samples(channels_last(grouped), row_positions, column_positions)
     if mask is not None:
         samples = samples * ops.reshape(mask, (batch * offset_group, -1, 1))
-    samples = ops.reshape(
-        ops.permute_dims(samples, (0, 2, 1)),
-        (batch, group, channels // group, elements, rows * columns),
-    )
+    samples = ops.reshape(ops.permute_dims(samples, (0, 2, 1)), (batch, group, -1, rows * columns))
     weights = ops.reshape(filter, (group, filter.shape[0] // group, -1))
-    samples = ops.reshape(samples, (batch, group, -1, rows * columns))
     result = ops.reshape(ops.matmul(weights, samples), (batch, filter.shape[0], rows, columns))
     return result if bias is None else result + ops.reshape(bias, (-1, 1, 1))
+
+
+def _element_positions(windows: Windows, axis: int) -> Tensor:
+    """Return the positions of the elements of windows along an axis of images.
+
+    The shape is (elements, windows, 1) for the first axis, and (elements, 1, windows) for the
+    second.
+    """
+    height, width = windows.shape
+    steps = ops.reshape(ops.arange(windows.counts[axis]), (-1, 1) if axis == 0 else (1, -1))
+    taps = ops.arange(windows.shape[axis])
+    taps = ops.repeat(taps, width) if axis == 0 else ops.tile(taps, (height,))
+    taps = ops.reshape(taps, (height * width, 1, 1))
+    base = steps * windows.strides[axis] + taps * windows.dilations[axis]
+    return ops.astype(base - windows.begins[axis], "float32")
 
 
 def bilinear_samples(x: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
