@@ -83,21 +83,55 @@ class _Weights(NamedTuple):
 _Step = Callable[[Tensor, list[Tensor]], list[Tensor]]
 
 
+class _Cell(NamedTuple):
+    """A recurrent cell.
+
+    Attributes:
+        gates: the number of its gates.
+        activations: the names of its activations, unless a node has others.
+        step: returns the function of a step for the weights and activations of a direction, and
+            the limit of what is activated.
+    """
+
+    gates: int
+    activations: list[str]
+    step: Callable[[_Weights, list[_Activation], float | None], _Step]
+
+
+def _network(
+    x: Tensor,
+    weights: Sequence[Tensor | None],
+    sequence_lens: list[int] | None,
+    initial: Sequence[Tensor | None],
+    cell: _Cell,
+    *,
+    layout: int,
+    **options: Any,
+) -> tuple[Tensor, ...]:
+    """Run a cell along time, in each direction; in layout 1, batches come before time."""
+    if not layout:
+        return _directions(x, weights, sequence_lens, initial, cell, **options)
+    time_first = ops.permute_dims(x, (1, 0, 2))
+    states = [None if state is None else ops.permute_dims(state, (1, 0, 2)) for state in initial]
+    result, *finals = _directions(time_first, weights, sequence_lens, states, cell, **options)
+    return (
+        ops.permute_dims(result, (2, 0, 1, 3)),
+        *(ops.permute_dims(state, (1, 0, 2)) for state in finals),
+    )
+
+
 def _directions(
     x: Tensor,
     weights: Sequence[Tensor | None],
     sequence_lens: list[int] | None,
     initial: Sequence[Tensor | None],
-    gates: int,
-    step: Callable[[_Weights, list[_Activation], float | None], _Step],
+    cell: _Cell,
     *,
     activations: list[str] | None,
-    defaults: list[str],
     activation_alpha: list[float] | None,
     activation_beta: list[float] | None,
     clip: float | None,
     direction: str,
-    layout: int,
 ) -> tuple[Tensor, ...]:
     """Run a cell along time, in each direction.
 
@@ -110,37 +144,29 @@ def _directions(
     if direction not in ("forward", "reverse", "bidirectional") or kernels.shape[0] != count:
         raise ValueError(f"direction is {direction!r}, but w has shape {kernels.shape}")
     units = recurrents.shape[-1]
-    if layout:
-        x = ops.permute_dims(x, (1, 0, 2))
-        initial = [
-            None if state is None else ops.permute_dims(state, (1, 0, 2)) for state in initial
-        ]
-    batch = x.shape[1]
-    names = activations or defaults * count
+    names = activations or cell.activations * count
     functions = _activations(names, activation_alpha, activation_beta)
-    share = len(defaults)
+    share = len(cell.activations)
     if len(functions) != share * count:
         raise ValueError(f"it needs {share * count} activations, not {len(functions)}")
     outputs, finals = [], []
     for index in range(count):
-        bias = ops.zeros((2 * gates * units,)) if biases is None else biases[index]
+        bias = ops.zeros((2 * cell.gates * units,)) if biases is None else biases[index]
         input_bias, state_bias = ops.split(bias, 2)
         projected = _products(x, kernels[index], input_bias)
         direction_weights = _Weights(
             recurrents[index], state_bias, None if peepholes is None else peepholes[index]
         )
-        states = [ops.zeros((batch, units)) if state is None else state[index] for state in initial]
-        run = step(direction_weights, functions[index * share : (index + 1) * share], clip)
+        states = [
+            ops.zeros((x.shape[1], units)) if state is None else state[index] for state in initial
+        ]
+        own_functions = functions[index * share : (index + 1) * share]
+        run = cell.step(direction_weights, own_functions, clip)
         is_reverse = direction == "reverse" or index == 1
         output, final = _along_time(projected, states, run, is_reverse, sequence_lens)
         outputs.append(output)
         finals.append(final)
-    result = ops.stack(outputs, 1)
-    states = [ops.stack(values) for values in zip(*finals, strict=True)]
-    if layout:
-        result = ops.permute_dims(result, (2, 0, 1, 3))
-        states = [ops.permute_dims(state, (1, 0, 2)) for state in states]
-    return result, *states
+    return ops.stack(outputs, 1), *(ops.stack(states) for states in zip(*finals, strict=True))
 
 
 def _along_time(
@@ -262,15 +288,13 @@ def simple_network(
     layout: int = 0,
 ) -> tuple[Tensor, ...]:
     """Run a recurrent network of one gate."""
-    return _directions(
+    return _network(
         x,
         (w, r, b, None),
         sequence_lens,
         [initial_h],
-        1,
-        _simple_step,
+        _Cell(1, ["Tanh"], _simple_step),
         activations=activations,
-        defaults=["Tanh"],
         activation_alpha=activation_alpha,
         activation_beta=activation_beta,
         clip=clip,
@@ -296,15 +320,13 @@ def gated_network(
     linear_before_reset: int = 0,
 ) -> tuple[Tensor, ...]:
     """Run a network of gated recurrent units."""
-    return _directions(
+    return _network(
         x,
         (w, r, b, None),
         sequence_lens,
         [initial_h],
-        3,
-        partial(_gated_step, linear_before_reset),
+        _Cell(3, ["Sigmoid", "Tanh"], partial(_gated_step, linear_before_reset)),
         activations=activations,
-        defaults=["Sigmoid", "Tanh"],
         activation_alpha=activation_alpha,
         activation_beta=activation_beta,
         clip=clip,
@@ -332,15 +354,13 @@ def memory_network(
     layout: int = 0,
 ) -> tuple[Tensor, ...]:
     """Run a network of long short-term memory."""
-    return _directions(
+    return _network(
         x,
         (w, r, b, p),
         sequence_lens,
         [initial_h, initial_c],
-        4,
-        partial(_memory_step, input_forget),
+        _Cell(4, ["Sigmoid", "Tanh", "Tanh"], partial(_memory_step, input_forget)),
         activations=activations,
-        defaults=["Sigmoid", "Tanh", "Tanh"],
         activation_alpha=activation_alpha,
         activation_beta=activation_beta,
         clip=clip,
