@@ -199,10 +199,6 @@ def _arg_cases() -> list[Case]:
     return cases
 
 
-def _spread_maximum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    return np.max(x, axis=axis, keepdims=keepdims)
-
-
 def _gradient_cases() -> list[Case]:
     cases = []
     shapes: list[tuple[tuple[int, ...], Axis]] = [
