@@ -54,8 +54,7 @@ class Checkpoint:
 
     Args:
         entries: the tensors by their key.
-        shards: the names of the files with their bytes, after that of the checkpoint.
-        read: returns the contents of such a file.
+        read: returns the contents of a file with their bytes.
         where: what errors call the checkpoint.
         budget: limits what reading may cost.
     """
@@ -63,12 +62,11 @@ class Checkpoint:
     def __init__(
         self,
         entries: Mapping[str, CheckpointEntry],
-        shards: tuple[str, ...],
         read: Callable[[str], Buffer],
         where: str,
         budget: Budget,
     ) -> None:
-        self.entries, self.shards = entries, shards
+        self.entries = entries
         self._read, self._where, self._budget = read, where, budget
         self._contents: dict[str, memoryview] = {}
 
@@ -183,7 +181,7 @@ def read_checkpoint(
                 raise ModelFormatError(f"{where} has no header")
             elif not key.startswith(_PART):
                 entries[key.decode()] = _entry(value, shards, where, budget)
-    return Checkpoint(entries, shards, read, where, budget)
+    return Checkpoint(entries, read, where, budget)
 
 
 def _shards(header: Buffer, where: str, budget: Budget) -> tuple[str, ...]:

@@ -100,7 +100,7 @@ class SavedModel:
         """
         index = f"{_CHECKPOINT}.index"
         if index not in self.files.names:
-            return Checkpoint({}, (), self.files.read, self.label, self.budget)
+            return Checkpoint({}, self.files.read, self.label, self.budget)
         where = f"{self.label}: {index}"
         contents = self.files.read(index)
         return read_checkpoint(contents, self._read_shard, where, self.budget)
