@@ -7,8 +7,8 @@ tensors that overlap, bytes that belong to none, and bytes before the header's b
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeGuard
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, parse_json, reading
@@ -22,6 +22,10 @@ _SIZE_BYTES = 8
 #: The largest size of a header, as in the library of the format's authors.
 _MAX_HEADER_BYTES = 100_000_000
 _METADATA = "__metadata__"
+
+
+#: Where the bytes of a tensor begin and end.
+_Span: TypeAlias = tuple[int, int]
 
 
 class _DType(NamedTuple):
@@ -92,11 +96,18 @@ def read_safetensors(data: Buffer, where: str, budget: Budget | None = None) -> 
     if not _is_texts(metadata):
         raise ModelFormatError(f"{where}: {_METADATA} must be texts, but is {metadata!r:.200}")
     payload = view[begin:]
-    tensors, spans = {}, []
+    tensors: dict[str, Elements] = {}
+    spans: list[tuple[_Span, str]] = []
     for name, description in header.items():
         label = f"{where}: tensor {name!r:.200}"
         tensors[name], span = _tensor(description, payload, label, budget)
         spans.append((span, label))
+    _check_spans(spans, len(payload), where)
+    return Safetensors(tensors, metadata)
+
+
+def _check_spans(spans: Sequence[tuple[_Span, str]], size: int, where: str) -> None:
+    """Refuse tensors that overlap, and bytes that belong to none."""
     end = 0
     for (start, stop), label in sorted(spans):
         if start != end:
@@ -104,9 +115,8 @@ def read_safetensors(data: Buffer, where: str, budget: Budget | None = None) -> 
                 f"{label} begins at byte {start}, but the last one ends at {end}"
             )
         end = stop
-    if end != len(payload):
-        raise ModelFormatError(f"{where}: {len(payload) - end} bytes belong to no tensor")
-    return Safetensors(tensors, metadata)
+    if end != size:
+        raise ModelFormatError(f"{where}: {size - end} bytes belong to no tensor")
 
 
 def _header(data: bytes, where: str, budget: Budget) -> dict[str, Any]:
@@ -134,7 +144,7 @@ def _is_texts(value: object) -> bool:
 
 def _tensor(
     description: object, payload: memoryview, label: str, budget: Budget
-) -> tuple[Elements, tuple[int, int]]:
+) -> tuple[Elements, _Span]:
     """Return a tensor, and where its bytes begin and end."""
     budget.spend_items(3, label)
     if not isinstance(description, dict):
