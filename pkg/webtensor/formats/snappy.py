@@ -25,7 +25,7 @@ def uncompressed(data: Buffer, where: str, budget: Budget) -> bytes:
     size, position = _size(view, where)
     budget.spend(size, where)
     result = bytearray()
-    while position < len(view):
+    while position < len(view) and len(result) <= size:
         tag = view[position]
         position += 1
         if tag & 3 == _LITERAL:
@@ -45,17 +45,19 @@ def uncompressed(data: Buffer, where: str, budget: Budget) -> bytes:
                 offset |= (tag >> 5) << 8
                 length = (tag >> 2 & 7) + 4
             position += extra
-            if not 0 < offset <= len(result):
-                raise ModelFormatError(f"{where}: the compressed data copies from before its begin")
-            start = len(result) - offset
-            piece = result[start : start + length]
-            # A copy may contain what it writes itself.
-            result += (piece * -(-length // offset))[:length] if offset < length else piece
-        if len(result) > size:
-            break
+            _copy(result, offset, length, where)
     if len(result) != size:
         raise ModelFormatError(f"{where}: the compressed data is not of the size {size}")
     return bytes(result)
+
+
+def _copy(result: bytearray, offset: int, length: int, where: str) -> None:
+    """Append bytes that begin ``offset`` before the end, and may contain what is appended."""
+    if not 0 < offset <= len(result):
+        raise ModelFormatError(f"{where}: the compressed data copies from before its begin")
+    start = len(result) - offset
+    piece = result[start : start + length]
+    result += (piece * -(-length // offset))[:length] if offset < length else piece
 
 
 def _size(view: memoryview, where: str) -> tuple[int, int]:
