@@ -14,7 +14,7 @@ from webtensor.formats.composite_buffers import CompositeArrayBuffer
 from webtensor.formats.element_types import Buffer
 from webtensor.formats.model_artifacts import ModelArtifacts, WeightData
 from webtensor.formats.model_json import weight_groups
-from webtensor.formats.weights_manifest import check_size, parse_specs
+from webtensor.formats.weights_manifest import WeightSpec, check_size, parse_specs
 from webtensor.io.handlers import without_awaiting
 from webtensor.io.web_models import fetch_files, is_http_scheme
 from webtensor.io.weights import decoded
@@ -121,36 +121,48 @@ def weights_loader_factory(
         manifest: _Manifest, file_path_prefix: str = "", weight_names: Sequence[str] | None = None
     ) -> dict[str, Tensor]:
         budget = Budget(_LABEL)
-        groups = weight_groups([*manifest], _LABEL)
-        parsed = [parse_specs(group.specs, _LABEL, budget) for group in groups]
-        names = {spec.name for specs in parsed for spec in specs}
-        selected_names = names if weight_names is None else {*weight_names}
-        if selected_names - names:
-            raise ValueError(
-                f"load_weights: there is no weight {min(selected_names - names)!r}; there are "
-                f"{sorted(names)[:20]}"
-            )
-        selected_groups = [
-            (group, specs)
-            for group, specs in zip(groups, parsed, strict=True)
-            if any(spec.name in selected_names for spec in specs)
-        ]
+        selected = None if weight_names is None else {*weight_names}
+        groups = _selected_groups(manifest, selected, budget)
         prefix = f"{file_path_prefix.removesuffix('/')}/" if file_path_prefix else ""
         fetched = fetch_weights_function(
-            [f"{prefix}{path}" for group, _ in selected_groups for path in group.paths]
+            [f"{prefix}{path}" for paths, _ in groups for path in paths]
         )
         buffers = iter(await fetched if isawaitable(fetched) else fetched)
         weights: dict[str, Tensor] = {}
-        for group, specs in selected_groups:
-            data = CompositeArrayBuffer([next(buffers) for _ in group.paths])
+        for paths, specs in groups:
+            data = CompositeArrayBuffer([next(buffers) for _ in paths])
             budget.add_file(data.byte_length)
             check_size(specs, data.byte_length, _LABEL)
             for weight in decoded(specs, data.view(), _LABEL, budget):
-                if weight.name in selected_names:
+                if selected is None or weight.name in selected:
                     weights[weight.name] = weight.value
         return weights
 
     return load
+
+
+def _selected_groups(
+    manifest: _Manifest, selected: set[str] | None, budget: Budget
+) -> list[tuple[list[str], list[WeightSpec]]]:
+    """Return the paths and the weights of the groups that have some of the weights.
+
+    Raises:
+        ValueError: there is no weight of a name.
+    """
+    groups = [
+        (group.paths, parse_specs(group.specs, _LABEL, budget))
+        for group in weight_groups([*manifest], _LABEL)
+    ]
+    names = {spec.name for _, specs in groups for spec in specs}
+    selected = names if selected is None else selected
+    if selected - names:
+        raise ValueError(
+            f"load_weights: there is no weight {min(selected - names)!r}; there are "
+            f"{sorted(names)[:20]}"
+        )
+    return [
+        (paths, specs) for paths, specs in groups if any(spec.name in selected for spec in specs)
+    ]
 
 
 async def load_weights_async(
