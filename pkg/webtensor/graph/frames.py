@@ -126,23 +126,13 @@ def _path(node: Node, paths: dict[str, _Path], where: str) -> _Path:
 
 def _loop(path: _Path, inside: Nodes, exits: Sequence[Node], where: str) -> Node:
     """Return the node for the loop of a frame, of the nodes inside it and its Exit nodes."""
-    merges = [
-        node
+    carried = {
+        Reference(node.name): _values_of(node, inside, where)
         for node in inside.values()
         if node.op == "Merge"
         and any(_op(inside, source) == "NextIteration" for source in node.inputs)
-    ]
-    first, following = [], []
-    for merge in merges:
-        label = f"{where}: node {merge.name!r:.200}"
-        entries = [source for source in merge.inputs if _op(inside, source) == "Enter"]
-        others = [source for source in merge.inputs if _op(inside, source) == "NextIteration"]
-        if len(entries) != 1 or len(others) != 1:
-            raise ModelFormatError(f"{label} does not merge an Enter with a NextIteration")
-        first.append(_only_input(inside[entries[0].node], where))
-        following.append(_only_input(inside[others[0].node], where))
+    }
     results = [_only_input(node, where) for node in exits]
-    carried = {Reference(merge.name): None for merge in merges}  # in order
     body = {
         name: node._replace(controls=tuple(name for name in node.controls if name in inside))
         for name, node in inside.items()
@@ -160,17 +150,27 @@ def _loop(path: _Path, inside: Nodes, exits: Sequence[Node], where: str) -> Node
         if reference.node not in inside
     }
     operands = {**invariants, **captured}
+    first = [value for value, _ in carried.values()]
+    following = [value for _, value in carried.values()]
+    loop = Loop(body, (*carried, *operands), (*following, *results), len(carried))
     return Node(
         "/".join(path) + "/loop",
         LOOP,
         (*first, *operands.values()),
         (),
-        {
-            "loop": Loop(  # type: ignore[dict-item]
-                body, (*carried, *operands), (*following, *results), len(merges)
-            )
-        },
+        {"loop": loop},  # type: ignore[dict-item]
     )
+
+
+def _values_of(merge: Node, inside: Nodes, where: str) -> tuple[Reference, Reference]:
+    """Return the first and the next value of a Merge."""
+    entries = [source for source in merge.inputs if _op(inside, source) == "Enter"]
+    others = [source for source in merge.inputs if _op(inside, source) == "NextIteration"]
+    if len(entries) != 1 or len(others) != 1:
+        raise ModelFormatError(
+            f"{where}: node {merge.name!r:.200} does not merge an Enter with a NextIteration"
+        )
+    return _only_input(inside[entries[0].node], where), _only_input(inside[others[0].node], where)
 
 
 def _op(nodes: Nodes, reference: Reference) -> str:
