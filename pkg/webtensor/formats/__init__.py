@@ -14,5 +14,5 @@ parts of a model), ``weights_manifest`` (where each weight is in the bytes) and 
 ``saved_model``, ``onnx_messages`` for ``onnx``. ``checkpoint`` has TensorFlow's variables, in
 ``sorted_tables`` that may be compressed (``snappy``, ``varints``, ``crc32c``). ``flatbuffers``
 reads the tables of ``tflite`` (``tflite_tables``), and ``safetensors`` needs neither.
-``sentencepiece`` has vocabularies of pieces of text.
+``sentencepiece`` has vocabularies of pieces of text, and ``pillow_images`` checks images in files.
 """

@@ -18,6 +18,7 @@ from webtensor.engine import Tensor
 from webtensor.environment import IN_BROWSER
 from webtensor.formats.budgets import reading
 from webtensor.formats.files import label_of
+from webtensor.formats.pillow_images import check_pixels, in_eight_bits
 from webtensor.ops import astype, multiply, tensor, tile
 from webtensor.shapes import Shape
 
@@ -149,8 +150,6 @@ def _file_levels(file: Any) -> Tensor:
             "image: reading image files needs Pillow, which is not installed; pass the pixels as "
             "a tensor or an array instead, or install it: pip install pillow"
         ) from None
-    from webtensor.keras.utils.images import check_pixels
-
     label = f"image: {label_of(file)}"
     with reading(label), Image.open(file) as opened:
         check_pixels(opened, file, label)
@@ -158,8 +157,6 @@ def _file_levels(file: Any) -> Tensor:
 
 
 def _pillow_levels(image: Any) -> Tensor:
-    from webtensor.keras.utils.images import in_eight_bits
-
     rgba = in_eight_bits(image, "RGBA")
     # Through the bytes, as NumPy may be missing in a page.
     return read_levels({"data": rgba.tobytes(), "width": rgba.width, "height": rgba.height})

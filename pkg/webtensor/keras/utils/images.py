@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
-from math import prod
-from os import SEEK_END, PathLike
-from pathlib import Path, PurePath
+from os import PathLike
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from webtensor.engine import TensorLike
-from webtensor.formats.budgets import Budget, reading
+from webtensor.formats.budgets import reading
 from webtensor.formats.files import label_of
+from webtensor.formats.pillow_images import check_pixels, in_eight_bits
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.types import DTypeLike
 
@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "array_to_img",
-    "check_pixels",
     "decoded_image",
     "img_to_array",
-    "in_eight_bits",
     "load_img",
     "save_img",
 ]
@@ -59,8 +57,6 @@ class Pillow(Protocol):
 
 
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
-#: The bytes that the pixels of any image may take, however small its file: 44 million pixels.
-_PIXEL_FLOOR = 44_000_000 * 4
 _COLOR_MODES = {"grayscale": "L", "rgb": "RGB", "rgba": "RGBA"}
 
 
@@ -182,25 +178,6 @@ def decoded_image(path: File, color_mode: str, *, is_scaled: bool = True) -> Ima
             image = image.convert(_COLOR_MODES[color_mode])
         image.load()
         return image
-
-
-def check_pixels(image: Any, file: File, label: str) -> None:
-    """Refuse an image whose pixels would take far more than its file, before they are decoded."""
-    if isinstance(file, (str, PathLike)):
-        size = Path(file).stat().st_size
-    else:
-        position = file.tell()
-        size = file.seek(0, SEEK_END)
-        file.seek(position)
-    Budget(label, size, floor=_PIXEL_FLOOR).spend(4 * prod(image.size))
-
-
-def in_eight_bits(image: Any, mode: str) -> Any:
-    """Convert an image to a mode of 8 bits a channel; of 16-bit levels these are the upper ones."""
-    if image.mode.startswith("I"):
-        # Pillow itself would clip these levels.
-        image = image.convert("I").point(lambda level: level * (1 / 256)).convert("L")
-    return image.convert(mode)
 
 
 def _center_box(size: tuple[int, int], target_size: tuple[int, int]) -> tuple[int, int, int, int]:
