@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from tests_browser.bench.network import Model, Sketch
 
-__all__ = ["MODELS"]
+__all__ = ["MODELS", "V1_PAIRS"]
 
-#: Channels after each pair of convolutions, and the stride of the first of the two.
+#: Channels after each pair of convolutions of MobileNet v1, and the stride of the first of the two.
 V1_PAIRS = (
     (64, 1),
     (128, 2),
@@ -24,7 +24,7 @@ V1_PAIRS = (
     (1024, 2),
     (1024, 1),
 )
-#: How many times the channels are expanded, channels, blocks, the first block's stride.
+#: Of MobileNet v2: the factor by which channels expand, channels, blocks, the first block's stride.
 V2_GROUPS = (
     (1, 16, 1, 1),
     (6, 24, 2, 2),

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 import webtensor as wt
+from tests_browser.bench.models import V1_PAIRS
 from tests_browser.bench.workload import Input, Workload
 from webtensor import keras
 from webtensor.keras import layers
@@ -22,18 +23,6 @@ IMAGES = Input((128, 28, 28, 1), 0.0, 1.0)
 WORDS, LENGTH, UNITS = 1000, 100, 128
 TEXTS = Input((64, LENGTH), 0.0, float(WORDS), "int32")
 PHOTO = Input((1, 224, 224, 3))
-#: Channels after each pair of MobileNet v1, and the stride of its first convolution.
-PAIRS = (
-    (64, 1),
-    (128, 2),
-    (128, 1),
-    (256, 2),
-    (256, 1),
-    (512, 2),
-    *[(512, 1)] * 5,
-    (1024, 2),
-    (1024, 1),
-)
 
 
 def mnist() -> Any:
@@ -71,7 +60,7 @@ def mobilenet() -> Any:
         return layers.ReLU(6.0)(layers.BatchNormalization()(y))
 
     x = normalized(layers.Conv2D(32, 3, strides=2, padding="same", use_bias=False)(x))
-    for filters, strides in PAIRS:
+    for filters, strides in V1_PAIRS:
         x = normalized(
             layers.DepthwiseConv2D(3, strides=strides, padding="same", use_bias=False)(x)
         )
