@@ -6,18 +6,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from webtensor.data.collation import Leaf, as_arrays, count_rows, joined, row_of
+from webtensor.data.collation import as_arrays, count_rows, row_of
 from webtensor.data.functions import of_elements
 from webtensor.data.iteration import Elements, Waiting, closing
 
-__all__ = ["batched", "bucketed", "unbatched", "windowed"]
-
-
-def batched(name: str, groups: Elements, leaf: Leaf | None) -> Elements:
-    """Make a batch of each list of elements."""
-    with closing(groups):
-        for group in groups:
-            yield group if isinstance(group, Waiting) else joined(name, group, leaf)
+__all__ = ["bucketed", "unbatched", "windowed"]
 
 
 def unbatched(elements: Elements) -> Elements:

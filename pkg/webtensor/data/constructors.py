@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 from webtensor.arguments import as_integer, check_callable
 from webtensor.data import sources
 from webtensor.data.collation import as_arrays, as_tensor, count_rows
-from webtensor.data.iteration import Begin, Elements, Iteration, Waiting, closing
+from webtensor.data.iteration import Begin, Elements, Iteration, each
 from webtensor.data.signatures import TensorSpec, conforming
 from webtensor.nest import alike, is_nested, keys, map_structure
 from webtensor.ops import tensor
@@ -133,12 +133,7 @@ class Constructors:
             return cls(elements, None, is_async)
 
         def converted(iteration: Iteration) -> Elements:
-            with closing(elements(iteration)) as source:
-                for element in source:
-                    if isinstance(element, Waiting):
-                        yield element
-                    else:
-                        yield conforming(name, element, signature)
+            return each(elements(iteration), lambda x: conforming(name, x, signature))
 
         return cls(converted, None, is_async)
 

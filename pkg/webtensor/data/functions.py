@@ -15,6 +15,7 @@ from webtensor.data.iteration import (
     Iteration,
     Waiting,
     closing,
+    each,
     next_of,
     waited,
 )
@@ -73,10 +74,7 @@ def _add_note(error: Exception, name: str, number: int) -> None:
 
 def mapped(elements: Elements, function: ElementFunction) -> Elements:
     """Replace each element by the function's result."""
-    call = of_elements("map", function)
-    with closing(elements):
-        for element in elements:
-            yield element if isinstance(element, Waiting) else call(element)
+    return each(elements, of_elements("map", function))
 
 
 def mapped_async(

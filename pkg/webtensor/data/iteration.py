@@ -31,6 +31,7 @@ __all__ = [
     "Waiting",
     "asynchronously",
     "closing",
+    "each",
     "from_async_iterable",
     "next_of",
     "synchronously",
@@ -118,6 +119,13 @@ def next_of(elements: Elements, default: Any = END) -> Generator[Waiting, None, 
             return element
         yield element
     return default
+
+
+def each(elements: Elements, function: Callable[[Any], Any]) -> Elements:
+    """Replace each element by the result of a function."""
+    with closing(elements):
+        for element in elements:
+            yield element if isinstance(element, Waiting) else function(element)
 
 
 def from_async_iterable(iterable: AsyncIterable[Any], iteration: Iteration) -> Elements:

@@ -18,6 +18,7 @@ from webtensor.data.iteration import (
     Iteration,
     Waiting,
     closing,
+    each,
     waiting_synchronously,
 )
 from webtensor.engine import Tensor
@@ -466,7 +467,7 @@ class Transformations(Constructors):
     def _batched(self, name: str, count: int, drop_remainder: bool, leaf: Leaf | None) -> Dataset:
         def batches(begin: Begin, iteration: Iteration) -> Elements:
             groups = ordering.grouped(begin(iteration), count, drop_remainder)
-            return batching.batched(name, groups, leaf)
+            return each(groups, lambda group: joined(name, group, leaf))
 
         return self._derived(batches, self._count_batches(count, drop_remainder))
 
@@ -598,9 +599,7 @@ class Transformations(Constructors):
 
         def windows(begin: Begin, iteration: Iteration) -> Elements:
             groups = batching.windowed(begin(iteration), count, advance, step, drop_remainder)
-            with closing(groups):
-                for group in groups:
-                    yield group if isinstance(group, Waiting) else self._window(group)
+            return each(groups, self._window)
 
         return self._derived(windows, None if self.size != inf else inf)
 
