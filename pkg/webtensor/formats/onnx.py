@@ -535,10 +535,7 @@ class _Reader:
 
     def tensor(self, message: Message, where: str) -> Tensor:
         data_type = self.data_type(message["data_type"], where)
-        shape = tuple(message["dims"])
-        if min(shape, default=0) < 0:
-            raise self.broken(f"{where} has the shape {shape}")
-        size = self.budget.size_of(shape, f"{self.where}: {where}")
+        shape, size = self.dimensions(message, where)
         name, dtype = message["name"], data_type.name
         if "segment" in message:
             raise self.broken(f"{where} is a part of a tensor, which is not supported")
@@ -558,6 +555,13 @@ class _Reader:
                 f"{_byte_count(shape, data_type.bits)} bytes, but has {len(data)}"
             )
         return Tensor(name, shape, dtype, data)
+
+    def dimensions(self, message: Message, where: str) -> tuple[tuple[int, ...], int]:
+        """Return the shape of a tensor, and its number of elements."""
+        shape = tuple(message["dims"])
+        if min(shape, default=0) < 0:
+            raise self.broken(f"{where} has the shape {shape}")
+        return shape, self.budget.size_of(shape, f"{self.where}: {where}")
 
     def bytes(self, message: Message, data_type: DataType, size: int) -> Buffer:
         """Return the bytes of the elements of a tensor."""
@@ -590,10 +594,7 @@ class _Reader:
         return ExternalData(path, int(entries.get("offset", 0)), size)
 
     def sparse_tensor(self, message: Message, where: str) -> SparseTensor:
-        shape = tuple(message["dims"])
-        if min(shape, default=0) < 0:
-            raise self.broken(f"{where} has the shape {shape}")
-        self.budget.size_of(shape, f"{self.where}: {where}")
+        shape, _ = self.dimensions(message, where)
         values = self.tensor(message["values"], f"{where}: values")
         indices = self.tensor(message["indices"], f"{where}: indices")
         count = values.shape[0] if len(values.shape) == 1 else -1
