@@ -19,11 +19,7 @@ _PIXEL_FLOOR = 44_000_000 * 4
 
 
 def check_pixels(image: Any, file: str | PathLike[str] | BytesIO, label: str) -> None:
-    """Refuse an image whose pixels would take far more than its file, before they are decoded.
-
-    Raises:
-        ModelFormatError: they would.
-    """
+    """Refuse an image whose pixels would take far more than its file, before they are decoded."""
     if isinstance(file, (str, PathLike)):
         size = Path(file).stat().st_size
     else:

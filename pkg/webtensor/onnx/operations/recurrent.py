@@ -84,14 +84,7 @@ _Step = Callable[[Tensor, list[Tensor]], list[Tensor]]
 
 
 class _Cell(NamedTuple):
-    """A recurrent cell.
-
-    Attributes:
-        gates: the number of its gates.
-        activations: the names of its activations, unless a node has others.
-        step: returns the function of a step for the weights and activations of a direction, and
-            the limit of what is activated.
-    """
+    """The number of a cell's gates, its default activations, and what makes its step."""
 
     gates: int
     activations: list[str]

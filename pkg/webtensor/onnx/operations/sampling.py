@@ -77,14 +77,7 @@ def _weighted_samples(
     sizes: Sequence[int],
     pad: Callable[[Tensor, int], Tensor],
 ) -> Tensor:
-    """Return the elements at neighbours of positions, times their weights; zeros outside.
-
-    Args:
-        values: of shape (batch, elements, channels).
-        neighbours: for each axis, the neighbours and their weights.
-        sizes: the sizes of the axes.
-        pad: returns positions inside an axis for those outside, unless there are zeros.
-    """
+    """Return the elements at neighbours, which ``pad`` may move inside, times their weights."""
     index: Any = None
     weight: Any = None
     is_inside: Any = None
