@@ -41,29 +41,41 @@ class Case(NamedTuple):
         return f"{name}({text}) {shapes}".replace("[", "(").replace("]", ")")
 
 
+class Arguments(NamedTuple):
+    """What a layer is called with: the inputs, the other arguments, and ``training`` if given."""
+
+    inputs: Any
+    extra: dict[str, Any]
+    training: dict[str, Any]
+
+
+class Computed(NamedTuple):
+    """What Keras computes; gradients are those of the sum of outputs times cotangents."""
+
+    outputs: Sequence[Any]
+    cotangents: Sequence[Any]
+    gradients: Sequence[Any]
+    state: Sequence[Any]
+
+
 def check(case: Case, rtol: float = 2e-4, atol: float = 2e-5, seed: int = 0) -> None:
     """Compare all that can be compared, on each backend."""
     keras.utils.clear_session(free_memory=False)
     rng = np.random.default_rng(seed)
-    inputs = filled(case.inputs, rng)
-    extra, training = without_training(case.call)
+    arguments = Arguments(filled(case.inputs, rng), *without_training(case.call))
     theirs = layer_of(case, keras)
-    specs = map_structure(symbol(keras.KerasTensor), inputs)
-    more = {key: map_structure(symbol(keras.KerasTensor), value) for key, value in extra.items()}
-    wanted_spec = theirs(specs, **more, **training)
+    wanted_spec = called_symbolically(theirs, keras.KerasTensor, arguments)
     weights = random_weights(theirs, rng)
     theirs.set_weights(weights)
-    outputs, cotangents, gradients, state = theirs_computed(theirs, inputs, extra, training, rng)
+    computed = theirs_computed(theirs, arguments, rng)
     for backend in BACKENDS:
         wt.set_backend(backend)
         forget_names()
         layer = layer_of(case, ours)
-        check_symbolic(layer, theirs, inputs, extra, training, wanted_spec)
+        check_symbolic(layer, theirs, arguments, wanted_spec)
         check_weights(layer, theirs)
         layer.set_weights(weights)
-        check_computed(
-            layer, inputs, extra, training, outputs, cotangents, gradients, state, (rtol, atol)
-        )
+        check_computed(layer, arguments, computed, (rtol, atol))
         check_configurations(layer, theirs)
 
 
@@ -125,10 +137,9 @@ def random_weights(layer: Any, rng: Any) -> list[Any]:
 # -- what is computed --------------------------------------------------------------------------
 
 
-def theirs_computed(
-    layer: Any, inputs: Any, extra: Any, training: dict[str, Any], rng: Any
-) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
-    """Outputs, numbers to multiply them with, the gradients of that, and the state afterwards."""
+def theirs_computed(layer: Any, arguments: Arguments, rng: Any) -> Computed:
+    """Return the outputs of Keras's layer, their gradients, and the state afterwards."""
+    inputs, extra, training = arguments
     variables = [variable.value for variable in layer.trainable_variables]
     states = [variable.value for variable in layer.non_trainable_variables]
     tensors = map_structure(keras.ops.convert_to_tensor, inputs)
@@ -152,9 +163,10 @@ def theirs_computed(
 
     differentiated = jax.value_and_grad(total, argnums=(0, 1), has_aux=True)
     if not any(is_float(shape) for shape in shapes):
-        return *jax.jit(lambda *arrays: computed(*arrays)[:1])(variables, floats), factors, [], []
+        (outputs,) = jax.jit(lambda *arrays: computed(*arrays)[:1])(variables, floats)
+        return Computed(outputs, factors, [], [])
     (_, (outputs, state)), gradients = jax.jit(differentiated)(variables, floats)
-    return outputs, factors, flatten(gradients), state
+    return Computed(outputs, factors, flatten(gradients), state)
 
 
 def as_theirs(value: Any) -> Any:
@@ -173,17 +185,11 @@ def is_float(value: Any) -> bool:
 
 
 def check_computed(
-    layer: Any,
-    inputs: Any,
-    extra: Any,
-    training: dict[str, Any],
-    outputs: Sequence[Any],
-    cotangents: Sequence[Any],
-    gradients: Sequence[Any],
-    state: Sequence[Any],
-    tolerances: tuple[float, float],
+    layer: Any, arguments: Arguments, computed: Computed, tolerances: tuple[float, float]
 ) -> None:
     """Compare outputs, gradients with respect to weights and inputs, and the state afterwards."""
+    inputs, extra, training = arguments
+    outputs, cotangents, gradients, state = computed
     operands = map_structure(
         lambda leaf: wt.Variable(leaf) if is_float(leaf) else wt.tensor(leaf), inputs
     )
@@ -230,20 +236,22 @@ def same(actual: Any, wanted: Any, tolerances: tuple[float, float]) -> None:
 # -- what is said ------------------------------------------------------------------------------
 
 
-def check_symbolic(
-    layer: Any, theirs: Any, inputs: Any, extra: Any, training: dict[str, Any], wanted: Any
-) -> None:
-    """Compare what a call with symbolic tensors returns, which builds the layer, and shapes."""
-    specs = map_structure(symbol(ours.KerasTensor), inputs)
-    more = {
-        key: map_structure(symbol(ours.KerasTensor), argument) for key, argument in extra.items()
-    }
-    symbols = layer(specs, **more, **training)
+def called_symbolically(layer: Any, kind: Any, arguments: Arguments) -> Any:
+    """Return what a call with symbolic tensors of a kind returns, which builds the layer."""
+    specs = map_structure(symbol(kind), arguments.inputs)
+    more = {key: map_structure(symbol(kind), value) for key, value in arguments.extra.items()}
+    return layer(specs, **more, **arguments.training)
+
+
+def check_symbolic(layer: Any, theirs: Any, arguments: Arguments, wanted: Any) -> None:
+    """Compare what a call with symbolic tensors returns, and shapes."""
+    symbols = called_symbolically(layer, ours.KerasTensor, arguments)
     facts = [
         [(leaf.shape, str(leaf.dtype)) for leaf in flatten(structure)]
         for structure in (symbols, wanted)
     ]
     assert facts[0] == facts[1]
+    inputs, extra, _ = arguments
     if not extra:
         for batch in ((), (None,)):
             shapes = map_structure(lambda spec: (*batch, *spec.shape[len(batch) :]), inputs)  # noqa: B023
