@@ -35,8 +35,6 @@ __all__ = ["LAST_ROWS", "with_channels_last"]
 
 _LAST = " (channels last)"
 _TO_LAST, _TO_FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
-#: Which axis of images with channels last is one of those with channels first.
-_AXES = (0, 3, 1, 2)
 
 #: The rows of operators on images with channels last.
 LAST_ROWS: dict[str, Row] = {
@@ -112,18 +110,14 @@ class _Layouts:
         if node.op == "Split-1":
             attributes: Mapping[str, Any] = node.attributes
             count = attributes["num_outputs"]
-        transposes = []
-        for index in range(count):
-            original, last = Reference(node.name, index), Reference(name, index)
-            self.last[original] = last
-            transposes.append(last)
+        self.last |= {Reference(node.name, at): Reference(name, at) for at in range(count)}
         if count == 1:
-            self.nodes[node.name] = _transpose(node.name, transposes[0], _TO_FIRST)
+            self.nodes[node.name] = _transpose(node.name, Reference(name), _TO_FIRST)
             return
         references = []
-        for index, last in enumerate(transposes):
+        for index in range(count):
             part = self.name(f"{node.name} {index}")
-            self.nodes[part] = _transpose(part, last, _TO_FIRST)
+            self.nodes[part] = _transpose(part, Reference(name, index), _TO_FIRST)
             references.append(Reference(part))
         self.nodes[node.name] = Node(node.name, "IdentityN", tuple(references), (), {})
 
@@ -216,7 +210,8 @@ def _last(node: Node) -> str:
 
 
 def _axis(axis: int) -> int:
-    return _AXES[axis]
+    """Return the axis of images with channels last for one with channels first."""
+    return _TO_FIRST[axis]
 
 
 # -- rules: which nodes have twins -------------------------------------------------------------
