@@ -529,6 +529,21 @@ def test_derivatives_of_captured_functions(backend: str) -> None:
         close(curvature(x), plain[0])
 
 
+def test_jvp_of_structures(backend: str) -> None:
+    def layer(lib: Any, weights: Any, x: Any) -> Any:
+        hidden = lib.tanh(x @ weights["kernel"] + weights["bias"][0])
+        return {"sum": lib.sum(hidden), "rest": (hidden, None), "same": x}
+
+    primals = {"kernel": drawn(3, 2), "bias": [drawn(2), None]}, drawn(4, 3)
+    tangents = jax.tree.map(np.cos, primals)
+    ours, theirs = partial(layer, wt), partial(layer, jnp)
+    wanted = jax.tree.leaves(jax.jvp(theirs, primals, tangents))
+    for transform in (partial(wt.jvp, ours), wt.function(partial(wt.jvp, ours))):
+        mine = transform(*jax.tree.map(wt.tensor, (primals, tangents)))
+        assert mine[1]["rest"][1] is None
+        close(jax.tree.leaves(mine), wanted, 1e-4)
+
+
 def test_directions_of_integers_become_those_of_floats(backend: str) -> None:
     x, two = wt.tensor([1.0, 3.0]), wt.tensor([2, 2])
     tape = wt.GradientTape()
@@ -563,7 +578,11 @@ def test_bad_arguments_of_derivatives(backend: str) -> None:
     with pytest.raises(ValueError, match=r"tangents\[0\] must have the shape of primals\[0\]"):
         wt.jvp(wt.sin, [x], [wt.ones((3,))])
     with pytest.raises(TypeError, match="the function must return a tensor"):
-        wt.jvp(lambda x: [x], [x], [x])  # type: ignore[arg-type, return-value]
+        wt.jvp(lambda x: {"sum": "two"}, [x], [x])
+    with pytest.raises(ValueError, match=r"tangents\[0\] must have the structure of primals\[0\]"):
+        wt.jvp(lambda pair: pair[0], [(x, x)], [(x,)])
+    with pytest.raises(ValueError, match=r"tangents\[0\]\['x'\] must have the shape of primals"):
+        wt.jvp(lambda part: part["x"], [{"x": x}], [{"x": wt.ones((3,))}])
     for transform in (wt.jacobian, wt.hessian):
         with pytest.raises(TypeError, match="function must be callable"):
             transform(3)  # type: ignore[arg-type]

@@ -7,11 +7,12 @@ from functools import wraps
 from typing import Any
 
 from webtensor.arguments import check_callable
-from webtensor.autodiff.functions import grad, in_dtype_of, own_tensor
+from webtensor.autodiff.functions import grad, in_dtype_of, own_tensor, own_tensors
 from webtensor.autodiff.results import each_its_own, require_real, require_tensor
 from webtensor.autodiff.tape import Tape, with_zeros
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.nest import is_nested, keys, leaves, pack_leaves
 from webtensor.ops import eye, reshape, stack, zeros
 from webtensor.shapes import prod
 
@@ -19,23 +20,21 @@ __all__ = ["hessian", "jacobian", "jvp"]
 
 
 def jvp(
-    function: Callable[..., Tensor],
-    primals: Sequence[TensorLike],
-    tangents: Sequence[TensorLike],
-) -> tuple[Tensor, Tensor]:
+    function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[Any, Any]:
     """Return a function's result, and its derivative along a direction.
 
     The derivative is the Jacobian times the direction. It is computed by going back twice: the
     gradient for a ``dy`` is linear in ``dy``, and its own gradient for ``dy`` is the derivative.
 
     Args:
-        function: takes tensors and returns a tensor.
-        primals: a list or tuple of float tensors, the arguments.
-        tangents: the direction, tensors of the same shapes.
+        function: takes tensors, or structures of them, and returns such.
+        primals: a list or tuple of the arguments, of float tensors.
+        tangents: the direction, tensors of the same shapes in the same structures.
 
     Raises:
-        TypeError: the arguments are not in lists or tuples.
-        ValueError: numbers or shapes of arguments and directions differ.
+        TypeError: the arguments are not in lists or tuples, or a result is no tensor.
+        ValueError: numbers, structures or shapes of arguments and directions differ.
 
     Example:
         >>> import webtensor as wt
@@ -52,34 +51,49 @@ def jvp(
             f"jvp: there must be a tangent for each primal, but there are {len(primals)} primals "
             f"and {len(tangents)} tangents"
         )
-    sources = [own_tensor("jvp", x) for x in primals]
-    directions = [
-        in_dtype_of(source, own_tensor("jvp", x))
-        for source, x in zip(sources, tangents, strict=True)
-    ]
-    for index, (source, direction) in enumerate(zip(sources, directions, strict=True)):
-        if source.shape != direction.shape:
-            raise ValueError(
-                f"jvp: tangents[{index}] must have the shape of primals[{index}], {source.shape}, "
-                f"but its shape is {direction.shape}"
-            )
+    arguments = [own_tensors("jvp", primal) for primal in primals]
+    sources = leaves(arguments)
+    directions = _directions("", arguments, tangents)
     outer, inner = Tape(), Tape()
     for source in sources:
         inner.watch(source)
     with inner:
-        value = require_tensor("jvp", function(*sources))
-    dy = zeros(value.shape, complex64 if value.dtype is complex64 else float32)
-    outer.watch(dy)
+        result = function(*arguments)
+        values = [require_tensor("jvp", leaf) for leaf in leaves(result)]
+    dys = [zeros(y.shape, complex64 if y.dtype is complex64 else float32) for y in values]
+    for dy in dys:
+        outer.watch(dy)
     with outer:
-        gradients = inner.gradients([value], sources, [dy])
+        gradients = inner.gradients(values, sources, dys)
     pairs = [
         (gradient, direction)
         for gradient, direction in zip(gradients, directions, strict=True)
         if gradient is not None
     ]
-    along = outer.gradients([pair[0] for pair in pairs], [dy], [pair[1] for pair in pairs])
-    (derivative,) = with_zeros(along, [value.shape])
-    return value, each_its_own([derivative])[0]
+    along = outer.gradients([pair[0] for pair in pairs], dys, [pair[1] for pair in pairs])
+    derivatives = each_its_own(with_zeros(along, [value.shape for value in values]))
+    return pack_leaves(result, values), pack_leaves(result, derivatives)
+
+
+def _directions(path: str, primal: Any, tangent: Any) -> list[Tensor]:
+    """Return the tangents of all tensors in a primal; ``path`` is where it is, for errors."""
+    if primal is None:
+        return []
+    if is_nested(primal):
+        if not is_nested(tangent) or [*keys(primal)] != [*keys(tangent)]:
+            raise ValueError(f"jvp: tangents{path} must have the structure of primals{path}")
+        return [
+            direction
+            for key in keys(primal)
+            for direction in _directions(f"{path}[{key!r}]", primal[key], tangent[key])
+        ]
+    direction = in_dtype_of(primal, own_tensor("jvp", tangent))
+    if direction.shape != primal.shape:
+        raise ValueError(
+            f"jvp: tangents{path} must have the shape of primals{path}, {primal.shape}, but its "
+            f"shape is {direction.shape}"
+        )
+    return [direction]
 
 
 def jacobian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Tensor]:
