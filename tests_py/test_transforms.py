@@ -544,6 +544,14 @@ def test_jvp_of_structures(backend: str) -> None:
         close(jax.tree.leaves(mine), wanted, 1e-4)
 
 
+def test_empty_parts_of_structures_stay(backend: str) -> None:
+    weights: Any = wt.tensor([1.0, 2.0]), (), {"none": []}
+    gradient = wt.grad(lambda weights: wt.sum(weights[0] ** 2))(weights)
+    assert (gradient[0].tolist(), *gradient[1:]) == ([2.0, 4.0], *weights[1:])
+    batch = wt.vmap(lambda weights: (weights[0] * 2.0, *weights[1:]))(weights)
+    assert (batch[0].tolist(), *batch[1:]) == ([2.0, 4.0], *weights[1:])
+
+
 def test_directions_of_integers_become_those_of_floats(backend: str) -> None:
     x, two = wt.tensor([1.0, 3.0]), wt.tensor([2, 2])
     tape = wt.GradientTape()

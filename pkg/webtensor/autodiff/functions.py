@@ -257,9 +257,12 @@ def own_tensors(name: str, value: Any) -> Any:
 
 
 def is_host_data(value: object) -> bool:
-    """Whether a value is a number, or a nested list of numbers, which is one tensor."""
+    """Whether a value is a number, or a nested list of numbers, which is one tensor.
+
+    An empty list is an empty structure.
+    """
     if isinstance(value, (list, tuple)):
-        return all(map(is_host_data, value))
+        return bool(value) and all(map(is_host_data, value))
     if value is None or isinstance(value, (Tensor, Variable, dict, deque)):
         return False
     return not getattr(value, "shape", ())
