@@ -544,6 +544,23 @@ def test_jvp_of_structures(backend: str) -> None:
         close(jax.tree.leaves(mine), wanted, 1e-4)
 
 
+def test_jacobian_and_hessian_pass_further_arguments_on(backend: str) -> None:
+    def function(lib: Any, x: Any, weights: Any, power: int = 1) -> Any:
+        return lib.sin(x) ** power * weights["scale"]
+
+    def total(lib: Any, *args: Any, **kwargs: Any) -> Any:
+        return lib.sum(function(lib, *args, **kwargs))
+
+    x, weights = drawn(3), {"scale": drawn(3) + 2.0}
+    ours = wt.tensor(x), {"scale": wt.tensor(weights["scale"])}
+    for mine, theirs, f in (
+        (wt.jacobian, jax.jacobian, function),
+        (wt.hessian, jax.hessian, total),
+    ):
+        wanted = theirs(partial(f, jnp))(x, weights, power=3)
+        close(mine(partial(f, wt))(*ours, power=3), wanted)
+
+
 def test_empty_parts_of_structures_stay(backend: str) -> None:
     weights: Any = wt.tensor([1.0, 2.0]), (), {"none": []}
     gradient = wt.grad(lambda weights: wt.sum(weights[0] ** 2))(weights)

@@ -96,12 +96,12 @@ def _directions(path: str, primal: Any, tangent: Any) -> list[Tensor]:
     return [direction]
 
 
-def jacobian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Tensor]:
-    """Return a function that computes all derivatives of ``function`` at its argument.
+def jacobian(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return a function that computes all derivatives of ``function`` at its first argument.
 
     The returned function takes ``x`` and returns a tensor of the shape of ``function(x)`` followed
     by that of ``x``: element ``[i, j]`` is the derivative of element ``i`` of the result for
-    element ``j`` of ``x``.
+    element ``j`` of ``x``. Further arguments are passed on to ``function``.
 
     Raises:
         TypeError: ``function`` cannot be called, or its result is no tensor or complex.
@@ -114,12 +114,12 @@ def jacobian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Ten
     check_callable("jacobian", "function", function)
 
     @wraps(function)
-    def derivatives(x: TensorLike) -> Tensor:
+    def derivatives(x: TensorLike, *args: Any, **kwargs: Any) -> Tensor:
         source = own_tensor("jacobian", x)
         tape = Tape()
         tape.watch(source)
         with tape:
-            value = require_tensor("jacobian", function(source))
+            value = require_tensor("jacobian", function(source, *args, **kwargs))
         require_real("jacobian", value)
         shape = (*value.shape, *source.shape)
         if not prod(shape):
@@ -133,11 +133,11 @@ def jacobian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Ten
     return derivatives
 
 
-def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Tensor]:
-    """Return a function that computes the second derivatives of ``function`` at its argument.
+def hessian(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return a function that computes the second derivatives of ``function`` at its first argument.
 
     ``function`` returns a scalar. The returned function takes ``x`` and returns a tensor with the
-    axes of ``x`` twice.
+    axes of ``x`` twice. Further arguments are passed on to ``function``.
 
     Raises:
         TypeError: ``function`` cannot be called, or its result is no tensor.
@@ -150,8 +150,8 @@ def hessian(function: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Tens
     """
     check_callable("hessian", "function", function)
 
-    def scalar(x: Any) -> Tensor:
-        value = require_tensor("hessian", function(x))
+    def scalar(*args: Any, **kwargs: Any) -> Tensor:
+        value = require_tensor("hessian", function(*args, **kwargs))
         if value.shape != ():
             raise ValueError(
                 f"hessian: the function's result must be a scalar, but its shape is {value.shape}"
