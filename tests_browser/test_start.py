@@ -3,12 +3,15 @@
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 
 from tests_browser.conftest import TEST_FOLDERS
 from tests_browser.python_page import PythonPage
+from web.build import SITE
 from web.serve import serve
 
 BLANK_PAGE = "/tests/blank.html"
@@ -191,10 +194,13 @@ def truncated(route: Route) -> None:
 
 
 def altered(route: Route) -> None:
-    """Answer with a file whose last byte is another."""
-    content = bytearray(route.fetch().body())
+    """Answer with a file whose last byte is another, from the disk: the page waits for 3 s."""
+    content = bytearray((SITE / urlsplit(route.request.url).path[1:]).read_bytes())
     content[-1] ^= 1
-    route.fulfill(body=bytes(content))
+    with NamedTemporaryFile() as file:
+        file.write(content)
+        file.flush()
+        route.fulfill(path=file.name)
 
 
 def of_another_runtime(route: Route) -> None:
