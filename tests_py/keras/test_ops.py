@@ -388,6 +388,8 @@ def test_elastic_transforms_move_pixels() -> None:
         ("cast", [(2, 3), "float3"], {}, "there is no dtype 'float3'"),
         ("depth_to_space", [(2, 4, 4, 4), 1], {}, "block_size must be at least 2"),
         ("rearrange", [(2, 3), "a b -> c"], {}, "must have the same names on both sides"),
+        ("unfold", [(1, 1, 3, 3), 10**9], {}, r"no window of kernel_size=1000000000 .*\(3, 3\)"),
+        ("array_split", [(2, 3), 10**9], {}, "indices_or_sections must be from 1 to 65536"),
         ("stft", [(2, 9), 4, 0, 4], {}, "sequence_stride must be a positive integer"),
         ("fft", [(2, 9)], {}, "x must be a tuple of two tensors, the real and the imaginary parts"),
         ("batch_normalization", [(2, 3), [0.0], [1.0], -1], {}, "mean must be a vector of"),

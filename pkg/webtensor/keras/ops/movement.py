@@ -384,10 +384,17 @@ def _split(x: TensorLike, indices_or_sections: int | Sequence[int], axis: int = 
     return wt.split(x, sizes, axis)
 
 
+#: Of more parts than this, none may be empty: each is a tensor.
+_MAX_EMPTY_PARTS = 1 << 16
+
+
 def _array_split(
     x: TensorLike, indices_or_sections: int | Sequence[int], axis: int = 0
 ) -> list[Tensor]:
     """Split a tensor along an axis into parts whose sizes differ by at most 1, or at indices.
+
+    Raises:
+        ValueError: there would be no parts, or tens of thousands of empty ones.
 
     Example:
         >>> from webtensor import keras
@@ -397,6 +404,11 @@ def _array_split(
     if not isinstance(indices_or_sections, int):
         return _split(x, indices_or_sections, axis)
     x = wt.asarray(x)
+    if not 0 < indices_or_sections <= max(x.shape[axis], _MAX_EMPTY_PARTS):
+        raise ValueError(
+            f"array_split: indices_or_sections must be from 1 to {_MAX_EMPTY_PARTS}, or to the "
+            f"size of the axis, {x.shape[axis]}, but is {indices_or_sections!r:.20}"
+        )
     size, remainder = divmod(x.shape[axis], indices_or_sections)
     return wt.split(x, [size + (i < remainder) for i in range(indices_or_sections)], axis)
 

@@ -73,7 +73,14 @@ def _windows(name: str, sizes: Sequence[int], **options: int | Sequence[int]) ->
     """Return the windows in images of these sizes; options are those of ``unfold``."""
     pairs = [_pair(name, argument, value) for argument, value in options.items()]
     vertical, horizontal = zip(sizes, *pairs, strict=True)
-    return _Windows(_WindowAxis(*vertical), _WindowAxis(*horizontal))
+    windows = _Windows(_WindowAxis(*vertical), _WindowAxis(*horizontal))
+    if not windows.window_count:
+        raise ValueError(
+            f"{name}: no window of kernel_size={options['kernel_size']} and "
+            f"dilation={options['dilation']} fits into images of {tuple(sizes)} pixels with "
+            f"padding={options['padding']}"
+        )
+    return windows
 
 
 def _pair(name: str, argument: str, value: int | Sequence[int]) -> tuple[int, int]:
@@ -102,7 +109,7 @@ def unfold(
     pairs.
 
     Raises:
-        ValueError: an argument is neither.
+        ValueError: an argument is neither, or no window fits into the images.
 
     Example:
         >>> from webtensor import keras
