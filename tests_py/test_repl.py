@@ -117,6 +117,20 @@ def test_console_entry_that_calls_the_program_names_its_line(visitor: Visitor):
     assert visitor.failure("1 / 0", "<console 2>").line is None
 
 
+def test_functions_of_an_earlier_program_show_their_own_lines(visitor: Visitor):
+    visitor.run("def fail():\n    raise KeyError('x')")
+    failure = visitor.failure("x = 1\ny = 2\nfail()")
+    assert failure.line == 3
+    assert 'File "<program>", line 2, in fail\n    raise KeyError(' in failure.text
+    assert 'File "<program 2>", line 3, in <module>\n    fail()' in failure.text
+    assert visitor.failure("fail()", "<console 1>").line is None
+
+
+def test_program_that_runs_again_keeps_its_name(visitor: Visitor):
+    texts = {visitor.failure("1 / 0").text for _ in range(2)}
+    assert [text.count('"<program>"') for text in texts] == [1]
+
+
 def test_syntax_error_names_its_line(visitor: Visitor):
     failure = visitor.failure("x = 1\ny = = 2\n")
     assert failure.line == 2

@@ -21,7 +21,7 @@ from typing import Any
 
 import webtensor as wt
 
-#: The file name of the program in the page's editor, as tracebacks show it.
+#: The file name of the first program in the page's editor, as tracebacks show it.
 PROGRAM = "<program>"
 
 PACKAGES_HINT = "Packages that Python lacks here can be added below, under “Packages”."
@@ -64,11 +64,15 @@ class Session:
         self._show = show
         self._task: asyncio.Task[Any] | None = None
         self._is_interrupted = False
+        #: The file name, the source and the number of the program that ran last.
+        self._program, self._source, self._number = PROGRAM, "", 0
         self._compiler = codeop.CommandCompiler()
         self._compiler.compiler.flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
     async def run(self, source: str, filename: str) -> Failure | None:
         """Run source, and return how it failed, if it did."""
+        if filename == PROGRAM:
+            filename = self._program = self._name_of_program(source)
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         self._task, self._is_interrupted = asyncio.current_task(), False
         try:
@@ -77,13 +81,16 @@ class Session:
             if expression is not None:
                 self._show_result(await self._evaluate(expression))
         except SystemExit as error:
-            return describe(error) if error.code else None  # as a process that ends well
+            if not error.code:
+                return None  # as a process that ends well
+            return describe(error, self._program)
         except asyncio.CancelledError as error:
             if not self._is_interrupted:
-                return describe(error)
-            return describe(KeyboardInterrupt().with_traceback(error.__traceback__))
+                return describe(error, self._program)
+            interrupt = KeyboardInterrupt().with_traceback(error.__traceback__)
+            return describe(interrupt, self._program)
         except BaseException as error:  # whatever a visitor's program raises is shown
-            return describe(error)
+            return describe(error, self._program)
         finally:
             self._task = None
         return None
@@ -102,6 +109,12 @@ class Session:
             with suppress(SyntaxError, ValueError, OverflowError):
                 return self._compiler(source, symbol=symbol) is not None
         return True  # running it shows the error
+
+    def _name_of_program(self, source: str) -> str:
+        """Return the file name of a program; functions of earlier ones keep theirs, and lines."""
+        if source != self._source:
+            self._source, self._number = source, self._number + 1
+        return f"<program {self._number}>" if self._number > 1 else PROGRAM
 
     async def _evaluate(self, code: CodeType) -> Any:
         with interruptible():
@@ -141,8 +154,8 @@ def compile_source(source: str, filename: str) -> tuple[CodeType, CodeType | Non
     return compile(tree, filename, "exec", flags, dont_inherit=True), expression
 
 
-def describe(error: BaseException) -> Failure:
-    """Describe an exception, without the frames of this module."""
+def describe(error: BaseException, program: str) -> Failure:
+    """Describe an exception, without the frames of this module, and its line in a program."""
     report = TracebackException.from_exception(error)
     while report.stack and report.stack[0].filename == __file__:
         del report.stack[0]
@@ -159,7 +172,7 @@ def describe(error: BaseException) -> Failure:
         text,
         full_text if is_shortened else None,
         summary.strip().splitlines()[line_of_summary],
-        line_of_program(error),
+        line_of_program(error, program),
     )
 
 
@@ -176,9 +189,9 @@ def is_of_library(filename: str) -> bool:
     return filename.startswith(("<frozen ", *LIBRARY_FOLDERS))
 
 
-def line_of_program(error: BaseException) -> int | None:
+def line_of_program(error: BaseException, program: str) -> int | None:
     """Return the line of the program in which an exception arose, or which led to it."""
-    if isinstance(error, SyntaxError) and error.filename == PROGRAM:
+    if isinstance(error, SyntaxError) and error.filename == program:
         return error.lineno
     frames = TracebackException.from_exception(error).stack
-    return next((frame.lineno for frame in reversed(frames) if frame.filename == PROGRAM), None)
+    return next((frame.lineno for frame in reversed(frames) if frame.filename == program), None)
