@@ -18,12 +18,12 @@ BODY[:2] = [0, 0], [1, 1]
 IMAGE = wt.zeros((64, 64, 3))
 
 #: Where a person is: the upper left corner of a box of a quarter of the image's height and width.
-Place = tuple[float, float]
+Position = tuple[float, float]
 LEFT, MIDDLE, RIGHT = (0.1, 0.05), (0.4, 0.4), (0.6, 0.7)
 
 
 class Video:
-    """A model that finds persons at given places in each frame."""
+    """A model that finds persons at given positions in each frame."""
 
     def __init__(self, **options: Any) -> None:
         self._rows = np.zeros((1, 6, 56), np.float32)
@@ -32,20 +32,20 @@ class Video:
         )
         self.model = MoveNet(graph, **options)
 
-    def frame(self, *places: Place, time: float | None, score: float = 0.9) -> list[Pose]:
+    def frame(self, *positions: Position, time: float | None, score: float = 0.9) -> list[Pose]:
         self._rows[:] = 0
-        for row, place in zip(self._rows[0], places, strict=False):
-            keypoints = np.array(place) + 0.25 * BODY
+        for row, position in zip(self._rows[0], positions, strict=False):
+            keypoints = np.array(position) + 0.25 * BODY
             row[:51] = np.concatenate([keypoints, np.full((17, 1), score)], 1).ravel()
-            row[51:] = *place, *(np.array(place) + 0.25), 0.8
+            row[51:] = *position, *(np.array(position) + 0.25), 0.8
         return self.model.estimate_poses(IMAGE, time)
 
-    def ids(self, *places: Place, time: float | None, score: float = 0.9) -> list[int | None]:
-        return [pose.id for pose in self.frame(*places, time=time, score=score)]
+    def ids(self, *positions: Position, time: float | None, score: float = 0.9) -> list[int | None]:
+        return [pose.id for pose in self.frame(*positions, time=time, score=score)]
 
 
-def moved(place: Place, step: float) -> Place:
-    return place[0] + step, place[1] + step
+def moved(position: Position, step: float) -> Position:
+    return position[0] + step, position[1] + step
 
 
 @pytest.mark.parametrize("tracker_type", ["bounding_box", "keypoint"])
@@ -134,9 +134,9 @@ def largest_step(**options: Any) -> float:
     noses: dict[int, list[float]] = {0: [], 1: []}
     for number in range(1, 21):
         step = 0.004 * (number % 2)
-        places = [moved(LEFT, step), moved(RIGHT, step)]
+        positions = [moved(LEFT, step), moved(RIGHT, step)]
         order = [0, 1] if number % 3 else [1, 0]
-        poses = video.frame(*(places[index] for index in order), time=33.0 * number)
+        poses = video.frame(*(positions[index] for index in order), time=33.0 * number)
         for index, pose in zip(order, poses, strict=True):
             noses[index].append(pose.keypoints[0].y)
     return float(max(np.abs(np.diff(values)).max() for values in noses.values()))

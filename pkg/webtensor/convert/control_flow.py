@@ -100,12 +100,12 @@ class ControlFlowNodes:
             for index, fixed in enumerate(is_fixed)
             if not fixed
         }
-        merges = {index: self._merge(inputs[index], kind) for index, kind in types.items()}
+        merges = {index: self._merge(inputs[index], dtype) for index, dtype in types.items()}
         (goes_on,) = condition([merges.get(index, operand) for index, operand in enumerate(inputs)])
         loop_condition = self._add("LoopCond", [goes_on])
         switches = {
-            index: self._add("Switch", [merges[index], loop_condition], kind)
-            for index, kind in types.items()
+            index: self._add("Switch", [merges[index], loop_condition], dtype)
+            for index, dtype in types.items()
         }
         results = body(
             [
@@ -113,23 +113,26 @@ class ControlFlowNodes:
                 for index, operand in enumerate(inputs)
             ]
         )
-        for index, kind in types.items():
-            self._close(merges[index], self._add("NextIteration", [results[index]], kind))
+        for index, dtype in types.items():
+            self._close(merges[index], self._add("NextIteration", [results[index]], dtype))
         return [
             self._add("Exit", [switches[index]], types[index]) if index in switches else operand
             for index, operand in enumerate(inputs)
         ]
 
-    def _merge(self, operand: Reference, kind: Mapping[str, AttributeValue]) -> Reference:
-        """Add the nodes that begin a variable of a loop; ``_close`` gives its next value."""
+    def _merge(self, operand: Reference, dtype: Mapping[str, AttributeValue]) -> Reference:
+        """Add the nodes that begin a variable of a loop; ``_close`` gives its next value.
+
+        ``dtype`` is the attribute that says which its dtype is.
+        """
         frame: dict[str, AttributeValue] = {
-            **kind,
+            **dtype,
             "frame_name": self._name,
             "is_constant": False,
             "parallel_iterations": 10,
         }
         enter = self._add("Enter", [operand], frame)
-        return self._add("Merge", [enter, enter], {**kind, "N": 2})
+        return self._add("Merge", [enter, enter], {**dtype, "N": 2})
 
     def _close(self, merge: Reference, following: Reference) -> None:
         """Close a loop: its merge gets the value of the next iteration."""
