@@ -42,24 +42,31 @@ def mean(x: Tensor, segments: Tensor, count: int) -> Tensor:
     return ops.divide_no_nan(total(x, segments, count), total(ops.ones_like(x), segments, count))
 
 
-def _of_sorted(reduce: Callable[..., Tensor], empty: float = 0.0) -> Row:
+def zero_where_empty(reduce: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return what reduces the slices of each segment, and is zero for one without any."""
+
+    def reduced(x: Tensor, segments: Tensor, count: int) -> Tensor:
+        sizes = total(ops.ones_like(x), segments, count)
+        return ops.where(ops.greater(sizes, 0), reduce(x, segments, count), ops.zeros_like(sizes))
+
+    return reduced
+
+
+def _of_sorted(reduce: Callable[..., Tensor]) -> Row:
     """Return the row for segments whose numbers rise: the last says how many there are."""
 
     def reduced(x: Tensor, segments: Tensor) -> Tensor:
         numbers = segments.tolist()
-        count = numbers[-1] + 1 if numbers else 0
-        sizes = total(ops.ones_like(x), segments, count)
-        start = ops.full_like(sizes, empty)
-        return ops.where(ops.greater(sizes, 0), reduce(x, segments, count), start)
+        return reduce(x, segments, numbers[-1] + 1 if numbers else 0)
 
     return Row(reduced, 0, 1).dynamic().reading(1)
 
 
 ONLY_HERE = {
-    "SegmentMax": _of_sorted(reduction(ops.max, -_LARGEST)),
+    "SegmentMax": _of_sorted(zero_where_empty(reduction(ops.max, -_LARGEST))),
     "SegmentMean": _of_sorted(mean),
-    "SegmentMin": _of_sorted(reduction(ops.min, _LARGEST)),
-    "SegmentProd": _of_sorted(reduction(ops.prod, 1.0), 1.0),
+    "SegmentMin": _of_sorted(zero_where_empty(reduction(ops.min, _LARGEST))),
+    "SegmentProd": _of_sorted(reduction(ops.prod, 1.0)),
     "SegmentSum": _of_sorted(total),
     "UnsortedSegmentMax": Row(reduction(ops.max, -_LARGEST), 0, 1, count=integer(2)),
     "UnsortedSegmentMin": Row(reduction(ops.min, _LARGEST), 0, 1, count=integer(2)),
