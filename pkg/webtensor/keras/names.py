@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from webtensor.engine.tasks import TaskStack
 
 __all__ = [
     "auto_name",
+    "check_keywords",
     "current_path",
     "forget_names",
     "get_uid",
@@ -118,6 +119,17 @@ def current_path() -> str:
             names.append(scope.override_parent.strip("/"))
             break
     return "/".join(name for name in reversed(names) if name)
+
+
+def check_keywords(function: str, keywords: Iterable[str], accepted: Collection[str]) -> None:
+    """Refuse keywords that a function does not accept.
+
+    Raises:
+        TypeError: there is one; the message names the function and the accepted one most like it.
+    """
+    for keyword in keywords:
+        if keyword not in accepted:
+            raise TypeError(f"{function}: unknown argument {keyword!r}{nearest(keyword, accepted)}")
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from webtensor.keras.applications import pretrained
 from webtensor.keras.applications.pretrained import Download, Weights
 from webtensor.keras.data_formats import channels_of, image_data_format, spatial_shape_of
 from webtensor.keras.models import Functional
-from webtensor.keras.names import nearest
+from webtensor.keras.names import check_keywords
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import ActivationLike, Shape
 from webtensor.keras.utils.global_state import get_source_inputs
@@ -323,10 +323,7 @@ def constructor(
     arguments = Signature(parameters, return_annotation=Functional)
 
     def network(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Network[Facts]:
-        for keyword in kwargs:
-            if keyword not in arguments.parameters:
-                close = nearest(keyword, arguments.parameters)
-                raise TypeError(f"{title}: unknown argument {keyword!r}{close}")
+        check_keywords(title, kwargs, arguments.parameters)
         try:
             bound = arguments.bind(*args, **kwargs)
         except TypeError as error:

@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 from webtensor.browser import next_frame
 from webtensor.engine import Tensor
 from webtensor.engine.jspi import can_suspend, suspended
-from webtensor.keras.names import nearest
+from webtensor.keras.names import check_keywords
 
 __all__ = ["Breather", "Loop", "Wait", "finish", "finish_async", "forms_of", "required"]
 
@@ -88,10 +88,7 @@ def forms_of(
     accepted = signature(loop).parameters
 
     def started(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Loop[Result]:
-        for argument in kwargs:
-            if argument not in accepted:
-                close = nearest(argument, accepted)
-                raise TypeError(f"{name}: unknown argument {argument!r}{close}")
+        check_keywords(name, kwargs, accepted)
         return loop(*args, **kwargs)
 
     @wraps(loop)
