@@ -209,13 +209,6 @@ ROWS = {
 
 #: Those that TensorFlow.js does not have.
 ONLY_HERE = {
-    **dict.fromkeys(
-        ("DynamicStitch", "ParallelDynamicStitch"),
-        Row(stitched, Part(0, 2), Part(1, 2)).dynamic().reading(Part(0, 2)),
-    ),
-    "DynamicPartition": Row(partitioned, 0, 1, count=attribute("num_partitions"))
-    .dynamic()
-    .reading(1),
     "Bucketize": Row(buckets, 0, boundaries=attribute("boundaries")),
     "CombinedNonMaxSuppression": Row(
         selected_of_classes,
@@ -230,8 +223,15 @@ ONLY_HERE = {
     )
     .dynamic()
     .reading(0, 1),
+    "DynamicPartition": Row(partitioned, 0, 1, count=attribute("num_partitions"))
+    .dynamic()
+    .reading(1),
     "HistogramFixedWidth": Row(histogram, 0, bounds=numbers(1), bins=integer(2)),
-    "L2Loss": Row(half_square, 0),
     "InTopKV2": Row("in_top_k", 0, 1, k=integer(2)),
+    "L2Loss": Row(half_square, 0),
     "UniqueWithCounts": Row(unique_with_counts, 0).dynamic().reading(0),
+    **dict.fromkeys(
+        ("DynamicStitch", "ParallelDynamicStitch"),
+        Row(stitched, Part(0, 2), Part(1, 2)).dynamic().reading(Part(0, 2)),
+    ),
 }

@@ -189,11 +189,11 @@ ONLY_HERE = {
     "SparseConcat": Row(
         joined, Part(0, 3), Part(1, 3), Part(2, 3), axis=attribute("concat_dim")
     ).reading(Part(2, 3)),
-    "SparseReorder": Row(reordered, 0, 1, shape=integers(2)),
     "SparseDenseCwiseMul": Row(scaled, 0, 1, 3, shape=integers(2)),
     "SparseReduceSum": Row(
         reduced_sum, 0, 1, shape=integers(2), axis=axes(3), keepdims=boolean("keep_dims")
     ),
+    "SparseReorder": Row(reordered, 0, 1, shape=integers(2)),
     "SparseSegmentSqrtN": Row(root_means, 0, 1, 2).dynamic().reading(2),
     "SparseSlice": Row(sliced, 0, 1, 2, start=integers(3), size=integers(4)).dynamic().reading(0),
     "SparseTensorDenseMatMul": Row(
