@@ -99,7 +99,7 @@ def _read(value: Any) -> Reads:
 def choose(
     then: Callable[..., Reads], otherwise: Callable[..., Reads], inputs: Sequence[Any], _: Any
 ) -> Reads:
-    """Run one of two subgraphs; both where the condition must not be read, and select then."""
+    """Run one of two subgraphs; where the condition must not be read, run both, and select."""
     (condition,) = inputs
     if not condition.storage.is_readable:
         pairs = list(zip((yield from then()), (yield from otherwise()), strict=True))

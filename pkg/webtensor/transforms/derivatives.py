@@ -28,7 +28,7 @@ def jvp(
     gradient for a ``dy`` is linear in ``dy``, and its own gradient for ``dy`` is the derivative.
 
     Args:
-        function: takes tensors, or structures of them, and returns such.
+        function: takes and returns tensors, or structures of them.
         primals: a list or tuple of the arguments, of float tensors.
         tangents: the direction, tensors of the same shapes in the same structures.
 

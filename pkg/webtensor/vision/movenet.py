@@ -65,13 +65,14 @@ class MoveNet(VisionModel):
         multi_pose_max_dimension: the size in pixels of the longer side of what the model for
             several persons sees. More finds smaller persons, and takes longer.
         enable_tracking: whether the model for several persons recognizes them in the next frames.
-        tracker_type: by what it does so: ``"bounding_box"`` by the boxes' intersection over union,
-            ``"keypoint"`` by the distances of keypoints.
-        tracker_config: options of the tracker: ``max_tracks``, the largest number of persons that
-            are remembered, 18; ``max_age``, for how many milliseconds a person is remembered who
-            is not seen, 1000; ``min_similarity``, from which on a person is the same, 0.15 for
-            boxes, 0.2 for keypoints; and of keypoints ``keypoint_confidence_threshold``, 0.3,
-            ``keypoint_falloff``, how far away each counts, and ``min_number_of_keypoints``, 4.
+        tracker_type: what persons are recognized by: ``"bounding_box"``, the intersection over
+            union of their boxes, or ``"keypoint"``, the distances of their keypoints.
+        tracker_config: options of the tracker, by default ``max_tracks=18``, the maximum number of
+            persons that are remembered; ``max_age=1000``, how long they are remembered after they
+            were seen last, in milliseconds; ``min_similarity``, the similarity from which on a
+            person is the same, 0.15 for boxes and 0.2 for keypoints; and of keypoints
+            ``keypoint_confidence_threshold=0.3``, ``keypoint_falloff``, how far away each counts,
+            and ``min_number_of_keypoints=4``.
 
     Raises:
         TypeError: ``model`` is no graph model; an option of the tracker is unknown.

@@ -47,8 +47,8 @@ class Tracker(ABC):
     """The base class of trackers.
 
     Args:
-        max_tracks: the largest number of persons that are remembered; the latest are.
-        max_age: for how many milliseconds a person is remembered who is not seen.
+        max_tracks: the maximum number of persons that are remembered: those who were seen last.
+        max_age: how long a person is remembered after the last sight, in milliseconds.
         min_similarity: the similarity from which on a pose is that of an earlier person; by
             default what suits the tracker.
 
