@@ -667,8 +667,10 @@ def test_file_that_a_program_deleted_is_missed(repl: Repl):
     repl.enter("open('fleeting.txt', 'w').close()")
     button = repl.button("Download fleeting.txt")
     expect(button).to_be_visible()
-    repl.start("import os, time\nos.remove('fleeting.txt')\ntime.sleep(1)\n")
+    repl.start("import os\nos.remove('fleeting.txt')\nprint('removed')\nwhile True: pass\n")
+    expect(repl.transcript).to_contain_text("removed")
     button.dispatch_event("click")
+    repl.button("Stop").click()
     expect(repl.page.locator("#files-status")).to_contain_text("fleeting.txt")
     expect(button).to_have_count(0)
 
