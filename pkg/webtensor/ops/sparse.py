@@ -18,12 +18,12 @@ from webtensor.engine import (
     near_its_operands,
     run,
 )
-from webtensor.ops.binary import divide_no_nan, equal, maximum
+from webtensor.ops.binary import divide_no_nan, equal, minimum
 from webtensor.ops.casting import cast_to
 from webtensor.ops.compaction import count_true, true_indices
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.coordinates import to_coordinates, to_flat_indices
-from webtensor.ops.creation import full, zeros
+from webtensor.ops.creation import zeros
 from webtensor.ops.movement import (
     as_indices,
     concat,
@@ -35,13 +35,11 @@ from webtensor.ops.movement import (
     slice,
 )
 from webtensor.ops.reduction import max as _max, min as _min
-from webtensor.ops.scan import cumsum
 from webtensor.ops.scatter import (
     bincount,
     put,
-    tensor_scatter_update,
-    unsorted_segment_sum,
 )
+from webtensor.ops.sequences import arange
 from webtensor.ops.sorting import argsort
 from webtensor.ops.string_elements import check_all_text
 from webtensor.shapes import Shape, prod
@@ -131,39 +129,27 @@ def sparse_fill_empty_rows(
     index_tensor.data_sync()  # the number of empty rows must be read anyway
     all_indices, is_empty, went, order = _filled(name, index_tensor, shape.data_sync()[0])
     candidates = concat([operand, cast_to(reshape(default, (1,)), operand.dtype)])
-    return FilledRows(all_indices, gather(candidates, order), is_empty, went)
+    return FilledRows(all_indices, gather(candidates, minimum(order, count)), is_empty, went)
 
 
 @near_its_operands
 def _filled(
     name: str, index_tensor: Tensor, dense_rows: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return the filled indices, the empty rows, and the order that merges both.
+    """Return the filled indices, the empty rows, where elements went, and the order of both.
 
-    The default value counts as the element after the last.
+    In the order, the empty rows come after the elements, as if they had been appended.
     """
     count, rank = index_tensor.shape
     rows = flatten(slice(index_tensor, (0, 0), (count, 1)))
     _check_rows(name, rows, dense_rows)
-    counts = bincount(rows, None, dense_rows)
-    is_empty = equal(counts, 0)
-    missing_count = count_true(is_empty)
-    missing = true_indices(is_empty, missing_count)
-    filled = count + missing_count
-    # An empty row counts as one element. So the cumulative counts give the index after each row,
-    # and the elements get the indices that no empty row's default value has.
-    fillers = gather(cumsum(maximum(counts, 1)), missing) - 1
-    left = full(filled, True)
-    if missing_count:
-        left = put(left, fillers, full(missing_count, False))
-    went, order = true_indices(left, count), full(filled, count)
-    if count:
-        sources = argsort(rows)
-        went, order = put(went, sources, went), put(order, went, sources)
+    is_empty = equal(bincount(rows, None, dense_rows), 0)
+    missing = true_indices(is_empty, count_true(is_empty))
+    order = argsort(concat([rows, missing]))
     coordinates = pad(expand_dims(missing, 1), ((0, 0), (0, rank - 1)))
-    background = unsorted_segment_sum(coordinates, fillers, filled)
-    all_indices = tensor_scatter_update(background, reshape(went, (count, 1)), index_tensor)
-    return all_indices, is_empty, went, order
+    all_indices = gather(concat([index_tensor, coordinates]), order)
+    positions = put(order, order, arange(order.size))
+    return all_indices, is_empty, slice(positions, 0, count), order
 
 
 def _check_rows(name: str, rows: Tensor, count: int) -> None:
