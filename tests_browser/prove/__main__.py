@@ -95,7 +95,8 @@ def try_out(playwright: Playwright, site: Path, trial: Trial, length: int, sourc
         with open_stage(playwright, site) as stage:
             text, holds = trial.check(stage, trial, length), True
     except (AssertionError, PythonInPageError, Error) as error:
-        text, holds = str(error).strip().splitlines()[-1][:200].replace("|", "\\|"), False
+        lines = (str(error).strip() or repr(error)).splitlines()
+        text, holds = lines[-1][:200].replace("|", "\\|"), False
         print(error, file=sys.stderr)
     seconds = round(time.monotonic() - began)
     return Record(
