@@ -9,7 +9,7 @@ uploaded when a kernel on the GPU first needs them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from inspect import iscoroutinefunction
 from typing import Any, ParamSpec, TypeVar
@@ -30,7 +30,7 @@ _FLAG = "WEBGL_CPU_FORWARD"
 env().register_flag(_FLAG, lambda: True, type=BOOLEAN)
 
 
-def _is_at_hand(operand: Any) -> bool:
+def _is_on_host(operand: Any) -> bool:
     """Whether the elements are on the host, or on a backend that computes there."""
     if not isinstance(operand, Tensor):
         return True
@@ -47,34 +47,27 @@ def _host_backend(active: Backend) -> Backend | None:
     )
 
 
-@contextmanager
-def _placed(name: str, operands: tuple[Any, ...]) -> Iterator[None]:
-    active = backend_registry.backend()
-    host = None
-    if not active.computes_on_host and env().get_bool(_FLAG) and all(map(_is_at_hand, operands)):
-        host = _host_backend(active)
-    with _on_host(name, active, host):
-        yield
+def _near(name: str, operands: tuple[Any, ...]) -> AbstractContextManager[None]:
+    """Compute an op on the host if its operands are there."""
+    is_on_gpu = not backend_registry.backend().computes_on_host
+    return _on_host(name, is_on_gpu and env().get_bool(_FLAG) and all(map(_is_on_host, operands)))
 
 
-@contextmanager
-def where_integers_are_whole(name: str) -> Iterator[None]:
-    """Compute an op on the host where the active backend keeps not all bits of int32."""
-    active = backend_registry.backend()
-    with _on_host(name, active, None if active.integers_are_whole else _host_backend(active)):
-        yield
+def where_integers_are_whole(name: str) -> AbstractContextManager[None]:
+    """Compute an op on the host where the active backend does not keep all bits of int32."""
+    return _on_host(name, not backend_registry.backend().integers_are_whole)
 
 
-@contextmanager
-def on_host(name: str) -> Iterator[None]:
+def on_host(name: str) -> AbstractContextManager[None]:
     """Compute operations on the host, whatever backend is active."""
-    active = backend_registry.backend()
-    with _on_host(name, active, None if active.computes_on_host else _host_backend(active)):
-        yield
+    return _on_host(name, not backend_registry.backend().computes_on_host)
 
 
 @contextmanager
-def _on_host(name: str, active: Backend, host: Backend | None) -> Iterator[None]:
+def _on_host(name: str, is_needed: bool) -> Iterator[None]:
+    """Compute operations on the host, if that is needed and a backend is there for it."""
+    active = backend_registry.backend()
+    host = _host_backend(active) if is_needed else None
     if host is None:
         yield
         return
@@ -98,14 +91,14 @@ def near_its_operands(function: Callable[P, R]) -> Callable[P, R]:
 
         @wraps(function)
         async def awaited(*arguments: P.args, **options: P.kwargs) -> Any:
-            with _placed(name, (*arguments, *options.values())):
+            with _near(name, (*arguments, *options.values())):
                 return await function(*arguments, **options)
 
         return awaited  # type: ignore[return-value]
 
     @wraps(function)
     def called(*arguments: P.args, **options: P.kwargs) -> R:
-        with _placed(name, (*arguments, *options.values())):
+        with _near(name, (*arguments, *options.values())):
             return function(*arguments, **options)
 
     return called
