@@ -310,6 +310,18 @@ def test_products_with_matrices_of_all_examples(
     close(product(wt.tensor(a)), (np.swapaxes(a, -1, -2) if transposes else a) @ b)
 
 
+@pytest.mark.parametrize("resize", ["resize_bilinear", "resize_nearest_neighbor"])
+def test_images_of_all_examples_are_resized_at_once(backend: str, resize: str) -> None:
+    def gradient(x: wt.Tensor) -> wt.Tensor:
+        return wt.grad(lambda x: wt.sum(getattr(wt.image, resize)(x, (4, 4)) ** 2))(x)
+
+    x = wt.tensor(drawn(5, 1, 2, 3, 1))
+    profile = wt.profile(lambda: wt.vmap(gradient)(x))
+    images = [kernel.input_shapes[0][0] for kernel in profile.kernels if "resize" in kernel.name]
+    assert images == [1, 1, 5, 5]  # those of the recorded example, then those of the batch
+    close(profile.result, np.stack([gradient(example).numpy() for example in x]))
+
+
 def test_batches_of_batches(backend: str) -> None:
     x, y = drawn(3, 4), drawn(5, 4)
     pairs = wt.vmap(lambda a: wt.vmap(lambda b: wt.sum(a * b))(wt.tensor(y)))(wt.tensor(x))
