@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from webtensor.backends.wasm.chain_functions import ChainFunctions
     from webtensor.backends.wasm.programs import TemporaryBlock, WasmProgram
 
-__all__ = ["Functions", "WasmBackend", "kernel"]
+__all__ = ["WasmBackend", "kernel"]
 
 #: Registers a kernel: ``@kernel("name")``.
 kernel = KernelTable(__package__)
@@ -40,40 +40,24 @@ kernel = KernelTable(__package__)
 Export = TypeVar("Export")
 
 
-class Functions(dict[tuple[str, ...], Callable[..., Any]]):
-    """The module's exports, bound at first use. The key is the name's parts, such as
-    ``("add", "float32")``, so that the hot path joins no strings.
+class _Exports(dict[tuple[str, ...], Export]):
+    """What a function of the host returns for the module's exports, kept from the first use on.
+
+    The key is the name's parts, such as ``("add", "float32")``, so that the hot path joins no
+    strings.
     """
 
-    def __init__(self, host: Host) -> None:
-        """Start without any export bound."""
+    def __init__(self, find: Callable[[str], Export]) -> None:
         super().__init__()
-        self._host = host
+        self._find = find
 
-    def __missing__(self, key: tuple[str, ...]) -> Callable[..., Any]:
-        """Bind an export."""
-        function = self[key] = _export(self._host.function, key)
-        return function
-
-
-class Numbers(dict[tuple[str, ...], int]):
-    """The numbers by which calls that wait know exports."""
-
-    def __init__(self, host: Host) -> None:
-        super().__init__()
-        self._host = host
-
-    def __missing__(self, key: tuple[str, ...]) -> int:
-        number = self[key] = _export(self._host.number, key)
-        return number
-
-
-def _export(find: Callable[[str], Export], key: tuple[str, ...]) -> Export:
-    name = "_".join(key)
-    try:
-        return find(name)
-    except KeyError:
-        raise KernelNotFoundError(f"the wasm backend has no kernel {name}") from None
+    def __missing__(self, key: tuple[str, ...]) -> Export:
+        name = "_".join(key)
+        try:
+            export = self[key] = self._find(name)
+        except KeyError:
+            raise KernelNotFoundError(f"the wasm backend has no kernel {name}") from None
+        return export
 
 
 class WasmBackend(Backend):
@@ -91,14 +75,15 @@ class WasmBackend(Backend):
         self.host = host
         #: Held from the choice of addresses to the end of the calls that take them.
         self.lock = host.lock or nullcontext()
-        self.functions = Functions(host)
+        self.functions = _Exports(host.function)
         self.geometries = GeometrySlots(host, self.begin_epoch)
         self.pool = BlockPool(host)
         #: Bound once: kernels call it for every result.
         self.allocate = self.pool.allocate
         self.release = self.pool.release  # type: ignore[method-assign]
         self.threads = Threads(host, self.allocate, self.release, self.begin_epoch)
-        self.numbers = Numbers(host)
+        #: The numbers by which calls that wait know exports.
+        self.numbers = _Exports(host.number)
         self.packed_weights = PackedWeights(self).address
 
     def _bound(self, function: Callable[..., Description]) -> DescribedKernel:
