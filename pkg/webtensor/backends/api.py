@@ -17,7 +17,7 @@ from functools import partial
 from importlib import import_module
 from math import copysign, inf
 from types import MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from webtensor.backends.families import FAMILIES
 from webtensor.backends.signatures import Signature, Typed
@@ -45,6 +45,7 @@ __all__ = [
 
 Handle = Any
 Kernel = Callable[..., Handle]
+Registered = TypeVar("Registered", bound=Kernel)
 #: The maximum number of calls that a kernel keeps; then a new one replaces the oldest. Those of
 #: optimizers, whose numbers change at every step, fill any cache.
 _MOST_CALLS = 512
@@ -132,10 +133,10 @@ class KernelTable:
             if name not in without
         }
 
-    def __call__(self, *names: str) -> Callable[[Kernel], Kernel]:
+    def __call__(self, *names: str) -> Callable[[Registered], Registered]:
         """Register the decorated ``function(backend, inputs, shape, dtype, …)`` under ``names``."""
 
-        def register(function: Kernel) -> Kernel:
+        def register(function: Registered) -> Registered:
             self._functions.update(dict.fromkeys(names, function))
             return function
 

@@ -13,7 +13,7 @@ from webtensor.backends.wasm.descriptions import Description, one_call
 from webtensor.backends.wasm.geometries import broadcast_geometry
 from webtensor.dtypes import float32
 
-__all__ = ["instructions"]
+__all__ = ["fill", "instructions"]
 
 #: About how many instructions functions of ``vector_math.h`` take for an element: the time in
 #: Chromium, as a multiple of a sum's (0.3 ns).

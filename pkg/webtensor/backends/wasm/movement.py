@@ -10,17 +10,17 @@ from webtensor.backends.wasm.descriptions import Address, Call, Description, one
 from webtensor.backends.wasm.geometries import strided_geometry
 from webtensor.shapes import Shape
 
-__all__: list[str] = []
+__all__ = ["ELEMENT_WORDS"]
 
 #: The kernels' word for an element of 1 or 4 bytes.
-_ELEMENTS = {1: "bytes", 4: "words"}
+ELEMENT_WORDS = {1: "bytes", 4: "words"}
 
 
 @kernel("strided")
 def strided(of: Signature, strides: Shape, offset: int, *details: Any) -> Description:
     """Copy a strided view out."""
     geometry = strided_geometry(of.shape, strides, offset)
-    return one_call(of, ("strided", _ELEMENTS[of.dtype.itemsize]), geometry, work=of.size)
+    return one_call(of, ("strided", ELEMENT_WORDS[of.dtype.itemsize]), geometry, work=of.size)
 
 
 @kernel("concat")

@@ -7,23 +7,21 @@ from struct import pack, unpack
 
 from webtensor.backends.signatures import Signature
 from webtensor.backends.wasm.backend import kernel
-from webtensor.backends.wasm.descriptions import RESULT, Address, Call, Description, one_call
+from webtensor.backends.wasm.descriptions import RESULT, Address, Call, Description
+from webtensor.backends.wasm.elementwise import fill
 from webtensor.backends.wasm.geometries import spread_geometry
+from webtensor.backends.wasm.movement import ELEMENT_WORDS
 from webtensor.dtypes import float32
 from webtensor.shapes import Shape
 
 __all__: list[str] = []
-
-#: The kernels' word for an element of 1 or 4 bytes.
-_ELEMENTS = {1: "bytes", 4: "words"}
 
 
 @kernel("pad")
 def pad(of: Signature, low: Shape, step: Shape, value: float) -> Description:
     """Write elements over a constant, ``step`` apart from ``low`` on."""
     if 0 in of.inputs[0].shape:
-        constant = float(value) if of.dtype is float32 else int(value)
-        return one_call(of, ("fill", of.dtype), of.size, constant, work=of.size)
+        return fill(of, value)
     bits = unpack("i", pack("f", value))[0] if of.dtype is float32 else int(value)
     return Description(of.bytes, (_spread(of, low, step, of.size, bits),))
 
@@ -47,5 +45,5 @@ def _spread(of: Signature, low: Shape, step: Shape, total: int = 0, bits: int = 
     Up to ``total`` elements it writes a constant of these ``bits`` between; none if that is 0.
     """
     geometry = spread_geometry(of.inputs[0].shape, of.shape, low, step)
-    export = ("spread", _ELEMENTS[of.dtype.itemsize])
+    export = ("spread", ELEMENT_WORDS[of.dtype.itemsize])
     return Call(export, (Address(0), RESULT, geometry, total, bits), total)
