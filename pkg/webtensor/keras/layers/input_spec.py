@@ -12,6 +12,9 @@ from webtensor.nest import flatten
 
 __all__ = ["InputSpec", "InputSpecs", "check_inputs"]
 
+#: The attributes of an ``InputSpec`` that inputs are compared with.
+_REQUIREMENTS = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")
+
 
 class InputSpec:
     """What one input of a layer must be like.
@@ -68,15 +71,7 @@ class InputSpec:
 
     def get_config(self) -> Config:
         """Return what is required, as JSON can represent it."""
-        return {
-            "dtype": self.dtype,
-            "shape": self.shape,
-            "ndim": self.ndim,
-            "max_ndim": self.max_ndim,
-            "min_ndim": self.min_ndim,
-            "axes": self.axes,
-            "optional": self.optional,
-        }
+        return {name: getattr(self, name) for name in (*_REQUIREMENTS, "optional")}
 
     @classmethod
     def from_config(cls, config: Config) -> Self:
@@ -84,15 +79,8 @@ class InputSpec:
         return cls(**config)
 
     def __repr__(self) -> str:
-        arguments = {
-            "dtype": self.dtype,
-            "shape": self.shape,
-            "ndim": self.ndim,
-            "max_ndim": self.max_ndim,
-            "min_ndim": self.min_ndim,
-            "axes": self.axes or None,
-        }
-        parts = [f"{name}={value}" for name, value in arguments.items() if value is not None]
+        values = [(name, getattr(self, name)) for name in _REQUIREMENTS]
+        parts = [f"{name}={value}" for name, value in values if value not in (None, {})]
         return f"InputSpec({', '.join(parts)})"
 
 
