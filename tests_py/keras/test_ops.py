@@ -309,7 +309,7 @@ def test_no_function_is_missing() -> None:
 
 def test_directional_derivatives() -> None:
     def both(x: Any, y: Any) -> Any:
-        return {"product": x * y, "wave": ours.ops.sin(x)}
+        return {"product": x * y, "wave": ours.ops.sin(x), "constant": wt.ones((2,))}
 
     x, y = wt.tensor([1.0, 2.0]), wt.tensor([3.0, -1.0])
     dx, dy = wt.tensor([0.5, 1.0]), wt.tensor([2.0, 4.0])
@@ -317,6 +317,7 @@ def test_directional_derivatives() -> None:
     np.testing.assert_allclose(np.asarray(value["product"]), [3, -2])
     np.testing.assert_allclose(np.asarray(moved["product"]), [3.5, 7])
     assert_close(np.asarray(moved["wave"]), np.cos([1, 2]) * [0.5, 1], rtol=1e-6)
+    assert moved["constant"].tolist() == [0, 0]
     cubed = ours.ops.jvp(lambda x: (x**3, "beside"), (x,), (dx,), has_aux=True)
     np.testing.assert_allclose(np.asarray(cubed[1]), [1.5, 12])
     assert cubed[2] == "beside"

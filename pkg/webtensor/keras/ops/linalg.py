@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from typing import Any
 
 from webtensor import ops as wt
-from webtensor.autodiff import grads
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.ops.operations import Arguments, Computation, Table, op
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Axis, Config
-from webtensor.nest import flatten, pack
 from webtensor.shapes import normalize_axes
+from webtensor.transforms.derivatives import jvp
 
 __all__ = ["TABLE"]
 
@@ -266,6 +264,7 @@ def _jvp(
     of which only the first is differentiated; the second is returned, too.
 
     Raises:
+        TypeError: they are neither lists nor tuples, or a result is no tensor.
         ValueError: ``primals`` and ``tangents`` differ in structure or shapes.
 
     Example:
@@ -274,35 +273,17 @@ def _jvp(
         >>> value.tolist(), derivative.tolist()
         (9.0, 6.0)
     """
-    points = [wt.asarray(primal) for primal in flatten(primals)]
-    directions = [wt.asarray(tangent) for tangent in flatten(tangents)]
-    if [point.shape for point in points] != [direction.shape for direction in directions]:
-        raise ValueError("jvp: primals and tangents must have the same structure and shapes")
+    auxiliary = None
 
-    def call(*args: Tensor) -> tuple[Any, Any]:
-        """Call ``fun``; return its result and the auxiliary output, or None."""
-        result = fun(*pack(list(primals), list(args)))
-        return result if has_aux else (result, None)
+    def differentiated(*args: Any) -> Any:
+        nonlocal auxiliary
+        if not has_aux:
+            return fun(*args)
+        result, auxiliary = fun(*args)
+        return result
 
-    value, auxiliary = call(*points)
-
-    # The gradients of a weighted sum of the results are linear in the weights. Their gradient with
-    # respect to the weights, multiplied by the tangents, is the derivative.
-    def directional(*weights: Tensor) -> Tensor:
-        def weighted_sum(*args: Tensor) -> Tensor:
-            return _sum_of_products(flatten(call(*args)[0]), weights)
-
-        return _sum_of_products(grads(weighted_sum)(*points), directions)
-
-    weights = [wt.ones_like(leaf) for leaf in flatten(value)]
-    derivative = pack(value, grads(directional)(*weights))
+    value, derivative = jvp(differentiated, primals, tangents)
     return (value, derivative, auxiliary) if has_aux else (value, derivative)
-
-
-def _sum_of_products(tensors: Sequence[Tensor], factors: Sequence[Tensor]) -> Tensor:
-    """Return the sum of all elements of the products of corresponding tensors."""
-    products = [wt.multiply(*pair) for pair in zip(tensors, factors, strict=True)]
-    return reduce(wt.add, [wt.sum(product) for product in products])
 
 
 TABLE = Table(
