@@ -195,9 +195,10 @@ def test_models_of_other_outputs_are_refused(changes: Any) -> None:
         model.estimate_poses(IMAGE)
 
 
-def test_the_size_of_the_input_fits_the_stride() -> None:
-    model = PoseNet(constant_model((1, None, None, 3), maps([])), input_resolution=SIDE - 1)
-    with pytest.raises(ValueError, match=r"\(128, 128\) for 9 × 9 cells; choose another input_res"):
+@pytest.mark.parametrize("side", [SIDE - 1, 1])
+def test_the_size_of_the_input_fits_the_stride(side: int) -> None:
+    model = PoseNet(constant_model((1, None, None, 3), maps([])), input_resolution=side)
+    with pytest.raises(ValueError, match=rf"{side}\) for 9 × 9 cells; choose another input_res"):
         model.estimate_single_pose(IMAGE)
 
 
@@ -212,10 +213,10 @@ def test_other_models_are_refused(channels: int, outputs: int) -> None:
     "options, message",
     [
         ({"architecture": "VGG"}, "architecture must be 'MobileNetV1' or 'ResNet50', got 'VGG'"),
-        ({"input_resolution": 1}, "input_resolution must be an integer greater than 1, .* got 1"),
-        ({"input_resolution": (129, 1)}, r"input_resolution must be .* pair.* got \(129, 1\)"),
-        ({"input_resolution": (129, 97, 3)}, "input_resolution must be an integer .* pair"),
-        ({"input_resolution": 257.0}, "input_resolution must be an integer .* got 257.0"),
+        ({"input_resolution": 0}, "PoseNet: input_resolution must be a positive integer .* got 0"),
+        ({"input_resolution": (129, 0)}, r"input_resolution must be .* pair.* got \(129, 0\)"),
+        ({"input_resolution": (129, 97, 3)}, "input_resolution must be a positive integer .* pair"),
+        ({"input_resolution": 257.0}, "input_resolution must be a positive integer .* got 257.0"),
     ],
 )
 def test_arguments_are_checked(options: Any, message: str) -> None:

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor
+from webtensor.geometry import pair
 from webtensor.graph import GraphModel
 from webtensor.ops import (
     arange,
@@ -114,16 +115,7 @@ class PoseNet(VisionModel):
             raise ValueError(
                 f"PoseNet: architecture must be 'MobileNetV1' or 'ResNet50', got {architecture!r}"
             )
-        sides: Sequence[int] = (
-            input_resolution
-            if isinstance(input_resolution, (tuple, list))
-            else (input_resolution, input_resolution)
-        )
-        if len(sides) != 2 or any(not isinstance(side, int) or side < 2 for side in sides):
-            raise ValueError(
-                "PoseNet: input_resolution must be an integer greater than 1, or a pair of them, "
-                f"but got {input_resolution!r}"
-            )
+        sides = pair("PoseNet", "input_resolution", input_resolution)
         _, height, width, channels = self._input_shape
         if channels not in (3, None) or len(model.outputs) != 4:
             raise self._misfit()
