@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cache
 from inspect import Parameter, signature
 from itertools import islice
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, TypeVar
 from warnings import warn
 
 from webtensor import keras
@@ -496,59 +496,60 @@ class Trainer(Layer):
         steps_per_epoch = limit_steps(steps_per_epoch, data)
         steps = steps_per_epoch or data.steps
         callback_list = self._callback_list(callbacks, verbose, epochs, steps, add_history=True)
-        self.stop_training = False
-        train = self.make_train_function()
-        breather = Breather()
 
         def validate(epoch: int) -> Loop[Logs]:
             if validation is None or not is_validation_due(epoch, validation_freq):
                 return {}
-            logs = yield from self._evaluate_batches(
-                validation, validation_steps, callback_list, breather
-            )
+            logs = yield from self._evaluate_batches(validation, validation_steps, callback_list)
             return {f"val_{name}": value for name, value in logs.items()}
 
-        self._initial_epoch = None
-        callback_list.on_train_begin()
-        first_epoch = initial_epoch if self._initial_epoch is None else self._initial_epoch
-        try:
-            logs = yield from self._train_epochs(
-                range(first_epoch, epochs),
-                data,
-                steps_per_epoch,
-                train,
-                validate,
-                callback_list,
-                breather,
-            )
-            if hasattr(self.optimizer, "finalize_variable_values"):
-                self.optimizer.finalize_variable_values(self.trainable_variables)
-            callback_list.on_train_end(logs)
-            yield from wait_for_callbacks(callback_list)
-        finally:
-            callback_list.close()
+        yield from self._train(
+            range(initial_epoch, epochs), data, steps_per_epoch, validate, callback_list
+        )
         history: History = vars(self).get("history")  # type: ignore[assignment]
         return history
 
     fit, fit_async = forms_of(_fit)
+
+    def _train(
+        self,
+        epochs: range,
+        data: Batches,
+        steps: int | None,
+        validate: Callable[[int], Loop[Logs]],
+        callbacks: CallbackList,
+    ) -> Loop[None]:
+        """Train from the beginning to the end that callbacks are called for."""
+        self.stop_training = False
+        self._initial_epoch = None
+        callbacks.on_train_begin()
+        if self._initial_epoch is not None:
+            epochs = range(self._initial_epoch, epochs.stop)
+        try:
+            logs = yield from self._train_epochs(epochs, data, steps, validate, callbacks)
+            if hasattr(self.optimizer, "finalize_variable_values"):
+                self.optimizer.finalize_variable_values(self.trainable_variables)
+            callbacks.on_train_end(logs)
+            yield from wait_for_callbacks(callbacks)
+        finally:
+            callbacks.close()
 
     def _train_epochs(
         self,
         epochs: range,
         data: Batches,
         steps: int | None,
-        train: StepsFunction,
         validate: Callable[[int], Loop[Logs]],
         callbacks: CallbackList,
-        breather: Breather,
     ) -> Loop[Logs]:
         """Train for epochs until one has no batches or a callback stops; return the last logs."""
+        train, breather = self.make_train_function(), Breather()
         logs: Logs = {}
         for epoch in epochs:
             self.reset_metrics()
             callbacks.on_epoch_begin(epoch)
             source = data.epoch(round_up(steps, self.steps_per_execution))
-            count, results = yield from self._train_on(source, train, callbacks, breather)
+            count, results = yield from self._run_steps("train", source, train, callbacks, breather)
             if not count and epoch == epochs.start:
                 raise ValueError("fit: x made no batches")
             if not count:
@@ -567,33 +568,34 @@ class Trainer(Layer):
                 break
         return logs
 
-    def _train_on(
+    def _run_steps(
         self,
+        kind: Literal["train", "test"],
         source: Iterator[Batch] | AsyncBatches,
-        train: StepsFunction,
+        run_step: StepsFunction,
         callbacks: CallbackList,
         breather: Breather,
     ) -> Loop[tuple[int, Results]]:
-        """Train on batches; return how many there were, and the last results."""
+        """Train or test on batches; return how many there were, and the last results."""
         count, size = 0, self.steps_per_execution
         results: Results = {}
         while batches := (yield from next_batches(source, size)):
-            callbacks.on_train_batch_begin(count)
+            getattr(callbacks, f"on_{kind}_batch_begin")(count)
             while batches:
                 batch = batches.pop(0)
-                if not count:
+                if kind == "train" and not count:
                     self._build_for(batch)
-                results = train(iter((batch,)))
+                results = run_step(iter((batch,)))
                 del batch
                 yield from breather.after(self._last_result())
             count += size
-            if callbacks.needs_batch_logs(count - 1):
+            logs = None
+            if callbacks.needs_batch_logs(count - 1, kind):
                 yield from wait_for_results(results)
-                callbacks.on_train_batch_end(count - 1, as_logs(results))
-            else:
-                callbacks.on_train_batch_end(count - 1, None)
+                logs = as_logs(results)
+            getattr(callbacks, f"on_{kind}_batch_end")(count - 1, logs)
             yield from wait_for_callbacks(callbacks)
-            if self.stop_training:
+            if self.stop_training if kind == "train" else self.stop_evaluating:
                 break
         return count, results
 
@@ -661,7 +663,7 @@ class Trainer(Layer):
         steps = limit_steps(steps, data)
         callback_list = self._callback_list(callbacks, verbose, 1, steps or data.steps)
         try:
-            logs = yield from self._evaluate_batches(data, steps, callback_list, Breather())
+            logs = yield from self._evaluate_batches(data, steps, callback_list)
         finally:
             callback_list.close()
         return logs if return_dict else self._as_list(logs)
@@ -678,34 +680,21 @@ class Trainer(Layer):
         return values[0] if len(values) == 1 else values
 
     def _evaluate_batches(
-        self, data: Batches, steps: int | None, callbacks: CallbackList, breather: Breather
+        self, data: Batches, steps: int | None, callbacks: CallbackList
     ) -> Loop[Logs]:
+        """Evaluate batches of data, at most ``steps`` unless it is None; return the logs."""
         self.reset_metrics()
         test = self.make_test_function()
         self.stop_evaluating = False
         callbacks.on_test_begin()
-        results: Results = {}
-        count, size = 0, self.steps_per_execution
         steps = limit_steps(steps, data)
         data.restart()
-        source = data.epoch(round_up(steps, size))
-        while batches := (yield from next_batches(source, size)):
-            callbacks.on_test_batch_begin(count)
-            while batches:
-                results = test(iter((batches.pop(0),)))
-                yield from breather.after(self._last_result())
-            count += size
-            if callbacks.needs_batch_logs(count - 1, "test"):
-                yield from wait_for_results(results)
-                callbacks.on_test_batch_end(count - 1, as_logs(results))
-            else:
-                callbacks.on_test_batch_end(count - 1, None)
-            if self.stop_evaluating:
-                break
-        else:
-            warn_of_missing_batches("evaluate", count, steps)
+        source = data.epoch(round_up(steps, self.steps_per_execution))
+        count, results = yield from self._run_steps("test", source, test, callbacks, Breather())
         if not count:
             raise ValueError("evaluate: x made no batches")
+        if not self.stop_evaluating:
+            warn_of_missing_batches("evaluate", count, steps)
         yield from wait_for_results(results)
         logs = as_logs(results)
         callbacks.on_test_end(logs)
