@@ -1,5 +1,6 @@
 """Callbacks that watch, save, average and tell."""
 
+import asyncio
 import json
 import struct
 import sys
@@ -153,6 +154,25 @@ def test_functions_get_logs_at_every_moment() -> None:
     network().fit(X, Y, verbose=0, callbacks=[callback, rate], validation_data=(X, Y))
     assert seen == [[], ["loss"], [], ["loss", "val_loss"]]
     assert callback.other is len
+
+
+@pytest.mark.parametrize("loop, kind", [("fit", "train"), ("evaluate", "test"), ("predict",) * 2])
+def test_asynchronous_callbacks_are_awaited(loop: str, kind: str) -> None:
+    called: list[str] = []
+
+    def recorder(name: str) -> Any:
+        async def record(*_: Any) -> None:
+            await asyncio.sleep(0)
+            called.append(name)
+
+        return record
+
+    names = [f"on_{kind}_{moment}" for moment in ("begin", "batch_begin", "batch_end", "end")]
+    callback = ours.callbacks.LambdaCallback(**{name: recorder(name) for name in names})
+    data = (X,) if loop == "predict" else (X, Y)
+    run = getattr(network(), f"{loop}_async")
+    asyncio.run(run(*data, batch_size=6, verbose=0, callbacks=[callback]))
+    assert called == [names[0], *names[1:3] * 2, names[3]]
 
 
 def test_a_bar_does_not_fill_a_log(capsys: pytest.CaptureFixture[str]) -> None:

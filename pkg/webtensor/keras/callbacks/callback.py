@@ -29,7 +29,7 @@ class Callback(Declared):
     """The base class of callbacks. ``fit``, ``evaluate`` and ``predict`` call its methods.
 
     ``self.model`` is the model, and ``self.params`` has ``epochs``, ``steps`` and ``verbose``. A
-    method may be a coroutine function; ``fit_async`` awaits it.
+    method may be a coroutine function, which the asynchronous loops, such as ``fit_async``, await.
 
     Example:
         >>> from webtensor import keras

@@ -160,7 +160,10 @@ def wait_for_callbacks(callbacks: CallbackList) -> Generator[Wait, object, None]
         def wait(awaitable: Awaitable[object] = awaitable) -> Awaitable[object]:
             return awaitable
 
-        yield required(wait, "a callback is asynchronous, which needs fit_async")
+        yield required(
+            wait,
+            "a callback is asynchronous, which needs fit_async, evaluate_async or predict_async",
+        )
 
 
 def is_validation_due(epoch: int, frequency: int | Container[int]) -> bool:

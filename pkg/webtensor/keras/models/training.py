@@ -721,31 +721,8 @@ class Trainer(Layer):
         data = batches_of(x, None, None, batch_size, steps=steps)
         steps = limit_steps(steps, data)
         callback_list = self._callback_list(callbacks, verbose, 1, steps or data.steps)
-        breather = Breather()
-        predict = self.make_predict_function()
-        self.stop_predicting = False
-        outputs: list[Tensors] = []
-        count, size = 0, self.steps_per_execution
         try:
-            callback_list.on_predict_begin()
-            source = data.epoch(round_up(steps, size))
-            while batches := (yield from next_batches(source, size)):
-                callback_list.on_predict_batch_begin(count)
-                execution_outputs: list[Tensors] = []
-                while batches:
-                    batch_outputs = predict(iter((batches.pop(0),)))
-                    execution_outputs.append(batch_outputs)
-                    yield from breather.after(flatten(batch_outputs)[0])
-                outputs += execution_outputs
-                count += size
-                callback_list.on_predict_batch_end(
-                    count - 1, {"outputs": concatenated(execution_outputs)}
-                )
-                if self.stop_predicting:
-                    break
-            else:
-                warn_of_missing_batches("predict", count, steps)
-            callback_list.on_predict_end()
+            outputs = yield from self._predict_batches(data, steps, callback_list)
         finally:
             callback_list.close()
         if not outputs:
@@ -756,6 +733,34 @@ class Trainer(Layer):
         return map_structure(as_array, all_outputs)
 
     predict, predict_async = forms_of(_predict)
+
+    def _predict_batches(
+        self, data: Batches, steps: int | None, callbacks: CallbackList
+    ) -> Loop[list[Tensors]]:
+        """Return the outputs for each of the batches, at most ``steps`` unless it is None."""
+        breather = Breather()
+        predict = self.make_predict_function()
+        self.stop_predicting = False
+        outputs: list[Tensors] = []
+        count, size = 0, self.steps_per_execution
+        callbacks.on_predict_begin()
+        source = data.epoch(round_up(steps, size))
+        while batches := (yield from next_batches(source, size)):
+            callbacks.on_predict_batch_begin(count)
+            while batches:
+                outputs.append(predict(iter((batches.pop(0),))))
+                yield from breather.after(flatten(outputs[-1])[0])
+            new_outputs = outputs[count:]
+            count += size
+            callbacks.on_predict_batch_end(count - 1, {"outputs": concatenated(new_outputs)})
+            yield from wait_for_callbacks(callbacks)
+            if self.stop_predicting:
+                break
+        else:
+            warn_of_missing_batches("predict", count, steps)
+        callbacks.on_predict_end()
+        yield from wait_for_callbacks(callbacks)
+        return outputs
 
     # -- on one batch -------------------------------------------------------------------------
 
