@@ -338,9 +338,9 @@ def test_vectorized_functions() -> None:
 
 def test_losses_of_sequences() -> None:
     rng = np.random.default_rng(6)
-    labels = np.array([[1, 2, 2], [3, 0, 0], [1, 1, 3]], "int32")
-    logits = rng.normal(size=(3, 9, 4)).astype("float32")
-    lengths: Any = [3, 1, 3], [9, 6, 8]
+    labels = np.array([[1, 2, 2], [3, 0, 0], [1, 1, 3], [1, 0, 2]], "int32")
+    logits = rng.normal(size=(4, 9, 4)).astype("float32")
+    lengths: Any = [3, 1, 3, 2], [9, 6, 8, 7]
     mine = ours.ops.ctc_loss(labels, wt.tensor(logits), *lengths)
     wanted = keras.ops.ctc_loss(labels, logits, *map(np.int32, lengths))
     assert_close(np.asarray(mine), np.asarray(wanted), rtol=1e-4)

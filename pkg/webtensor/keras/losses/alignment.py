@@ -6,19 +6,14 @@ Graves et al., *Connectionist temporal classification*, ICML 2006.
 from __future__ import annotations
 
 from webtensor import ops as wt
-from webtensor.dtypes import float32, int32
+from webtensor.dtypes import int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.losses.base import FunctionLoss, as_floats, of_labels
 
-__all__ = ["CTC", "ctc"]
+__all__ = ["CTC", "alignment_loss", "ctc"]
 
 #: The logarithm that stands for a probability of 0.
-_LOG_ZERO = -1e9
-#: Paddings of a tensor by a blank or by states.
-_BLANK_BEFORE_EACH = [(0, 0), (0, 0), (1, 0)]
-_BLANK_AT_END = [(0, 0), (0, 1)]
-_ONE_STATE = [(0, 0), (1, 0)]
-_TWO_STATES = [(0, 0), (2, 0)]
+_LOG_ZERO = -1e5
 
 
 @of_labels
@@ -44,36 +39,53 @@ def ctc(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
             "ctc: y_true must be (batch, labels) and y_pred (batch, steps, classes), but their "
             f"shapes are {labels.shape} and {logits.shape}"
         )
-    batch, count = labels.shape
-    steps = logits.shape[1]
-    # Blanks stand before, between and after labels: 2 * count + 1 states.
-    blanks_and_labels = wt.pad(wt.expand_dims(labels, -1), _BLANK_BEFORE_EACH)
-    states = wt.pad(wt.reshape(blanks_and_labels, (batch, -1)), _BLANK_AT_END)
-    num_states = 2 * count + 1
-    indices = wt.broadcast_to(wt.expand_dims(states, 1), (batch, steps, num_states))
+    label_counts = wt.sum(wt.not_equal(labels, 0), 1, keepdims=True)
+    return alignment_loss(labels, logits, label_counts)
+
+
+def alignment_loss(
+    labels: Tensor,
+    logits: Tensor,
+    label_counts: Tensor,
+    step_counts: Tensor | None = None,
+    blank: int = 0,
+) -> Tensor:
+    """Minus the logarithm of the sum of the probabilities of all alignments: ``(batch,)``.
+
+    ``labels`` is ``(batch, labels)`` and ``logits`` ``(batch, steps, classes)``. Their first
+    ``label_counts`` labels and ``step_counts`` steps count, both int32 ``(batch, 1)``.
+    """
+    batch, max_labels = labels.shape
+    # Blanks stand before, between and after labels.
+    pairs = wt.stack([wt.full_like(labels, blank), labels], -1)
+    states = wt.pad(wt.reshape(pairs, (batch, 2 * max_labels)), [(0, 0), (0, 1)], blank)
+    num_states = 2 * max_labels + 1
+    indices = wt.broadcast_to(wt.expand_dims(states, 1), (batch, logits.shape[1], num_states))
     scores = wt.unstack(wt.take_along_axis(wt.log_softmax(logits), indices, -1), axis=1)
 
     # A label may also follow the label before it without a blank, unless the two are equal.
-    label_before = wt.pad(states[:, :-2], _TWO_STATES) if count else states
-    is_label = wt.equal(wt.arange(num_states) % 2, 1)
-    may_skip = wt.logical_and(is_label, wt.not_equal(states, label_before))
+    state = wt.arange(num_states)
+    is_label = wt.equal(state % 2, 1)
+    may_skip = wt.logical_and(is_label, wt.not_equal(states, _moved(states, 2, blank)))
     skip_score = wt.where(may_skip, 0.0, _LOG_ZERO)
 
-    start = wt.tensor([[0.0, 0.0, *[_LOG_ZERO] * num_states][:num_states]], dtype=float32)
-    total = scores[0] + start
-    for score in scores[1:]:
-        reached = wt.logaddexp(total, wt.pad(total[:, :-1], _ONE_STATE, _LOG_ZERO))
-        if count:
-            skipping = wt.pad(total[:, :-2], _TWO_STATES, _LOG_ZERO) + skip_score
-            reached = wt.logaddexp(reached, skipping)
-        total = reached + score
+    total = scores[0] + wt.where(wt.less(state, 2), 0.0, _LOG_ZERO)
+    for step, score in enumerate(scores[1:], 1):
+        reached = wt.logaddexp(total, _moved(total, 1, _LOG_ZERO))
+        next_total = wt.logaddexp(reached, _moved(total, 2, _LOG_ZERO) + skip_score) + score
+        if step_counts is not None:
+            next_total = wt.where(wt.less(step, step_counts), next_total, total)
+        total = next_total
 
     # An alignment ends with the last label, or with the blank after it.
-    last = wt.sum(wt.not_equal(labels, 0), 1, keepdims=True) * 2
-    state = wt.arange(num_states)
-    is_last_label = wt.logical_and(wt.equal(state, last - 1), wt.greater(last, 0))
-    is_end = wt.logical_or(wt.equal(state, last), is_last_label)
+    last = label_counts * 2
+    is_end = wt.logical_and(wt.greater_equal(state, last - 1), wt.less_equal(state, last))
     return wt.negative(wt.log_sum_exp(wt.where(is_end, total, _LOG_ZERO), 1))
+
+
+def _moved(states: Tensor, distance: int, value: float) -> Tensor:
+    """Move what states have by a distance to later states; the first ones get a value."""
+    return wt.pad(states, [(0, 0), (distance, 0)], value)[:, : states.shape[1]]
 
 
 class CTC(FunctionLoss, function=ctc):

@@ -8,11 +8,9 @@ from math import exp, inf, log1p
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.losses.alignment import alignment_loss
 
 __all__ = ["ctc_decode", "ctc_loss"]
-
-#: The logarithm of a probability that counts as 0.
-_LOG_ZERO = -1e5
 
 
 def ctc_loss(
@@ -42,34 +40,10 @@ def ctc_loss(
             "ctc_loss: target must be (batch, labels) and output (batch, steps, classes), but they "
             f"have shapes {target.shape} and {output.shape}"
         )
-    batch, count = target.shape
-    steps, state_count = output.shape[1], 2 * count + 1
-    lengths = wt.reshape(wt.astype(output_length, int32), (batch, 1))
-    # The states are the labels with a blank before and after each.
-    blanks = wt.full_like(target, mask_index)
-    states = wt.reshape(wt.stack([blanks, target], -1), (batch, 2 * count))
-    states = wt.concat([states, wt.full((batch, 1), mask_index, int32)], 1)
-    indices = wt.broadcast_to(wt.expand_dims(states, 1), (batch, steps, state_count))
-    log_probabilities = wt.unstack(wt.take_along_axis(wt.log_softmax(output), indices, axis=2), 1)
-    label_before = wt.pad(states, [[0, 0], [2, 0]], mask_index)[:, :state_count]
-    may_skip = wt.logical_and(wt.not_equal(states, mask_index), wt.not_equal(states, label_before))
-    log_zeros = wt.full((batch, state_count), _LOG_ZERO, float32)
-    state_numbers = wt.arange(state_count)
-    alpha = wt.where(wt.less(state_numbers, 2), log_probabilities[0], log_zeros)
-    for step, log_probability in enumerate(log_probabilities[1:], 1):
-        from_skipped = wt.pad(alpha, [[0, 0], [2, 0]], _LOG_ZERO)[:, :state_count]
-        transitions = [
-            alpha,
-            wt.pad(alpha, [[0, 0], [1, 0]], _LOG_ZERO)[:, :state_count],
-            wt.where(may_skip, from_skipped, log_zeros),
-        ]
-        next_alpha = wt.add(wt.log_sum_exp(wt.stack(transitions), 0), log_probability)
-        alpha = wt.where(wt.less(step, lengths), next_alpha, alpha)
-    last = wt.reshape(wt.astype(target_length, int32), (batch, 1)) * 2
-    is_final = wt.logical_and(
-        wt.greater_equal(state_numbers, last - 1), wt.less_equal(state_numbers, last)
+    label_counts, step_counts = (
+        wt.reshape(wt.astype(lengths, int32), (-1, 1)) for lengths in (target_length, output_length)
     )
-    return wt.negative(wt.log_sum_exp(wt.where(is_final, alpha, log_zeros), 1))
+    return alignment_loss(target, output, label_counts, step_counts, mask_index)
 
 
 def ctc_decode(
