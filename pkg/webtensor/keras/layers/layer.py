@@ -196,13 +196,11 @@ class Layer(LayerState):
         parameters = call_signature(self)
         if not (len(args) == 1 and type(args[0]) is Tensor and not kwargs):
             args, kwargs = self._converted(args, kwargs)
-        inputs = args[0] if args else next(iter(kwargs.values()), None)
         if self.input_spec is not None:
-            check_inputs(self.input_spec, inputs, self.name)
-        node_kwargs = dict(kwargs) if any_symbolic(args, kwargs) else None
+            check_inputs(self.input_spec, _first_input(args, kwargs), self.name)
         outer_context = _call_context.get()
         outermost, outer_training = outer_context
-        training = kwargs.pop("training", None)
+        training = kwargs.get("training")
         if training is None:
             training = parameters.default_training if outer_training is None else outer_training
         _call_context.set((self if outermost is None else outermost, training))
@@ -210,32 +208,45 @@ class Layer(LayerState):
             if outermost is None and not stateless_scopes.get():
                 self._clear_losses()
             with name_scope(self.name, self):
-                if not self.built:
-                    self._path = current_path()
-                    self._build(parameters.input_shapes(args, kwargs))
-                    self.built = True
-                self.__dict__["_is_called"] = True
-                if parameters.mask_names:
-                    kwargs = {**kwargs, **_carried_masks(parameters, args, kwargs)}
-                previous_mask = kwargs.get("mask")
-                if previous_mask is None:
-                    previous_mask = _masks_of(inputs)
-                if node_kwargs is not None:
-                    outputs = self.compute_output_spec(*args, **kwargs)
-                    self._pass_masks_on(inputs, outputs, previous_mask)
-                    if self._shares_kwargs_with_node(args, node_kwargs):
-                        node_kwargs = self._with_context(parameters, node_kwargs, kwargs, training)
-                    Node(self, args, node_kwargs, outputs)
-                    return outputs
-                if parameters.takes_training:
-                    kwargs = {**kwargs, "training": training}
-                outputs = self.call(*args, **kwargs)
-            self._add_loss_of(outputs)
-            self._pass_masks_on(inputs, outputs, previous_mask)
-            return outputs
+                return self._call_in_scope(parameters, args, kwargs, training)
         finally:
             self.__dict__["_is_called"] = False
             _call_context.set(outer_context)
+
+    def _call_in_scope(
+        self,
+        parameters: CallSignature,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        training: bool | None,
+    ) -> Any:
+        """Build the layer if necessary; return the outputs, symbolic ones for symbolic inputs."""
+        inputs = _first_input(args, kwargs)
+        node_kwargs = dict(kwargs) if any_symbolic(args, kwargs) else None
+        kwargs.pop("training", None)
+        if not self.built:
+            self._path = current_path()
+            self._build(parameters.input_shapes(args, kwargs))
+            self.built = True
+        self.__dict__["_is_called"] = True
+        if parameters.mask_names:
+            kwargs = {**kwargs, **_carried_masks(parameters, args, kwargs)}
+        previous_mask = kwargs.get("mask")
+        if previous_mask is None:
+            previous_mask = _masks_of(inputs)
+        if node_kwargs is None:
+            if parameters.takes_training:
+                kwargs["training"] = training
+            outputs = self.call(*args, **kwargs)
+            self._add_loss_of(outputs)
+        else:
+            outputs = self.compute_output_spec(*args, **kwargs)
+        self._pass_masks_on(inputs, outputs, previous_mask)
+        if node_kwargs is not None:
+            if self._shares_kwargs_with_node(args, node_kwargs):
+                node_kwargs = self._with_context(parameters, node_kwargs, kwargs, training)
+            Node(self, args, node_kwargs, outputs)
+        return outputs
 
     def _converted(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -359,7 +370,7 @@ class Layer(LayerState):
                     f"Layer {self.name!r} (of type {type(self).__name__}) was passed an input with "
                     "a mask attached to it. However, this layer does not support masking and will "
                     "therefore destroy the mask information.",
-                    stacklevel=4,
+                    stacklevel=5,
                 )
             return
         if not has_masks and type(self).compute_mask is Layer.compute_mask:
@@ -448,6 +459,11 @@ class Layer(LayerState):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
+
+
+def _first_input(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the first argument of a call, or None."""
+    return args[0] if args else next(iter(kwargs.values()), None)
 
 
 # -- masks of calls ----------------------------------------------------------------------------
