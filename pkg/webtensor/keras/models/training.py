@@ -124,17 +124,8 @@ class Trainer(Layer):
             compiled_loss = models.compiling.CompiledLoss(loss, loss_weights, names)
         if metrics is not None or weighted_metrics is not None:
             compiled_metrics = models.compiling.CompiledMetrics(metrics, weighted_metrics, names)
-        inner_optimizer = self.optimizer = keras.optimizers.get(optimizer)
-        if (
-            auto_scale_loss
-            and inner_optimizer is not None
-            and self.dtype_policy.name == "mixed_float16"
-            and not isinstance(inner_optimizer, keras.optimizers.LossScaleOptimizer)
-        ):
-            # Nothing overflows in float32, but files of such models have the state of the scaling.
-            self.optimizer = keras.optimizers.LossScaleOptimizer(
-                inner_optimizer, name="loss_scale_optimizer"
-            )
+        inner_optimizer = keras.optimizers.get(optimizer)
+        self.optimizer = self._scaling(inner_optimizer) if auto_scale_loss else inner_optimizer
         self.run_eagerly, self.steps_per_execution = run_eagerly, steps_per_execution
         self.jit_compile = jit_compile not in ("auto", False) and not run_eagerly
         self._capture_mode = capture_mode(False if run_eagerly else jit_compile)
@@ -142,21 +133,34 @@ class Trainer(Layer):
         self.stop_training = False
         self.compiled = True
         # ``Layer.__setattr__`` would track the metrics among these as the layer's own.
-        attributes = self.__dict__
-        attributes["loss"] = loss
-        attributes["_loss_tracker"] = keras.metrics.Mean(name="loss")
-        attributes["_compiled_loss"] = compiled_loss
-        attributes["_compiled_metrics"] = compiled_metrics
-        attributes["_compile_arguments"] = {
-            "optimizer": inner_optimizer,
-            "loss": loss,
-            "loss_weights": loss_weights,
-            "metrics": metrics,
-            "weighted_metrics": weighted_metrics,
-            "run_eagerly": run_eagerly,
-            "steps_per_execution": steps_per_execution,
-            "jit_compile": self.jit_compile,
-        }
+        self.__dict__.update(
+            loss=loss,
+            _loss_tracker=keras.metrics.Mean(name="loss"),
+            _compiled_loss=compiled_loss,
+            _compiled_metrics=compiled_metrics,
+            _compile_arguments={
+                "optimizer": inner_optimizer,
+                "loss": loss,
+                "loss_weights": loss_weights,
+                "metrics": metrics,
+                "weighted_metrics": weighted_metrics,
+                "run_eagerly": run_eagerly,
+                "steps_per_execution": steps_per_execution,
+                "jit_compile": self.jit_compile,
+            },
+        )
+
+    def _scaling(self, optimizer: Optimizer | None) -> Optimizer | None:
+        """Return an optimizer that scales the loss if the model's policy is "mixed_float16".
+
+        Nothing overflows in float32, but files of such models have the state of the scaling.
+        """
+        scaling_class = keras.optimizers.LossScaleOptimizer
+        if optimizer is None or isinstance(optimizer, scaling_class):
+            return optimizer
+        if self.dtype_policy.name != "mixed_float16":
+            return optimizer
+        return scaling_class(optimizer, name="loss_scale_optimizer")
 
     compiled = False
     run_eagerly = jit_compile = False
@@ -523,8 +527,8 @@ class Trainer(Layer):
         self.stop_training = False
         self._initial_epoch = None
         callbacks.on_train_begin()
-        if self._initial_epoch is not None:
-            epochs = range(self._initial_epoch, epochs.stop)
+        first_epoch = epochs.start if self._initial_epoch is None else self._initial_epoch
+        epochs = range(first_epoch, epochs.stop)
         try:
             logs = yield from self._train_epochs(epochs, data, steps, validate, callbacks)
             if hasattr(self.optimizer, "finalize_variable_values"):
