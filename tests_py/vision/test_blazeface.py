@@ -139,8 +139,8 @@ def test_models_of_other_outputs_are_refused(shapes: Any) -> None:
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"max_faces": 0}, "max_faces must be a positive integer, got 0"),
-        ({"max_faces": 1.5}, "max_faces must be a positive integer, got 1.5"),
+        ({"max_faces": 0}, "max_faces must be a positive integer, but got 0"),
+        ({"max_faces": 1.5}, "max_faces must be a positive integer, but got 1.5"),
         ({"iou_threshold": -0.1}, r"iou_threshold must lie in \[0, 1\], but got -0.1"),
         ({"score_threshold": 75}, r"score_threshold must lie in \[0, 1\], but got 75"),
     ],

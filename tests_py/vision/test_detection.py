@@ -226,7 +226,9 @@ def test_nano_det_refuses_other_outputs(name: str, shape: Any) -> None:
 
 
 def test_arguments_are_checked() -> None:
-    with pytest.raises(ValueError, match=r"CenterNet: iou_threshold must lie in \[0, 1\], got 2"):
+    with pytest.raises(
+        ValueError, match=r"CenterNet: iou_threshold must lie in \[0, 1\], but got 2"
+    ):
         center_net(iou_threshold=2)
     with pytest.raises(ValueError, match="max_output_size must not be negative, but got -1"):
         center_net().detect(wt.zeros((64, 64, 3)), max_num_boxes=-1)

@@ -263,7 +263,7 @@ def test_thresholds_are_checked(argument: str) -> None:
 @pytest.mark.parametrize("max_hands", [0, 1.5])
 def test_the_number_of_hands_is_checked(max_hands: Any) -> None:
     model = HandPose(hand_model(), detector=detector())
-    message = f"estimate_hands: max_hands must be a positive integer, got {max_hands}"
+    message = f"estimate_hands: max_hands must be a positive integer, but got {max_hands}"
     with pytest.raises(ValueError, match=message):
         model.estimate_hands(IMAGE, max_hands=max_hands)
     with pytest.raises(ValueError, match=message):

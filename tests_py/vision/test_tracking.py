@@ -152,11 +152,15 @@ def test_persons_who_are_tracked_are_smoothed() -> None:
 @pytest.mark.parametrize(
     "options, error, message",
     [
-        ({"min_pose_score": 1.5}, ValueError, r"min_pose_score must lie in \[0, 1\], got 1.5"),
+        ({"min_pose_score": 1.5}, ValueError, r"min_pose_score must lie in \[0, 1\], but got 1.5"),
         ({"tracker_type": "boundingBox"}, ValueError, "must be one of .*, but got 'boundingBox'"),
         ({"tracker_config": {"maxAge": 5}}, TypeError, "unknown option 'maxAge'; there are max_tr"),
-        ({"tracker_config": {"max_tracks": 0}}, ValueError, "max_tracks and max_age must be posit"),
-        ({"tracker_config": {"max_age": 0}}, ValueError, "max_tracks and max_age must be positive"),
+        (
+            {"tracker_config": {"max_tracks": 0}},
+            ValueError,
+            "max_tracks must be positive, but got 0",
+        ),
+        ({"tracker_config": {"max_age": 0}}, ValueError, "max_age must be positive, but got 0"),
         ({"tracker_config": {"max_age": [1]}}, TypeError, "max_age must be a number"),
     ],
 )
@@ -168,10 +172,10 @@ def test_options_are_checked(options: Any, error: type[Exception], message: str)
 @pytest.mark.parametrize(
     "config, message",
     [
-        ({"keypoint_confidence_threshold": -0.1}, r"threshold must lie in \[0, 1\], but is -0.1"),
+        ({"keypoint_confidence_threshold": -0.1}, r"threshold must lie in \[0, 1\], but got -0.1"),
         ({"keypoint_falloff": [0.1]}, "keypoint_falloff must be 17 positive numbers"),
         ({"keypoint_falloff": [0.0] * 17}, "keypoint_falloff must be 17 positive numbers"),
-        ({"min_number_of_keypoints": 0}, "min_number_of_keypoints must be positive, but is 0"),
+        ({"min_number_of_keypoints": 0}, "min_number_of_keypoints must be positive, but got 0"),
     ],
 )
 def test_options_of_keypoints_are_checked(config: Any, message: str) -> None:

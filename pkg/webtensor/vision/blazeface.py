@@ -17,6 +17,7 @@ from webtensor.ops.image import resize_bilinear
 from webtensor.vision.boxes import ssd_anchors, suppress
 from webtensor.vision.images import ImageLike, ImageSize, read_image, read_image_async
 from webtensor.vision.model import VisionModel
+from webtensor.vision.option_checks import check_counts, check_fractions
 from webtensor.vision.results import Box, Face, Keypoint, mirrored, mirrored_box
 
 __all__ = ["LANDMARKS", "BlazeFace"]
@@ -69,14 +70,8 @@ class BlazeFace(VisionModel):
         _, height, width, channels = self._input_shape
         if not height or height != width or height % _GRID_SIZES[0] or channels != 3:
             raise self._misfit()
-        if not isinstance(max_faces, int) or max_faces < 1:
-            raise ValueError(f"BlazeFace: max_faces must be a positive integer, got {max_faces!r}")
-        for argument, value in (
-            ("iou_threshold", iou_threshold),
-            ("score_threshold", score_threshold),
-        ):
-            if not 0 <= value <= 1:
-                raise ValueError(f"BlazeFace: {argument} must lie in [0, 1], but got {value!r}")
+        check_counts("BlazeFace", max_faces=max_faces)
+        check_fractions("BlazeFace", iou_threshold=iou_threshold, score_threshold=score_threshold)
         #: The side of the square that the model sees, in pixels.
         self.size = height
         self._max_faces = max_faces

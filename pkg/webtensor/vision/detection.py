@@ -41,6 +41,7 @@ from webtensor.vision.boxes import Letterbox, letterbox, suppress
 from webtensor.vision.images import ImageLike, read_image, read_image_async
 from webtensor.vision.labels import COCO_LABELS
 from webtensor.vision.model import VisionModel
+from webtensor.vision.option_checks import check_fractions
 from webtensor.vision.results import Box, DetectedObject
 
 __all__ = ["CenterNet", "CocoSSD", "NanoDet", "ObjectDetector"]
@@ -61,10 +62,7 @@ class ObjectDetector(VisionModel, ABC):
 
     def __init__(self, model: GraphModel, *, iou_threshold: float = 0.5) -> None:
         super().__init__(model)
-        if not 0 <= iou_threshold <= 1:
-            raise ValueError(
-                f"{type(self).__name__}: iou_threshold must lie in [0, 1], got {iou_threshold!r}"
-            )
+        check_fractions(type(self).__name__, iou_threshold=iou_threshold)
         self._iou_threshold = iou_threshold
         self._size = self._checked_size()
 

@@ -32,6 +32,7 @@ from webtensor.vision.boxes import (
 )
 from webtensor.vision.images import ImageLike, ImageSize, read_image, read_image_async, video_time
 from webtensor.vision.model import Step, Steps, VisionModel, finish, finish_async
+from webtensor.vision.option_checks import check_counts, check_fractions
 from webtensor.vision.results import (
     Box,
     Face,
@@ -191,10 +192,8 @@ class FaceMesh(VisionModel):
             )
         if iris is not None and not isinstance(iris, IrisModel):
             raise TypeError(f"FaceMesh: iris must be an IrisModel, but got {type(iris).__name__}")
-        if not isinstance(max_faces, int) or max_faces < 1:
-            raise ValueError(f"FaceMesh: max_faces must be a positive integer, got {max_faces!r}")
-        if not 0 <= min_score <= 1:
-            raise ValueError(f"FaceMesh: min_score must lie in [0, 1], but got {min_score!r}")
+        check_counts("FaceMesh", max_faces=max_faces)
+        check_fractions("FaceMesh", min_score=min_score)
         self._detector = detector
         self._iris = iris
         self._max_faces = max_faces

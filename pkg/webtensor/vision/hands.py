@@ -31,6 +31,7 @@ from webtensor.vision.boxes import (
 )
 from webtensor.vision.images import ImageLike, ImageSize, read_image, read_image_async
 from webtensor.vision.model import Step, Steps, VisionModel, finish, finish_async
+from webtensor.vision.option_checks import check_counts, check_fractions
 from webtensor.vision.results import (
     Box,
     Hand,
@@ -108,12 +109,9 @@ class PalmDetector(VisionModel):
         self, model: GraphModel, *, iou_threshold: float = 0.3, score_threshold: float = 0.5
     ) -> None:
         super().__init__(model)
-        for argument, value in (
-            ("iou_threshold", iou_threshold),
-            ("score_threshold", score_threshold),
-        ):
-            if not 0 <= value <= 1:
-                raise ValueError(f"PalmDetector: {argument} must lie in [0, 1], but got {value!r}")
+        check_fractions(
+            "PalmDetector", iou_threshold=iou_threshold, score_threshold=score_threshold
+        )
         self._side = self._square_side()
         self._iou_threshold = iou_threshold
         self._score_threshold = score_threshold
@@ -221,8 +219,7 @@ class HandPose(VisionModel):
             raise TypeError(
                 f"HandPose: detector must be a PalmDetector, but got {type(detector).__name__}"
             )
-        if not 0 <= min_score <= 1:
-            raise ValueError(f"HandPose: min_score must lie in [0, 1], but got {min_score!r}")
+        check_fractions("HandPose", min_score=min_score)
         self._detector = detector
         self._min_score = min_score
 
@@ -245,7 +242,7 @@ class HandPose(VisionModel):
             ImportError, OSError, TypeError: as of ``wt.vision.read_image``.
             ValueError: ``max_hands`` is no positive integer; as of ``wt.vision.read_image``.
         """
-        _check_count(max_hands)
+        check_counts("estimate_hands", max_hands=max_hands)
         pixels, size = read_image(image)
         return _in_view(finish(self._hands(pixels, max_hands)), size, flip_horizontal)
 
@@ -259,7 +256,7 @@ class HandPose(VisionModel):
 
                 hands = await model.estimate_hands_async(document.querySelector("video"))
         """
-        _check_count(max_hands)
+        check_counts("estimate_hands", max_hands=max_hands)
         pixels, size = await read_image_async(image)
         return _in_view(await finish_async(self._hands(pixels, max_hands)), size, flip_horizontal)
 
@@ -301,11 +298,6 @@ class HandPose(VisionModel):
             handedness = "left" if rest[0] >= 0.5 else "right"
             world_landmarks = _turned(rest[1:], region.rotation)
         return Hand(tuple(landmarks), world_landmarks, handedness, score, box_around(landmarks))
-
-
-def _check_count(max_hands: int) -> None:
-    if not isinstance(max_hands, int) or max_hands < 1:
-        raise ValueError(f"estimate_hands: max_hands must be a positive integer, got {max_hands!r}")
 
 
 def _turned(points: Sequence[float], angle: float) -> tuple[Keypoint3D, ...]:

@@ -15,6 +15,7 @@ from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike, as_operand, keep
 from webtensor.ops import astype, concat, divide_no_nan, matmul, norm, reshape, topk
 from webtensor.shapes import Shape
+from webtensor.vision.option_checks import check_counts
 
 __all__ = ["KNNClassifier", "KNNPrediction", "Label"]
 
@@ -186,8 +187,7 @@ class KNNClassifier:
 
     def _nearest(self, function: str, x: TensorLike, k: int) -> Tensor:
         """Return the indices of the nearest examples among those of all classes."""
-        if not isinstance(k, int) or k < 1:
-            raise ValueError(f"{function}: k must be a positive integer, but got {k!r}")
+        check_counts(function, k=k)
         if not self._matrices:
             raise ValueError(f"{function}: there are no examples yet; add_example adds them")
         row = self._row(function, "x", x)

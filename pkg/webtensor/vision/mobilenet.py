@@ -9,6 +9,7 @@ from webtensor.ops.image import resize_bilinear
 from webtensor.ready_made.class_names import ClassNames, as_class_names
 from webtensor.ready_made.classifier import AnyModel, Classifier
 from webtensor.vision.images import ImageLike, read_image, read_image_async
+from webtensor.vision.option_checks import check_counts
 from webtensor.vision.results import Classification
 
 __all__ = ["MobileNet"]
@@ -165,8 +166,7 @@ class MobileNet(Classifier):
         return softmax(named) if self._from_logits else named
 
     def _check_classify(self, function: str, top: int) -> None:
-        if not isinstance(top, int) or top < 1:
-            raise ValueError(f"{function}: top must be a positive integer, but got {top!r}")
+        check_counts(function, top=top)
         if not self.class_names:
             raise ValueError(f"{function}: pass the names of the classes to MobileNet")
 

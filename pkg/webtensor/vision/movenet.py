@@ -27,6 +27,7 @@ from webtensor.vision.images import (
     video_time,
 )
 from webtensor.vision.model import VisionModel
+from webtensor.vision.option_checks import check_fractions
 from webtensor.vision.results import COCO_KEYPOINTS, Box, Keypoint, Pose, box_around
 from webtensor.vision.smoothing import LowPassFilter, OneEuroFilter
 from webtensor.vision.tracking import TRACKERS, Tracker
@@ -106,8 +107,7 @@ class MoveNet(VisionModel):
         tracker_config: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(model)
-        if not 0 <= min_pose_score <= 1:
-            raise ValueError(f"MoveNet: min_pose_score must lie in [0, 1], got {min_pose_score!r}")
+        check_fractions("MoveNet", min_pose_score=min_pose_score)
         size = multi_pose_max_dimension
         if not isinstance(size, int) or size < _MULTIPLE or size % _MULTIPLE:
             raise ValueError(

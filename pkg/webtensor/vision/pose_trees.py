@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from math import floor, hypot
 from typing import NamedTuple, Self
 
+from webtensor.vision.option_checks import check_counts, check_fractions
 from webtensor.vision.results import COCO_KEYPOINTS
 
 __all__ = [
@@ -86,16 +87,8 @@ class SearchOptions(NamedTuple):
         Raises:
             ValueError: one of them is out of range.
         """
-        if not isinstance(self.max_detections, int) or self.max_detections < 1:
-            raise ValueError(
-                "estimate_poses: max_detections must be a positive integer, but got "
-                f"{self.max_detections!r}"
-            )
-        if not 0 <= self.score_threshold <= 1:
-            raise ValueError(
-                "estimate_poses: score_threshold must lie in [0, 1], but got "
-                f"{self.score_threshold!r}"
-            )
+        check_counts("estimate_poses", max_detections=self.max_detections)
+        check_fractions("estimate_poses", score_threshold=self.score_threshold)
         if not self.nms_radius > 0:
             raise ValueError(
                 f"estimate_poses: nms_radius must be positive, but got {self.nms_radius!r}"

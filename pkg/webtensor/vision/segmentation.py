@@ -40,6 +40,7 @@ from webtensor.ops import (
 from webtensor.ops.image import resize_bilinear
 from webtensor.vision.images import ImageLike, ImageSize, read_image, read_image_async
 from webtensor.vision.model import VisionModel
+from webtensor.vision.option_checks import check_fractions
 
 __all__ = ["PersonSegmenter", "Segmentation", "blur_background", "replace_background"]
 
@@ -133,7 +134,7 @@ class PersonSegmenter(VisionModel):
             ValueError: ``segmentation_threshold`` lies outside [0, 1]; as of
                 ``wt.vision.read_image``.
         """
-        _check_threshold(segmentation_threshold)
+        check_fractions("segment_people", segmentation_threshold=segmentation_threshold)
         with tidy() as scope:
             pixels, size = read_image(image)
             outputs = self.model.execute(self._inputs(pixels), self._output_names())
@@ -154,7 +155,7 @@ class PersonSegmenter(VisionModel):
                 video = document.querySelector("video")
                 segmentation = await model.segment_people_async(video)
         """
-        _check_threshold(segmentation_threshold)
+        check_fractions("segment_people", segmentation_threshold=segmentation_threshold)
         with tidy() as scope:
             pixels, size = await read_image_async(image)
             outputs = await self.model.execute_async(self._inputs(pixels), self._output_names())
@@ -267,13 +268,6 @@ def replace_background(image: ImageLike, mask: Mask, background: ImageLike) -> T
         picture = _blended(person, divide(pixels, 255.0), divide(behind, 255.0))
         scope.keep(picture)
     return picture
-
-
-def _check_threshold(threshold: float) -> None:
-    if not 0 <= threshold <= 1:
-        raise ValueError(
-            f"segment_people: segmentation_threshold must lie in [0, 1], but got {threshold!r}"
-        )
 
 
 def _person(name: str, mask: Mask, size: ImageSize) -> Tensor:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from math import exp
 from typing import ClassVar
 
-from webtensor.arguments import as_integer, as_number
+from webtensor.arguments import as_number, as_positive_integer
 from webtensor.vision.images import ImageSize
+from webtensor.vision.option_checks import check_fractions
 from webtensor.vision.results import Keypoint, Pose
 
 __all__ = ["TRACKERS", "BoxTracker", "KeypointTracker", "Tracker"]
@@ -66,13 +67,10 @@ class Tracker(ABC):
         max_age: float = 1000.0,
         min_similarity: float | None = None,
     ) -> None:
-        self._max_tracks = as_integer("MoveNet", "max_tracks", max_tracks)
+        self._max_tracks = as_positive_integer("MoveNet", "max_tracks", max_tracks)
         self._max_age = as_number("MoveNet", "max_age", max_age)
-        if self._max_tracks < 1 or not self._max_age > 0:
-            raise ValueError(
-                "MoveNet: max_tracks and max_age must be positive, but are "
-                f"{max_tracks} and {max_age}"
-            )
+        if not self._max_age > 0:
+            raise ValueError(f"MoveNet: max_age must be positive, but got {max_age}")
         limit = self._min_similarity if min_similarity is None else min_similarity
         self._limit = as_number("MoveNet", "min_similarity", limit)
         self._tracks: list[_Track] = []
@@ -160,11 +158,7 @@ class KeypointTracker(Tracker):
         min_similarity: float | None = None,
     ) -> None:
         super().__init__(max_tracks=max_tracks, max_age=max_age, min_similarity=min_similarity)
-        if not 0 <= keypoint_confidence_threshold <= 1:
-            raise ValueError(
-                "MoveNet: keypoint_confidence_threshold must lie in [0, 1], but is "
-                f"{keypoint_confidence_threshold}"
-            )
+        check_fractions("MoveNet", keypoint_confidence_threshold=keypoint_confidence_threshold)
         if len(keypoint_falloff) != len(_FALLOFF) or min(keypoint_falloff) <= 0:
             raise ValueError(
                 f"MoveNet: keypoint_falloff must be {len(_FALLOFF)} positive numbers, but is "
@@ -172,12 +166,9 @@ class KeypointTracker(Tracker):
             )
         self._threshold = keypoint_confidence_threshold
         self._falloff = keypoint_falloff
-        self._min_count = as_integer("MoveNet", "min_number_of_keypoints", min_number_of_keypoints)
-        if self._min_count < 1:
-            raise ValueError(
-                "MoveNet: min_number_of_keypoints must be positive, but is "
-                f"{min_number_of_keypoints}"
-            )
+        self._min_count = as_positive_integer(
+            "MoveNet", "min_number_of_keypoints", min_number_of_keypoints
+        )
 
     def _similarity(self, pose: Pose, earlier_pose: Pose, size: ImageSize) -> float:
         area = self._area(earlier_pose.keypoints, size) + _EPSILON
