@@ -117,7 +117,23 @@ class RandomGrayscale(ColorLayer[Tensor]):
         return wt.where(wt.asarray(transformation), gray, images)
 
 
-class RandomColorDegeneration(ColorLayer[DrawnFactors]):
+class _ColorFactorLayer(ColorLayer[DrawnFactors]):
+    """The base of layers with a factor from -1 to 1, whose results are clipped to a range."""
+
+    def __init__(
+        self,
+        factor: Factor,
+        value_range: Sequence[float] = (0, 255),
+        data_format: str | None = None,
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format=data_format, **kwargs)
+        self.factor = factor_range(type(self).__name__, "factor", factor)
+        self.value_range = sorted_range(type(self).__name__, value_range)
+
+
+class RandomColorDegeneration(_ColorFactorLayer):
     """Mixes images with their shades of grey: ``x + f (gray - x)``, during training.
 
     Output shape: that of the inputs.
@@ -137,18 +153,6 @@ class RandomColorDegeneration(ColorLayer[DrawnFactors]):
         [59.0, 59.0, 59.0]
     """
 
-    def __init__(
-        self,
-        factor: Factor,
-        value_range: Sequence[float] = (0, 255),
-        data_format: str | None = None,
-        seed: int | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(seed, data_format=data_format, **kwargs)
-        self.factor = factor_range("RandomColorDegeneration", "factor", factor)
-        self.value_range = sorted_range("RandomColorDegeneration", value_range)
-
     def _draw(self, random: Random, shape: tuple[int, ...]) -> DrawnFactors:
         batch = self._batch_size(shape)
         return {"factor": per_image(uniform(random, batch, self.factor))}
@@ -158,7 +162,7 @@ class RandomColorDegeneration(ColorLayer[DrawnFactors]):
         return wt.clip(x + transformation["factor"] * (self._gray(x) - x), *self.value_range)
 
 
-class RandomSaturation(ColorLayer[DrawnFactors]):
+class RandomSaturation(_ColorFactorLayer):
     """Multiplies the saturation of images by ``f / (1 - f)``, during training.
 
     So ``f = 0`` gives shades of grey, 0.5 the image itself, and 1 pure colours.
@@ -180,18 +184,6 @@ class RandomSaturation(ColorLayer[DrawnFactors]):
         >>> layer(wt.tensor([[[0.25, 0.5, 0.75]]])).flatten().tolist()
         [0.75, 0.75, 0.75]
     """
-
-    def __init__(
-        self,
-        factor: Factor,
-        value_range: Sequence[float] = (0, 255),
-        data_format: str | None = None,
-        seed: int | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(seed, data_format=data_format, **kwargs)
-        self.factor = factor_range("RandomSaturation", "factor", factor)
-        self.value_range = sorted_range("RandomSaturation", value_range)
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> DrawnFactors:
         batch = self._batch_size(shape)
