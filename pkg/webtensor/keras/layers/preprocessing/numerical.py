@@ -165,33 +165,29 @@ class Normalization(Layer):
         self._built_shape = shape
         self._kept_axes = tuple(sorted(axis % rank for axis in self.axis))
         self._reduced_axes = [axis for axis in range(rank) if axis not in self._kept_axes]
-        dimensions = []
+        sizes: dict[int, int] = {}
         for axis in self._kept_axes:
-            dimension = shape[axis]
-            if dimension is None:
+            size = shape[axis]
+            if size is None:
                 raise ValueError(
                     f"Normalization: the dimension of axis {axis} must be known, but the inputs' "
                     f"shape is {shape}"
                 )
-            dimensions.append(dimension)
-        sizes = dict(zip(self._kept_axes, dimensions, strict=True))
+            sizes[axis] = size
         #: The shape in which statistics broadcast to the inputs.
         self._broadcast_shape = tuple(sizes.get(axis, 1) for axis in range(rank))
-        if self.input_mean is None:
-            self.adapt_mean = self.add_weight(
-                name="mean", shape=tuple(dimensions), initializer="zeros", trainable=False
-            )
-            self.adapt_variance = self.add_weight(
-                name="variance", shape=tuple(dimensions), initializer="ones", trainable=False
-            )
-            self.count = self.add_weight(
-                name="count", shape=(), dtype="int32", initializer="zeros", trainable=False
-            )
-            self._set_statistics(self.adapt_mean.value, self.adapt_variance.value)
-        else:
+        if self.input_mean is not None:
             self._set_statistics(
                 self._broadcast(self.input_mean), self._broadcast(self.input_variance)
             )
+            return
+        statistic_shape = tuple(sizes.values())
+        self.adapt_mean = self.add_weight(statistic_shape, "zeros", trainable=False, name="mean")
+        self.adapt_variance = self.add_weight(
+            statistic_shape, "ones", trainable=False, name="variance"
+        )
+        self.count = self.add_weight((), "zeros", "int32", trainable=False, name="count")
+        self._set_statistics(self.adapt_mean.value, self.adapt_variance.value)
 
     def _broadcast(self, statistic: TensorLike) -> Tensor:
         """Broadcast a statistic, whose axes are the last ones of ``axis``."""
