@@ -9,6 +9,7 @@ from webtensor.shapes import single_integer
 __all__ = [
     "as_integer",
     "as_integers",
+    "as_non_negative_integer",
     "as_number",
     "as_pairs_of_integers",
     "as_positive_integer",
@@ -37,6 +38,19 @@ def as_positive_integer(name: str, argument: str, value: Any) -> int:
     number = as_integer(name, argument, value)
     if number < 1:
         raise ValueError(f"{name}: {argument} must be positive, but got {number}")
+    return number
+
+
+def as_non_negative_integer(name: str, argument: str, value: Any) -> int:
+    """Return an integer of at least 0; False is rejected.
+
+    Raises:
+        TypeError: the value is no integer.
+        ValueError: the integer is negative.
+    """
+    number = as_integer(name, argument, value)
+    if number < 0:
+        raise ValueError(f"{name}: {argument} must not be negative, but got {number}")
     return number
 
 

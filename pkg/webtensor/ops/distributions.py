@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import cos, erfc, exp, lgamma, log as _log, pi, sqrt
 from typing import Any
 
-from webtensor.arguments import as_integer, check_callable
+from webtensor.arguments import as_integer, as_non_negative_integer, check_callable
 from webtensor.dtypes import as_dtype, complex64, float32, int32
 from webtensor.engine import (
     Tensor,
@@ -137,9 +137,7 @@ def multinomial(
             "multinomial: logits must be (classes,) or (batch, classes), with one class at least, "
             f"but their shape is {operand.shape}"
         )
-    num_samples = as_integer("multinomial", "num_samples", num_samples)
-    if num_samples < 0:
-        raise ValueError(f"multinomial: num_samples must not be negative, but got {num_samples}")
+    num_samples = as_non_negative_integer("multinomial", "num_samples", num_samples)
     shape = (*operand.shape[:-1], num_samples)
     if operand.shape[-1] == 1:
         return zeros(shape, int32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webtensor.arguments import as_integer
+from webtensor.arguments import as_integer, as_non_negative_integer
 from webtensor.dtypes import DType, as_dtype, bool_, float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, as_operands, planned, run
 from webtensor.ops.binary import divide, maximum, minimum, multiply
@@ -127,9 +127,7 @@ def one_hot(
     operand = as_operand("one_hot", indices)
     if operand.dtype is not int32:
         raise TypeError(f"one_hot: indices must be int32, but got {operand.dtype}")
-    depth = as_integer("one_hot", "depth", depth)
-    if depth < 0:
-        raise ValueError(f"one_hot: depth must not be negative, but got {depth}")
+    depth = as_non_negative_integer("one_hot", "depth", depth)
     result_dtype = as_dtype(dtype)
     shape = (*operand.shape, depth)
     if _is_stored(on_value, result_dtype) and _is_stored(off_value, result_dtype):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from webtensor.arguments import as_non_negative_integer
 from webtensor.dtypes import float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.ops.binary import add, divide_no_nan, multiply, pow, subtract
@@ -231,10 +232,7 @@ def local_response_normalization(
     operand = as_float(name, "x", x)
     if len(operand.shape) not in (3, 4):
         raise ValueError(f"{name}: x must have rank 3 or 4, but its shape is {operand.shape}")
-    if not isinstance(depth_radius, int) or isinstance(depth_radius, bool):
-        raise TypeError(f"{name}: depth_radius must be an integer, but got {depth_radius!r}")
-    if depth_radius < 0:
-        raise ValueError(f"{name}: depth_radius must not be negative, but got {depth_radius}")
+    depth_radius = as_non_negative_integer(name, "depth_radius", depth_radius)
     for argument, value in (("bias", bias), ("alpha", alpha), ("beta", beta)):
         if not isinstance(value, (int, float)):
             raise TypeError(f"{name}: {argument} must be a number, but got {value!r}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from webtensor.arguments import as_non_negative_integer
 from webtensor.dtypes import bool_, complex64, int32, promote, string_
 from webtensor.engine import (
     Primitive,
@@ -453,7 +454,7 @@ def unsorted_segment_sum(x: TensorLike, segment_ids: TensorLike, num_segments: i
             f"{name}: segment_ids must have one number for each slice along the first axis of x, "
             f"but got x.shape={operand.shape}, segment_ids.shape={segments.shape}"
         )
-    (count,) = as_shape(name, num_segments, "num_segments")
+    count = as_non_negative_integer(name, "num_segments", num_segments)
     if operand.dtype is complex64:
         return from_pairs(unsorted_segment_sum(as_pairs(operand), segments, count))
     operand = cast_to(operand, int32) if operand.dtype is bool_ else operand
@@ -487,7 +488,7 @@ def bincount(
     operand = as_indices("bincount", x, "x")
     if len(operand.shape) != 1:
         raise ValueError(f"bincount: x must have rank 1, but its shape is {operand.shape}")
-    (least,) = as_shape("bincount", minlength, "minlength")
+    least = as_non_negative_integer("bincount", "minlength", minlength)
     if size is None:
         size = max(_size_of_counts(operand), least)
     return _bincount("bincount", operand, weights, size)
@@ -526,7 +527,7 @@ def dense_bincount(
 
 def _size_of_counts(x: Tensor) -> int:
     """One more than the maximum, which is read from the device."""
-    return int(max(x.data_sync(), default=-1)) + 1
+    return max(int(max(x.data_sync(), default=-1)) + 1, 0)
 
 
 def _bincount(name: str, x: Tensor, weights: TensorLike | None, size: int | None) -> Tensor:
@@ -536,7 +537,7 @@ def _bincount(name: str, x: Tensor, weights: TensorLike | None, size: int | None
             f"{name}: weights must be empty or have the shape of x, {x.shape}, but its shape is "
             f"{weight_tensor.shape}"
         )
-    (length,) = as_shape(name, _size_of_counts(x) if size is None else size, "size")
+    length = _size_of_counts(x) if size is None else as_non_negative_integer(name, "size", size)
     dtype = int32 if weight_tensor is None else promote(weight_tensor.dtype, int32)
     amounts = (
         ones(x.shape, dtype)

@@ -7,7 +7,7 @@ from itertools import accumulate
 from math import ceil, isfinite
 from typing import Any
 
-from webtensor.arguments import as_integer, as_number
+from webtensor.arguments import as_non_negative_integer, as_number
 from webtensor.dtypes import as_dtype, float32, int32
 from webtensor.engine import Primitive, Tensor, from_host, run
 from webtensor.ops.casting import cast_to
@@ -126,9 +126,7 @@ def linspace(
         >>> wt.linspace(0, 1, 3).tolist()
         [0.0, 0.5, 1.0]
     """
-    count = as_integer("linspace", "num", num)
-    if count < 0:
-        raise ValueError(f"linspace: num must not be negative, but got {num}")
+    count = as_non_negative_integer("linspace", "num", num)
     check_size("linspace", "num", num, count)
     first, end = as_number("linspace", "start", start), as_number("linspace", "stop", stop)
     intervals = count - 1 if endpoint else count

@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 from math import exp, inf
 from typing import Any, NamedTuple
 
-from webtensor.arguments import as_integer
+from webtensor.arguments import as_non_negative_integer
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, backend, from_host, run
 from webtensor.ops.casting import as_float
@@ -68,9 +68,7 @@ def _checked(
         raise ValueError(
             f"{name}: scores must have shape ({count},), one for each box, but got {ranks.shape}"
         )
-    max_output_size = as_integer(name, "max_output_size", max_output_size)
-    if max_output_size < 0:
-        raise ValueError(f"{name}: max_output_size must not be negative, but got {max_output_size}")
+    max_output_size = as_non_negative_integer(name, "max_output_size", max_output_size)
     if not isinstance(score_threshold, (int, float)):
         raise TypeError(f"{name}: score_threshold must be a number, but got {score_threshold!r}")
     for argument, value in (("iou_threshold", iou_threshold), ("soft_nms_sigma", soft_nms_sigma)):
