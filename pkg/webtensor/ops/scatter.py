@@ -347,9 +347,9 @@ def tensor_scatter_update(tensor: TensorLike, indices: TensorLike, updates: Tens
         return from_pairs(
             tensor_scatter_update(as_pairs(operand), index_tensor, as_pairs(new_values))
         )
+    flat = _flat_indices(name, index_tensor, counted)
     if new_values.size == 0 or operand.size == 0:
         return operand.clone()  # type: ignore[no-any-return]
-    flat = _flat_indices(name, index_tensor, counted)
     group = (prod(counted), prod(rest), flat.size)
     if dtype is string_:
         return put_texts(operand, flat, new_values, *group[:2])
