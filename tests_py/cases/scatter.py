@@ -306,6 +306,14 @@ def _scatter_cases() -> list[Case]:
             unsorted_segment_sum,
             FEW_ROUNDINGS,
         ),
+        Case("bincount", (ints((5,), 0, 3), complexes((5,)), 3), bincount, FEW_ROUNDINGS),
+        Case("bincount", (ints((5,), 0, 3), complexes((5,))), bincount, FEW_ROUNDINGS),
+        Case(
+            "dense_bincount",
+            (ints((2, 5), 0, 3), complexes((2, 5)), 3),
+            dense_bincount,
+            FEW_ROUNDINGS,
+        ),
     ]
     for shape, count in (
         ((7,), 3),

@@ -419,6 +419,8 @@ def _add_up(
     name: str, argument: str, x: Tensor, segments: Tensor, count: int, refuse_negative: bool
 ) -> Tensor:
     """Add rows of ``x`` up by segment number; those outside ``range(count)`` are left out."""
+    if x.dtype is complex64:
+        return from_pairs(_add_up(name, argument, as_pairs(x), segments, count, refuse_negative))
     bounds = index_bounds(segments)
     if bounds is None or bounds[0] < 0:
         if bounds is not None and refuse_negative:
@@ -455,8 +457,6 @@ def unsorted_segment_sum(x: TensorLike, segment_ids: TensorLike, num_segments: i
             f"but got x.shape={operand.shape}, segment_ids.shape={segments.shape}"
         )
     count = as_non_negative_integer(name, "num_segments", num_segments)
-    if operand.dtype is complex64:
-        return from_pairs(unsorted_segment_sum(as_pairs(operand), segments, count))
     operand = cast_to(operand, int32) if operand.dtype is bool_ else operand
     return _add_up(name, "segment_ids", operand, segments, count, False)
 
