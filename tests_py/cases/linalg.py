@@ -587,11 +587,18 @@ def _norm_cases() -> list[Case]:
     ):
         cases.append(Case("linalg.vector_norm", (x,), _vector_norm, NORM, options))
     for ord in (INF, -INF):
+        cases.append(Case("linalg.vector_norm", (x,), _vector_norm, NORM, {"ord": ord, "axis": 1}))
+    for ord in (INF, 0, 1, 2, 3):
         cases += [
-            Case("linalg.vector_norm", (x,), _vector_norm, NORM, {"ord": ord, "axis": 1}),
-            Case("linalg.matrix_norm", (x,), _matrix_norm, NORM, {"ord": ord}),
+            Case("linalg.vector_norm", (ints((5,)),), _vector_norm, NORM, {"ord": ord}),
+            Case("linalg.vector_norm", (floats((0,)),), np.linalg.norm, EXACT, {"ord": ord}),
         ]
-    orders: tuple[Any, ...] = ("fro", "nuc", 1, -1, 2, -2)
+    for ord in ("fro", "nuc", 1, 2, INF):
+        for shape in ((0, 3), (3, 0)):
+            cases.append(
+                Case("linalg.matrix_norm", (floats(shape),), np.linalg.norm, EXACT, {"ord": ord})
+            )
+    orders: tuple[Any, ...] = ("fro", "nuc", 1, -1, 2, -2, INF, -INF)
     for ord in orders:
         cases += [
             Case("linalg.matrix_norm", (x,), _matrix_norm, NORM, {"ord": ord}),
@@ -601,8 +608,6 @@ def _norm_cases() -> list[Case]:
         *cases,
         Case("linalg.matrix_norm", (x,), _matrix_norm, NORM, {"keepdims": True}),
         Case("linalg.matrix_norm", (ints((2, 3)),), _matrix_norm, NORM),
-        Case("linalg.vector_norm", (ints((5,)),), _vector_norm, NORM),
-        Case("linalg.vector_norm", (floats((0,)),), _vector_norm, NORM),
     ]
 
 

@@ -49,7 +49,7 @@ def vector_norm(
         return euclidean_norm(operand, axes, keepdims)
     sizes = abs(operand if operand.dtype is complex64 else cast_to(operand, float32))
     if ord == inf:
-        return _max(sizes, axes, keepdims)
+        return _largest(sizes, axes, keepdims)
     if ord == -inf:
         return _min(sizes, axes, keepdims)
     if ord == 0:
@@ -57,6 +57,11 @@ def vector_norm(
     if ord == 1:
         return _sum(sizes, axes, keepdims)
     return _sum(sizes ** float(ord), axes, keepdims) ** (1 / float(ord))
+
+
+def _largest(sizes: Tensor, axis: int | Sequence[int], keepdims: bool = False) -> Tensor:
+    """Return the maxima of sizes; 0 where there are none."""
+    return (_max if sizes.size else _sum)(sizes, axis, keepdims)
 
 
 def matrix_norm(
@@ -83,13 +88,13 @@ def matrix_norm(
     elif ord == "nuc":
         norms = _sum(svdvals(operand), -1)
     elif ord == 2:
-        norms = _max(svdvals(operand), -1)
+        norms = _largest(svdvals(operand), -1)
     elif ord == -2:
         norms = _min(svdvals(operand), -1)
     elif ord in (1, -1):
-        norms = (_max if ord == 1 else _min)(_sum(abs(operand), -2), -1)
+        norms = (_largest if ord == 1 else _min)(_sum(abs(operand), -2), -1)
     elif ord in (inf, -inf):
-        norms = (_max if ord == inf else _min)(_sum(abs(operand), -1), -1)
+        norms = (_largest if ord == inf else _min)(_sum(abs(operand), -1), -1)
     else:
         raise ValueError(
             f"matrix_norm: ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, but got {ord!r}"
