@@ -179,6 +179,10 @@ def _matrix_norm(x: Any, ord: Any = "fro", keepdims: bool = False) -> Any:
     return np.linalg.norm(x * 1.0, ord, (-2, -1), keepdims)
 
 
+def _pinv(x: Any, rtol: Any) -> Any:
+    return np.linalg.pinv(np.broadcast_to(x, (*np.shape(rtol), *x.shape)), rtol)
+
+
 def _rank(x: Any, rtol: Any = None) -> Any:
     values = np.linalg.svd(x, compute_uv=False)
     rtol = max(x.shape[-2:]) * 2.0**-23 if rtol is None else rtol
@@ -777,6 +781,11 @@ def _gradient_cases() -> list[Case]:
             )
             add(Case("restored", (x, "linalg.svd"), lambda x, *_, **__: x, kwargs=reduced))
             add(Case("linalg.pinv", (x,), np.linalg.pinv), shape == (4, 2))
+        nearly_singular = np.diag([0, 0, 2e-6]).astype(square.dtype)
+        nearly_singular[:2, :2] = square[:2, :2]
+        for rtol in (0.1, arr([0.1, 0.2])):
+            inverse = Case("linalg.pinv", (nearly_singular,), _pinv, kwargs={"rtol": rtol})
+            cases.append(_steeper(gradient_of(inverse, (0,))))
         add(Case("linalg.vector_norm", (make((2, 3)),), _vector_norm, kwargs={"axis": -1}), True)
         add(Case("linalg.vector_norm", (make((2, 3)),), _vector_norm, kwargs={"ord": 3}))
         add(Case("linalg.matrix_norm", (make((2, 3)),), _matrix_norm), True)

@@ -6,6 +6,7 @@ from webtensor.autodiff import custom_grad
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.ops.binary import divide_no_nan
+from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.contraction import matmul
 from webtensor.ops.creation import full
@@ -13,6 +14,7 @@ from webtensor.ops.linalg.factorizations import svd, svdvals
 from webtensor.ops.linalg.stacks import adjoint, matrices
 from webtensor.ops.movement import expand_dims
 from webtensor.ops.reduction import max as _max, sum as _sum
+from webtensor.shapes import broadcast_shapes
 
 __all__ = ["matrix_rank", "pinv"]
 
@@ -66,6 +68,11 @@ def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     operand = matrices("pinv", x)
     if 0 in operand.shape[-2:]:
         return operand.reshape((*operand.shape[:-2], operand.shape[-1], operand.shape[-2]))  # type: ignore[no-any-return]
+
+    if rtol is not None:
+        rtol = as_operand("pinv", rtol, float32)
+        stack = broadcast_shapes("pinv", operand.shape[:-2], rtol.shape)
+        operand = broadcast_to(operand, (*stack, *operand.shape[-2:]))
 
     def with_gradient(a: Tensor) -> tuple[Tensor, object]:
         u, values, vh = svd(a, full_matrices=False)
