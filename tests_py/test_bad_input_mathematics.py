@@ -419,7 +419,17 @@ SIGNALS: dict[str, Row] = {
     "a power of two around 0": (
         lambda: wt.enclosing_power_of_two(0),
         ValueError,
-        "enclosing_power_of_two: value must be positive, but got 0",
+        "enclosing_power_of_two: value must be positive and finite, but got 0",
+    ),
+    "a power of two around infinity": (
+        lambda: wt.enclosing_power_of_two(float("inf")),
+        ValueError,
+        "enclosing_power_of_two: value must be positive and finite, but got inf",
+    ),
+    "a power of two around a word": (
+        lambda: wt.enclosing_power_of_two(WORDS),
+        TypeError,
+        "enclosing_power_of_two: value must be a number, but got 'many'",
     ),
 }
 

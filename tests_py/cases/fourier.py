@@ -297,6 +297,11 @@ def _signal_cases() -> list[Case]:
     return [
         *cases,
         *windows,
+        Case(
+            "enclosing_powers",
+            ([0.1, 0.5, 1, 1.5, 2, 2.001, 3, 4, 5, 1023.5, 1024, 1025],),
+            lambda values: (2 ** np.ceil(np.log2(np.maximum(values, 1)))).astype(int),
+        ),
         Case("signal.cosine_window", (7, 0.3, 0.9), _window, ROUNDED),
         Case("cosine_window", (6, 1, 2), _window, ROUNDED),
         Case("signal.frame", (floats((2, 3, 9)), 4, 2), _frames),

@@ -47,6 +47,11 @@ def combined(name: str, *args: Any) -> Any:
     return reduce(wt.add, [wt.sum(part * part) * (1.0 + n) for n, part in enumerate(parts)])
 
 
+def enclosing_powers(values: list[float]) -> Any:
+    """Return the enclosing power of two of each value."""
+    return wt.tensor(list(map(wt.enclosing_power_of_two, values)))
+
+
 def spectrum_power(x: Any) -> Any:
     """Square the sizes of a real signal's frequencies."""
     return wt.square(wt.abs(wt.spectral.rfft(x)))
@@ -135,6 +140,7 @@ EXTRA_FUNCTIONS = {
     "squared_sizes": squared_sizes,
     "restored": restored,
     "combined": combined,
+    "enclosing_powers": enclosing_powers,
     "spectrum_power": spectrum_power,
     "first_output": first_output,
     "composed": composed,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import cos, pi
+from math import ceil, cos, inf, pi
 
-from webtensor.arguments import as_number, as_positive_integer
+from webtensor.arguments import as_number, as_positive_integer, check_callable
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host
 from webtensor.ops.casting import cast_to
@@ -168,16 +168,19 @@ def enclosing_power_of_two(value: float) -> int:
     """Smallest power of two that is not less.
 
     Raises:
-        ValueError: the value is not positive.
+        TypeError: the value is no number.
+        ValueError: the value is not positive, or infinite.
 
     Example:
         >>> import webtensor as wt
         >>> wt.enclosing_power_of_two(5)
         8
     """
-    if not value > 0:
-        raise ValueError(f"enclosing_power_of_two: value must be positive, but got {value}")
-    return 1 << max(0, -int(-value // 1) - 1).bit_length()
+    if not 0 < as_number("enclosing_power_of_two", "value", value) < inf:
+        raise ValueError(
+            f"enclosing_power_of_two: value must be positive and finite, but got {value}"
+        )
+    return 1 << (ceil(value) - 1).bit_length()
 
 
 def stft(
