@@ -95,6 +95,11 @@ LINALG: dict[str, Row] = {
         ValueError,
         "band_part: num_lower=3 and num_upper=0 must not exceed",
     ),
+    "a band above all columns": (
+        lambda: wt.linalg.band_part(MATRIX, 0, 4),
+        ValueError,
+        "band_part: num_lower=0 and num_upper=4 must not exceed",
+    ),
     "a band of a fraction": (
         lambda: wt.linalg.band_part(MATRIX, 0.5, 0),
         TypeError,
@@ -120,6 +125,11 @@ LINALG: dict[str, Row] = {
         lambda: wt.linalg.cross(SQUARE, SQUARE),
         ValueError,
         "cross: operands must have size 3 along axis -1",
+    ),
+    "a cross product of other ranks along one axis from the left": (
+        lambda: wt.linalg.cross(VECTOR, wt.ones((3, 3)), axis=0),
+        ValueError,
+        "cross: operands must have size 3 along axis 0",
     ),
     "a cross product along no axis": (
         lambda: wt.linalg.cross(VECTOR, VECTOR, axis=1),
@@ -156,6 +166,11 @@ LINALG: dict[str, Row] = {
         TypeError,
         "vector_norm: ord must be a number, but got 'many'",
     ),
+    "a norm of no order": (
+        lambda: wt.linalg.vector_norm(VECTOR, ord=None),  # type: ignore[arg-type]
+        TypeError,
+        "vector_norm: ord must be a number, but got None",
+    ),
     "a norm along no axis": (
         lambda: wt.linalg.vector_norm(VECTOR, axis=2),
         ValueError,
@@ -176,6 +191,11 @@ LINALG: dict[str, Row] = {
         ValueError,
         "vecdot: operands must have the same size along axis -1",
     ),
+    "vectors of other ranks in vecdot along one axis from the left": (
+        lambda: wt.vecdot(VECTOR, wt.ones((3, 3)), axis=0),
+        ValueError,
+        "vecdot: operands must have the same size along axis 0",
+    ),
     "tensordot over too many axes": (
         lambda: wt.tensordot(VECTOR, MATRIX, axes=2),
         ValueError,
@@ -188,6 +208,11 @@ LINALG: dict[str, Row] = {
     ),
     "tensordot over one axis twice": (
         lambda: wt.tensordot(SQUARE, SQUARE, axes=[[0, 0], [0, 1]]),
+        ValueError,
+        "tensordot: axes must name as many, different axes",
+    ),
+    "tensordot over more axes of one operand": (
+        lambda: wt.tensordot(SQUARE, SQUARE, axes=[[0, 1], [0]]),
         ValueError,
         "tensordot: axes must name as many, different axes",
     ),
@@ -299,6 +324,16 @@ def _of_transforms() -> dict[str, Row]:
             ValueError,
             f"^{name}: axes .* name an axis twice",
         )
+        rows[f"{name} of more lengths than axes"] = (
+            partial(function, MATRIX, s=(1, 2), axes=(0,)),
+            ValueError,
+            f"^{name}: s and axes must have the same length",
+        )
+        rows[f"{name} of half lengths"] = (
+            partial(function, MATRIX, s=(1.5, 2)),
+            TypeError,
+            f"^{name}: s must be integers",
+        )
         rows[f"{name} of too many lengths"] = (
             partial(function, MATRIX, s=(1, 2, 3)),
             ValueError,
@@ -315,6 +350,11 @@ def _of_transforms() -> dict[str, Row]:
             partial(getattr(wt.fft, name), 0),
             ValueError,
             f"^{name}: n must be positive",
+        )
+        rows[f"{name} of too many samples"] = (
+            partial(getattr(wt.fft, name), 1 << 40),
+            wt.OutOfMemoryError,
+            f"^{name}: n=.* asks for",
         )
     return rows
 
@@ -366,7 +406,7 @@ TRANSFORMS: dict[str, Row] = {
     "a length that is no integer": (
         lambda: wt.spectral.irfft(COMPLEX, 2.5),
         TypeError,
-        "irfft: fft_length must be an integer or None, but got 2.5",
+        "irfft: fft_length must be an integer, but got 2.5",
     ),
 }
 
@@ -415,6 +455,21 @@ SIGNALS: dict[str, Row] = {
         lambda: wt.signal.stft(VECTOR, 2, 0),
         ValueError,
         "stft: frame_step must be positive",
+    ),
+    "spectra of frames in no window": (
+        lambda: wt.signal.stft(VECTOR, 2, 1, window_fn=WORDS),
+        TypeError,
+        "stft: window_fn must be callable, but got 'many'",
+    ),
+    "frames a step back": (
+        lambda: wt.signal.frame(VECTOR, 4, -1),
+        ValueError,
+        "frame: frame_step must be positive, but got -1",
+    ),
+    "a window that is too long": (
+        lambda: wt.signal.hann_window(1 << 40),
+        wt.OutOfMemoryError,
+        "hann_window: window_length=.* asks for",
     ),
     "a power of two around 0": (
         lambda: wt.enclosing_power_of_two(0),

@@ -195,8 +195,6 @@ def gather_nd(x: TensorLike, indices: TensorLike) -> Tensor:
     operand = as_operand("gather_nd", x)
     index_tensor = as_indices("gather_nd", indices)
     counted, rest = _split_at("gather_nd", index_tensor, operand.shape)
-    if operand.dtype is complex64:
-        return from_pairs(gather_nd(as_pairs(operand), index_tensor))
     shape = (*index_tensor.shape[:-1], *rest)
     if operand.size == 0 and prod(shape):
         raise IndexError(f"gather_nd: x of shape {operand.shape} has no elements to pick")
@@ -215,8 +213,6 @@ def batched_gather(x: Tensor, indices: Tensor, axis: int, batch_dims: int) -> Te
             f"in x and indices, but got batch_dims={batch_dims}, x.shape={x.shape}, "
             f"indices.shape={indices.shape}"
         )
-    if x.dtype is complex64:
-        return from_pairs(batched_gather(as_pairs(x), indices, axis, batch_dims))
     outer, size = prod(x.shape[batch_dims:axis]), x.shape[axis]
     rest, picked = x.shape[axis + 1 :], indices.shape[batch_dims:]
     shape = (*x.shape[:axis], *picked, *rest)
@@ -407,7 +403,7 @@ def sparse_to_dense(
     check_all_text(name, [values.dtype, default.dtype])
     dtype = promote(values.dtype, default.dtype)
     default, updates = cast_to(default, dtype), broadcast_to(cast_to(values, dtype), (count,))
-    if dtype in (complex64, string_) or count == 0 or prod(shape) == 0:
+    if dtype in (complex64, string_) or count == 0:
         return tensor_scatter_update(broadcast_to(default, shape), index_tensor, updates)
     return put(default, _flat_indices(name, index_tensor, shape), updates, shape)
 

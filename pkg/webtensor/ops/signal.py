@@ -158,8 +158,6 @@ def frame(
     missing = (count - 1) * step + length - samples
     if count and missing > 0:
         operand = pad(operand, [(0, 0)] * len(batch) + [(0, missing)], pad_value)
-    if 0 in shape:
-        return zeros(shape, operand.dtype)
     strides = contiguous_strides(operand.shape)
     return strided_view(_FRAME, operand, shape, (*strides[:-1], step, 1), 0, step)
 
@@ -209,8 +207,7 @@ def stft(
     size = as_positive_integer("stft", "fft_length", size)
     step = as_positive_integer("stft", "frame_step", frame_step)
     frames = frame(cast_to(_signal("stft", signal), float32), length, step)
-    if window_fn is not None and not callable(window_fn):
-        raise TypeError(f"stft: window_fn must be a function or None, but got {window_fn!r}")
     if window_fn is not None:
+        check_callable("stft", "window_fn", window_fn)
         frames = frames * window_fn(length)
     return half_transform(resized(frames, size))

@@ -7,6 +7,7 @@ other direction.
 
 from __future__ import annotations
 
+from webtensor.arguments import as_positive_integer
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.ops.casting import cast_to
@@ -143,10 +144,4 @@ def irfft(input: TensorLike, fft_length: int | None = None) -> Tensor:
 
 
 def _length(name: str, length: int | None, default: int) -> int:
-    if length is None:
-        return default
-    if isinstance(length, bool) or not hasattr(length, "__index__"):
-        raise TypeError(f"{name}: fft_length must be an integer or None, but got {length!r}")
-    if length.__index__() < 1:
-        raise ValueError(f"{name}: fft_length must be positive, but got {length}")
-    return length.__index__()
+    return default if length is None else as_positive_integer(name, "fft_length", length)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webtensor.arguments import as_pairs_of_integers
-from webtensor.dtypes import bool_, int32, promote
 from webtensor.engine import Tensor, TensorLike, as_operand, as_operands
 from webtensor.ops.binary import multiply
 from webtensor.ops.broadcasting import broadcast_to
-from webtensor.ops.casting import cast_to
 from webtensor.ops.complex_numbers import conj
 from webtensor.ops.contraction import matmul
 from webtensor.ops.movement import permute_dims, reshape
@@ -39,14 +37,6 @@ def matrix_transpose(x: TensorLike) -> Tensor:
     return permute_dims(operand, (*range(rank - 2), rank - 1, rank - 2))
 
 
-def _numbers(name: str, x1: TensorLike, x2: TensorLike) -> tuple[Tensor, Tensor]:
-    """Return operands in one numeric dtype."""
-    x, y = as_operands(name, x1, x2)
-    dtype = promote(x.dtype, y.dtype)
-    dtype = int32 if dtype is bool_ else dtype
-    return cast_to(x, dtype), cast_to(y, dtype)
-
-
 def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
     """Inner products of vectors along an axis, of which the first is conjugated.
 
@@ -60,7 +50,7 @@ def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
         >>> wt.vecdot([[1, 2], [3, 4]], [5, 6]).tolist()
         [17, 39]
     """
-    x, y = _numbers("vecdot", x1, x2)
+    x, y = as_operands("vecdot", x1, x2)
     sizes = [
         operand.shape[normalize_axis("vecdot", axis, len(operand.shape))] for operand in (x, y)
     ]
@@ -83,7 +73,7 @@ def _contracted_axes(
                 f"{x.shape} and {y.shape}"
             )
         return list(range(len(x.shape) - count, len(x.shape))), list(range(count))
-    if isinstance(axes, int) or not hasattr(axes, "__len__"):
+    if not hasattr(axes, "__len__"):
         raise TypeError(
             f"tensordot: axes must be an integer or a pair of sequences, but got {axes!r}"
         )
@@ -121,7 +111,7 @@ def tensordot(
         >>> wt.tensordot([[1, 2], [3, 4]], [5, 6], axes=1).tolist()
         [17, 39]
     """
-    x, y = _numbers("tensordot", x1, x2)
+    x, y = as_operands("tensordot", x1, x2)
     first, second = _contracted_axes(x, y, axes)
     sizes = [x.shape[axis] for axis in first]
     if sizes != [y.shape[axis] for axis in second]:
@@ -154,7 +144,7 @@ def outer_product(v1: TensorLike, v2: TensorLike) -> Tensor:
 
 def outer_named(name: str, v1: TensorLike, v2: TensorLike) -> Tensor:
     """Outer product; ``name`` is the function that errors will name."""
-    x, y = _numbers(name, v1, v2)
+    x, y = as_operands(name, v1, v2)
     if len(x.shape) != 1 or len(y.shape) != 1:
         raise ValueError(f"{name}: operands must have rank 1, but got {x.shape} and {y.shape}")
     return multiply(reshape(x, (x.shape[0], 1)), y)

@@ -154,7 +154,7 @@ def qr(x: TensorLike, /, *, mode: str = "reduced") -> QR:
     full = mode == "complete"
     if m < n:
         # The first columns decide Q.
-        q, r = qr(operand[..., :m], mode=mode)
+        q, r = qr(operand[..., :m])
         return QR(q, concat([r, matmul(adjoint(q), operand[..., m:])], -1))
     k = m if full else n
     if n == 0:

@@ -51,7 +51,7 @@ def band_part(a: TensorLike, num_lower: int, num_upper: int) -> Tensor:
         )
     below = rows if below < 0 else below
     above = columns if above < 0 else above
-    apart = subtract(arange(columns, dtype=int32), reshape(arange(rows, dtype=int32), (rows, 1)))
+    apart = subtract(arange(columns), reshape(arange(rows), (rows, 1)))
     return where((apart >= -below) & (apart <= above), operand, False)
 
 
@@ -73,9 +73,7 @@ def diagonal(x: TensorLike, /, *, offset: int = 0) -> Tensor:
     count = max(0, min(rows, columns - above) if above >= 0 else min(rows + above, columns))
     # Each element is one row and one column after its predecessor.
     flat = reshape(operand, (*operand.shape[:-2], rows * columns))
-    if count == 0:
-        return flat[..., :0]
-    return flat[..., start : start + (count - 1) * (columns + 1) + 1 : columns + 1]
+    return flat[..., start : start + count * (columns + 1) : columns + 1]
 
 
 def trace(x: TensorLike, /, *, offset: int = 0, dtype: Any = None) -> Tensor:

@@ -55,7 +55,7 @@ def parts_of(packed: Tensor, words: int, parts: Sequence[Part]) -> list[Tensor]:
     """Split a kernel's packed result into parts of shape (matrices, *shape)."""
     batch = packed.shape[0]
     sizes = [prod(shape) * (1 if real else words) for shape, real in parts]
-    flat = split(packed, sizes, 1) if len(sizes) > 1 else [packed]
+    flat = split(packed, sizes, 1)
     return [
         reshape(part, (batch, *shape))
         if real or words == 1
