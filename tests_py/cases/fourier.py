@@ -217,6 +217,7 @@ def _fourier_cases() -> list[Case]:
                 ROUNDED,
                 {"d": 0.1},
             ),
+            Case("fft.rfftfreq", (n,), np.fft.rfftfreq, ROUNDED),
             Case("fft.fftshift", (ints((n, 3)),), np.fft.fftshift),
             Case("fft.ifftshift", (ints((n, 3)),), np.fft.ifftshift),
             Case("fft.fftshift", (ints((3, n)),), np.fft.fftshift, kwargs={"axes": -1}),
@@ -263,9 +264,9 @@ def _frames(x: Any, length: int, step: int, pad_end: bool = False, value: float 
     return np.stack(rows, -2) if rows else np.zeros((*np.shape(x)[:-1], 0, length), x.dtype)
 
 
-def _stft(x: Any, length: int, step: int, size: int | None = None, window: Any = None) -> Any:
+def _stft(x: Any, length: int, step: int, size: int | None = None, window_fn: Any = _window) -> Any:
     size = 1 << (length - 1).bit_length() if size is None else size
-    return _rfft(_frames(x, length, step) * _window(length), size)
+    return _rfft(_frames(x, length, step) * (window_fn(length) if window_fn else 1), size)
 
 
 def _signal_cases() -> list[Case]:
@@ -305,6 +306,7 @@ def _signal_cases() -> list[Case]:
         Case("signal.cosine_window", (7, 0.3, 0.9), _window, ROUNDED),
         Case("cosine_window", (6, 1, 2), _window, ROUNDED),
         Case("signal.frame", (floats((2, 3, 9)), 4, 2), _frames),
+        Case("signal.frame", (floats((2, 3, 9)), 4, 3, True, 1.5), _frames),
         Case("signal.frame", (ints((9,)), 4, 2), _frames),
         Case("signal.frame", (floats((0,)), 4, 2, True), _frames),
         Case("signal.frame", (floats((2, 5)), 6, 0), lambda x, *_: np.zeros((2, 0, 6))),
@@ -313,6 +315,7 @@ def _signal_cases() -> list[Case]:
         Case("signal.stft", (floats((100,)), 10, 5), _stft, TRANSFORM),
         Case("signal.stft", (floats((2, 50)), 10, 5, 11), _stft, TRANSFORM),
         Case("signal.stft", (ints((50,)), 10, 20, 8), _stft, TRANSFORM),
+        Case("signal.stft", (floats((50,)), 10, 5), _stft, TRANSFORM, {"window_fn": None}),
     ]
 
 
@@ -340,6 +343,7 @@ def _gradient_cases() -> list[Case]:
         ("signal.frame", (floats((9,)), 4, 2), _frames, {}),
         ("signal.frame", (floats((9,)), 4, 3, True), _frames, {}),
         ("signal.frame", (floats((2, 9)), 2, 5), _frames, {}),
+        ("signal.frame", (floats((2, 3)), 4, 1), _frames, {}),
         ("signal.stft", (floats((12,)), 4, 2), _stft, {}),
     )
     cases = [

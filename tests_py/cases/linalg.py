@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -192,7 +193,7 @@ def _rank(x: Any, rtol: Any = None) -> Any:
 # -- factorizations and equations -----------------------------------------------------------------
 
 SQUARES = ((1, 1), (2, 2), (3, 3), (2, 3, 3), (2, 1, 4, 4), (5, 5))
-RECTANGLES = ((1, 1), (3, 3), (4, 2), (2, 4), (2, 3, 2), (1, 5), (5, 1), (9, 6), (6, 9))
+RECTANGLES = ((1, 1), (3, 3), (4, 2), (2, 2, 4), (2, 3, 2), (1, 5), (5, 1), (9, 6), (6, 9))
 
 
 def _factorization_cases() -> list[Case]:
@@ -309,6 +310,7 @@ def _special_cases(make: Callable[..., Any]) -> list[Case]:
     singular = well_conditioned((2, 3, 3), make)
     singular[1, 2] = 0
     nothing = np.zeros((2, 0, 0), column.dtype)
+    many = np.broadcast_to(np.diag([1, 2e-6]), (64, 2, 2)).astype(column.dtype)
     indefinite = positive_definite((2, 3, 3), make)
     indefinite[0, 1, 1] = -1
 
@@ -356,6 +358,17 @@ def _special_cases(make: Callable[..., Any]) -> list[Case]:
         Case("linalg.matrix_rank", (flat,), _rank, EXACT, note="of rank 1"),
         Case("linalg.matrix_rank", (zero,), _rank, EXACT, note="of zeros"),
         Case("linalg.matrix_rank", (singular,), _rank, EXACT, {"rtol": 0.1}),
+        Case("linalg.matrix_rank", (many,), _rank, EXACT, note="of many, one value of each small"),
+        Case("linalg.pinv", (many,), np.linalg.pinv, RESTORED_INVERSE, {"rtol": 0.1}),
+        *(
+            Case(
+                "linalg.pinv",
+                (np.zeros(shape, column.dtype),),
+                lambda x: np.swapaxes(x, -1, -2),
+                EXACT,
+            )
+            for shape in ((2, 3, 0), (0, 3), (0, 2, 3))
+        ),
         Case(
             "linalg.pinv",
             (flat,),
@@ -366,20 +379,31 @@ def _special_cases(make: Callable[..., Any]) -> list[Case]:
         Case("linalg.pinv", (zero,), lambda x: x, EXACT, note="of zeros"),
         Case("linalg.inv", (nothing,), lambda x: x, EXACT),
         Case("linalg.det", (nothing,), _determinant, EXACT),
+        Case("part_of", (nothing, "linalg.slogdet", 0), _slogdet, EXACT),
+        Case("part_of", (nothing, "linalg.slogdet", 1), _slogdet, EXACT),
         Case("linalg.cholesky", (nothing,), lambda x: x, EXACT),
         Case("linalg.svdvals", (nothing[..., :0],), lambda x: np.zeros((2, 0)), EXACT),
-        Case("linalg.matrix_rank", (np.zeros((3, 0), column.dtype),), lambda x: np.int64(0), EXACT),
+        *(
+            Case("linalg.matrix_rank", (x,), lambda x: np.zeros(x.shape[:-2], int), EXACT)
+            for x in (nothing[0, :, :], np.zeros((2, 3, 0), column.dtype))
+        ),
         Case(
             "part_of",
-            (np.zeros((3, 0), column.dtype), "linalg.qr", 0),
-            lambda x, *_, mode: np.eye(3).astype(x.dtype),
+            (np.zeros((2, 3, 0), column.dtype), "linalg.qr", 0),
+            lambda x, *_, mode: _identity_like(x, 3),
             EXACT,
             {"mode": "complete"},
         ),
         Case(
             "part_of",
-            (np.zeros((0, 2), column.dtype), "linalg.svd", 2),
-            lambda x, *_: np.eye(2).astype(x.dtype),
+            (np.zeros((2, 0, 2), column.dtype), "linalg.svd", 2),
+            lambda x, *_: _identity_like(x, 2),
+            EXACT,
+        ),
+        Case(
+            "part_of",
+            (np.zeros((2, 3, 0), column.dtype), "linalg.svd", 0),
+            lambda x, *_: _identity_like(x, 3),
             EXACT,
         ),
         Case(
@@ -402,6 +426,7 @@ def _equation_cases() -> list[Case]:
     x = well_conditioned((3, 3))
     return [
         Case("linalg.solve", (x, floats((3,))), _solve, FACTORED),
+        Case("linalg.solve", (well_conditioned((2, 3, 3)), floats((3,))), _solve, FACTORED),
         Case("linalg.solve", (well_conditioned((2, 1, 3, 3)), floats((4, 3, 2))), _solve, FACTORED),
         Case("linalg.solve", (x, complexes((3, 2))), _solve, FACTORED),
         Case("linalg.solve", (ints((2, 2), 1, 9), ints((2, 1))), _solve, FACTORED),
@@ -444,11 +469,14 @@ def _equation_cases() -> list[Case]:
             )
             for n in (0, 1, 2, 3, 7, -1, -2)
         ),
-        Case(
-            "linalg.matrix_power",
-            (complexes((2, 3, 3)), 3),
-            np.linalg.matrix_power,
-            Tolerance("", 64, 128, lambda x, n: 30),
+        *(
+            Case(
+                "linalg.matrix_power",
+                (complexes((2, 3, 3)), n),
+                np.linalg.matrix_power,
+                Tolerance("", 64, 128, lambda x, n: 30),
+            )
+            for n in (0, 3)
         ),
     ]
 
@@ -468,28 +496,28 @@ def _product_cases() -> list[Case]:
     cases = [
         Case("linalg.band_part", (matrix, below, above), _band, sample=below == 1)
         for matrix in (x, ints((4, 3)), z, bools((3, 3)))
-        for below, above in ((0, 0), (1, 0), (0, 1), (-1, 0), (0, -1), (-1, -1), (2, 3))
+        for below, above in ((0, 0), (1, 0), (0, 1), (-1, 0), (0, -1), (-1, -1), (3, 3))
     ]
-    for offset in (0, 1, 2, 4, 9, -1, -2, -3, -7):
+    for matrix, offset in product((x, floats((5, 2))), (0, 1, 2, 4, 9, -1, -2, -3, -7)):
         cases += [
             Case(
                 "linalg.diagonal",
-                (x,),
+                (matrix,),
                 lambda x, offset: np.diagonal(x, offset, -2, -1),
                 EXACT,
                 {"offset": offset},
             ),
             Case(
                 "linalg.trace",
-                (x,),
+                (matrix,),
                 lambda x, offset: np.trace(x, offset, -2, -1),
                 ROUNDED_SUM,
                 {"offset": offset},
             ),
         ]
     vectors = floats((2, 3)), floats((3,), seed=1)
-    for axis in (-1, -2):
-        pair = floats((4, 3, 3)), floats((3, 3), seed=1)
+    for axis, shape in ((-1, (4, 3, 3)), (-2, (4, 3, 3)), (0, (3, 3))):
+        pair = floats(shape), floats((3, 3), seed=1)
         cases += [
             Case(
                 "linalg.cross",
@@ -528,6 +556,7 @@ def _product_cases() -> list[Case]:
         )
     return [
         *cases,
+        Case("tensordot", (floats((2, 3, 4)), floats((3, 4, 5), seed=1)), np.tensordot, SUMMED),
         Case("linalg.cross", vectors, np.cross, SUMMED, sample=True),
         Case("linalg.cross", (ints((3,)), ints((2, 3))), np.cross),
         Case("vecdot", vectors, lambda x, y: np.sum(x * y, -1), SUMMED, sample=True),
@@ -556,6 +585,7 @@ def _product_cases() -> list[Case]:
         Case("linalg.matmul", (floats((3, 4)), floats((4, 2))), np.matmul, SUMMED),
         Case("linalg.gram_schmidt", (floats((3, 5)),), _gram_schmidt, UNIT_VECTORS, sample=True),
         Case("linalg.gram_schmidt", (well_conditioned((3, 3)),), _gram_schmidt, UNIT_VECTORS),
+        Case("linalg.gram_schmidt", (floats((1, 3), 0.1, 0.2),), _gram_schmidt, UNIT_VECTORS),
         Case(
             "linalg.gram_schmidt",
             ([floats((4,)), floats((4,), seed=1)],),
@@ -745,6 +775,9 @@ def _gradient_cases() -> list[Case]:
             x = make(shape, -1, 1, 3)
             for part in (0, 1):
                 add(Case("part_of", (x, "linalg.qr", part), _qr_part), shape == (3, 3))
+        complete: dict[str, Any] = {"mode": "complete"}
+        add(Case("part_of", (square, "linalg.qr", 1), _qr_part, kwargs=complete))
+        add(Case("restored", (square, "linalg.svd"), lambda x, _: x))
         add(
             Case(
                 "part_of",

@@ -136,6 +136,7 @@ def _gather_cases() -> list[Case]:
         ((3, 5), (3,), 1, 1),
         ((3, 5), (3, 2, 2), -1, 1),
         ((3, 5), (3, 2), 1, -1),
+        ((3, 5), (2,), 1, -1),
         ((2, 3, 5, 4), (2, 3, 7), 2, -1),
         ((2, 3, 5, 4), (2, 3), -1, -2),
         ((3, 5, 4), (3, 2), 1, 1),
@@ -280,6 +281,7 @@ def _scatter_cases() -> list[Case]:
             )
         ),
         Case("scatter_nd", (arr([3, 1], np.int32), floats(()), (4, 2)), scatter_nd),
+        Case("scatter_nd", (arr([3, 1], np.int32), floats((2,)), (4, 2, 2)), scatter_nd),
         Case("sparse_to_dense", (indices, floats((6,)), (3, 5)), sparse_to_dense),
         Case("sparse_to_dense", (indices, floats((6,)), (3, 5), 7.0), sparse_to_dense),
         Case("sparse_to_dense", (indices, 3, (3, 5), -1), sparse_to_dense),
@@ -424,6 +426,7 @@ def _gradient_cases() -> list[Case]:
         Case("tensor_scatter_update", (x, indices, floats((4,), seed=1)), tensor_scatter_update),
         Case("tensor_scatter_update", (x, rows, floats((3, 4), seed=1)), tensor_scatter_update),
         Case("sparse_to_dense", (indices, floats((4,)), (3, 4), 1.5), sparse_to_dense),
+        Case("sparse_to_dense", (indices, floats((4,)), (3, 4), floats(())), sparse_to_dense),
         Case(
             "unsorted_segment_sum",
             (floats((5, 2)), arr([1, 0, -1, 1, 9], np.int32), 3),
