@@ -198,6 +198,20 @@ SEPARATE: dict[str, tuple[Any, list[JsonNode]]] = {
             node("out", "FusedBatchNormV3", "y vector vector mean ones"),
         ],
     ),
+    "a bias for channels that come first": (
+        IMAGES,
+        [
+            *(conv(padding="VALID"), VECTOR),
+            node("out", "BiasAdd", "y vector", data_format="NCHW"),
+        ],
+    ),
+    "bounds that add an axis": (
+        ROWS,
+        [
+            *(constant("low", [[[-0.5]]]), constant("high", 0.75)),
+            *(node("y", "Maximum", "x low"), node("out", "Minimum", "y high")),
+        ],
+    ),
     "a product of as many rows as there are numbers": (
         ROWS,
         [

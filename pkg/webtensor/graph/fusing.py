@@ -108,7 +108,7 @@ class Fusion:
         node = self.producer(reference)
         if node is None or node.op not in FUSED_OPERATIONS:
             return None
-        return node if node.attributes.get("data_format", "NHWC") == "NHWC" else None
+        return node if _has_channels_last(node) else None
 
     def affine(self, reference: Reference) -> Node | None:
         """Return the product or normalization that a tensor is, if nothing else needs that."""
@@ -158,6 +158,11 @@ class Fusion:
                 self._release(other)
 
 
+def _has_channels_last(node: Node) -> bool:
+    """Whether the channels of images are the last axis."""
+    return node.attributes.get("data_format", "NHWC") == "NHWC"
+
+
 def _epilogue(node: Node) -> list[str]:
     names: Any = node.attributes.get("fused_ops", [])
     return [*names]
@@ -184,24 +189,31 @@ def _with_bias(fusion: Fusion, product: Node) -> Node:
     return _with_epilogue(product, "BiasAdd", bias)
 
 
+def _bound(fusion: Fusion, reference: Reference, x: Reference) -> float | None:
+    """Return the value of a constant of one element that broadcasts to the shape of ``x``."""
+    value, shape = fusion.constant(reference), fusion.shapes.get(x, ())
+    if value is None or value.size != 1 or len(value.shape) > len(shape):
+        return None
+    return float(value.item())
+
+
 def _clip(fusion: Fusion, node: Node) -> Node | None:
     """Make a minimum of a maximum, or the other way round, ``ClipByValue`` or ``Relu6``."""
     others = {"Maximum": ("Minimum",), "Minimum": ("Maximum", "Relu")}.get(node.op)
     if others is None:
         return None
-    bound = fusion.constant(node.inputs[1])
     inner = fusion.producer(node.inputs[0])
-    if inner is None or inner.op not in others or bound is None or bound.size != 1:
-        return None
-    other = None if inner.op == "Relu" else fusion.constant(inner.inputs[1])
-    if inner.op != "Relu" and (other is None or other.size != 1):
-        return None
-    numbers = [float(bound.item()), 0.0 if other is None else float(other.item())]
-    low, high = sorted(numbers)
-    is_lower = node.op == "Maximum"
-    if (numbers[0] == low) is not is_lower and low != high:
+    if inner is None or inner.op not in others:
         return None
     x = inner.inputs[0]
+    bound = _bound(fusion, node.inputs[1], x)
+    other = 0.0 if inner.op == "Relu" else _bound(fusion, inner.inputs[1], x)
+    if bound is None or other is None:
+        return None
+    low, high = sorted((bound, other))
+    is_lower = node.op == "Maximum"
+    if (bound == low) is not is_lower and low != high:
+        return None
     if (low, high) == (0.0, 6.0):
         return Node(node.name, "Relu6", (x,), (), {})
     if inner.op == "Relu":
@@ -215,7 +227,7 @@ def _padding(fusion: Fusion, node: Node) -> Node | None:
     """Let a convolution read beyond the edges instead of adding zeros there before."""
     if node.op not in _CONVOLUTIONS or node.attributes.get("padding") != "VALID":
         return None
-    if node.attributes.get("data_format", "NHWC") != "NHWC":
+    if not _has_channels_last(node):
         return None
     pad = fusion.producer(node.inputs[0])
     if pad is None or pad.op not in _PADS or pad.attributes.get("constant_value", 0):
@@ -252,7 +264,7 @@ def _normalization(fusion: Fusion, node: Node) -> Node | None:
     """Make normalization by constant means and variances a part of a product, or constant."""
     if node.op not in _NORMALIZATIONS or node.attributes.get("is_training"):
         return None
-    if node.attributes.get("data_format", "NHWC") != "NHWC" or not fusion.is_only_first(node):
+    if not _has_channels_last(node) or not fusion.is_only_first(node):
         return None
     x = node.inputs[0]
     vectors = [fusion.vector(reference, x) for reference in node.inputs[1:]]
@@ -324,7 +336,7 @@ def _scaled(product: Node, value: Tensor, factors: Tensor) -> Tensor:
 
 def addition(fusion: Fusion, node: Node) -> Node | None:
     """Make an addition to a product its bias, or its residual."""
-    if node.op not in _SUMS or len(node.inputs) != 2:
+    if node.op not in _SUMS or len(node.inputs) != 2 or not _has_channels_last(node):
         return None
     for reference, other in (node.inputs, node.inputs[::-1]):
         if fusion.affine(reference) is None:
