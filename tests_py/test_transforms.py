@@ -372,6 +372,12 @@ def test_a_captured_batch_draws_what_the_function_draws(backend: str, depth: int
     assert len({number for result in results for number in np.ravel(result)}) >= 9
 
 
+@pytest.mark.parametrize("number", [1j, np.float32(2.0), np.arange(3.0, dtype="float32")])
+def test_numbers_as_results_are_repeated_as_in_jax(backend: str, number: Any) -> None:
+    expected = np.asarray(jax.vmap(lambda _: number)(np.zeros(2)))
+    np.testing.assert_array_equal(wt.vmap(lambda _: number)(wt.zeros((2,))).numpy(), expected)
+
+
 def test_results_that_follow_from_no_example(backend: str) -> None:
     w = wt.Variable([1.0, 2.0])
     results = wt.vmap(lambda x: (3, w, None, "text"))(wt.zeros((2,)))
@@ -405,8 +411,10 @@ def test_bad_arguments_of_vmap(backend: str) -> None:
         wt.vmap(wt.add, in_axes=None)(x, x)
     with pytest.raises(ValueError, match="rank 0 has no axis"):
         wt.vmap(wt.add)(x, 1.0)
-    with pytest.raises(ValueError, match="axis"):
+    with pytest.raises(ValueError, match="vmap: axis 2 is out of range for a tensor of rank 2"):
         wt.vmap(wt.sum, in_axes=2)(x)
+    with pytest.raises(ValueError, match="vmap: axis 2 is out of range for a tensor of rank 2"):
+        wt.vmap(wt.abs, out_axes=2)(x)
     with pytest.raises(TypeError, match="string"):
         wt.vmap(wt.sum)(wt.tensor(["a"]))
     with pytest.raises(wt.CaptureError, match="those of vmap must not read elements"):

@@ -134,7 +134,10 @@ def _with_results(part: Any, axes: Axes, batch: _Batch, views: Sequence[View]) -
     if type(part) is not _Placeholder:
         return part
     view = views[part.number]
-    return batch.shared(view) if axes is None else moveaxis(batch.whole(view), 0, axes)
+    if axes is None:
+        return batch.shared(view)
+    whole = batch.whole(view)
+    return moveaxis(whole, 0, normalize_axis("vmap", axes, len(whole.shape)))
 
 
 def _operand(tensor: Tensor, axis: int | None) -> Operand:
@@ -192,11 +195,9 @@ def _recorded(
             views: list[View] = []
 
             def as_placeholder(leaf: Any) -> Any:
-                if isinstance(leaf, (bool, int, float, Variable)):
-                    leaf = as_operand("vmap", leaf)
-                if not isinstance(leaf, Tensor):
+                if not isinstance(leaf, (bool, int, float, complex)) and not hasattr(leaf, "dtype"):
                     return leaf
-                views.append(recorder.view(leaf))
+                views.append(recorder.view(as_operand("vmap", leaf)))
                 return _Placeholder(len(views) - 1)
 
             form = map_structure(as_placeholder, result)
