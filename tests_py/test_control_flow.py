@@ -62,6 +62,8 @@ def test_bad_arguments_of_cond(backend: str) -> None:
     x = wt.ones((2,))
     with pytest.raises(TypeError, match="true_fn must be callable, but got 3"):
         wt.cond(True, 3, lambda: x)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="cond: string cannot be converted to bool"):
+        wt.cond(wt.tensor("yes"), lambda: x, lambda: x)
     with pytest.raises(ValueError, match=r"must be a scalar, but its shape is \(2,\)"):
         wt.cond(x > 0.0, lambda: x, lambda: x)
     shapes = wt.function(lambda x: wt.cond(wt.sum(x) > 0, lambda: x, lambda: wt.sum(x)))
@@ -542,6 +544,11 @@ def test_bad_arguments_of_scan(backend: str) -> None:
         wt.scan(lambda c, x: (c, x), 0.0, {"a": wt.zeros((2,)), "b": wt.zeros((3,))})
     with pytest.raises(ValueError, match="a first axis of the same size"):
         wt.scan(lambda c, x: (c, x), 0.0, wt.zeros(()), length=2)
+    with pytest.raises(ValueError, match="scan: length must not be negative, but got -2"):
+        wt.scan(lambda c, x: (c, x), 0.0, length=-2)
+    for result in (1.0, (1.0,), (1.0, 2.0, 3.0)):
+        with pytest.raises(TypeError, match="scan: f must return a pair of a carried value and an"):
+            wt.scan(lambda c, x, result=result: result, 0.0, length=2)
     for length in (2, 4):
         with pytest.raises(ValueError, match=f"scan: length is {length}, but xs has 3 slices"):
             wt.scan(lambda c, x: (c, x), 0.0, wt.zeros((3,)), length=length)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from webtensor.arguments import as_integer, check_callable
+from webtensor.arguments import as_integer, as_non_negative_integer, check_callable
 from webtensor.autodiff import custom_grad, is_recording
 from webtensor.autodiff.functions import own_tensors
 from webtensor.autodiff.gradient_tape import is_differentiable
@@ -19,6 +19,7 @@ from webtensor.engine import Tensor, TensorLike, Variable, as_operand, state
 from webtensor.errors import CaptureError
 from webtensor.nest import flatten, leaves, map_structure, pack, pack_leaves
 from webtensor.ops import logical_not, stack, where, zeros_like
+from webtensor.ops.casting import cast_to
 from webtensor.programs.loops import record_loop
 
 __all__ = ["cond", "masked_gradient", "scan", "while_loop"]
@@ -243,8 +244,10 @@ def scan(
         The last carried value, and the outputs, stacked along a first axis; None without calls.
 
     Raises:
-        TypeError: ``f`` cannot be called, or ``init`` holds neither tensors nor numbers.
-        ValueError: neither ``xs`` nor ``length`` is given, they differ, or ``unroll`` is negative.
+        TypeError: ``f`` cannot be called or returns no pair, or ``init`` holds neither tensors nor
+            numbers.
+        ValueError: neither ``xs`` nor ``length`` is given, they differ, or ``length`` or ``unroll``
+            is negative.
 
     Example:
         >>> import webtensor as wt
@@ -259,7 +262,7 @@ def scan(
     slices = own_tensors("scan", xs)
     count = slices_of(slices)
     if length is not None:
-        length = as_integer("scan", "length", length)
+        length = as_non_negative_integer("scan", "length", length)
         if count not in (length, None):
             raise ValueError(f"scan: length is {length}, but xs has {count} slices")
         count = length
@@ -268,7 +271,13 @@ def scan(
     carry, outputs = init, []
     for index in reversed(range(count)) if reverse else range(count):
         part = pack_leaves(slices, [leaf[index] for leaf in leaves(slices)])
-        carry, output = f(carry, part)
+        result = f(carry, part)
+        if not isinstance(result, (list, tuple)) or len(result) != 2:
+            raise TypeError(
+                "scan: f must return a pair of a carried value and an output, but returned "
+                f"{result!r}"
+            )
+        carry, output = result
         outputs.append(output)
     if not outputs:
         return carry, None
@@ -313,4 +322,4 @@ def _scalar(name: str, value: TensorLike) -> Tensor:
     tensor = as_operand(name, value)
     if tensor.shape != ():
         raise ValueError(f"{name}: the condition must be a scalar, but its shape is {tensor.shape}")
-    return tensor if tensor.dtype is bool_ else tensor != 0
+    return cast_to(tensor, bool_)
