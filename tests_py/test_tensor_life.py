@@ -3,6 +3,9 @@
 import gc
 import sys
 import weakref
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
@@ -227,6 +230,30 @@ def test_tidy_returns_nested_containers() -> None:
     assert result["a"][0].tolist() == [1.0, 1.0]
     assert result["b"][0].tolist() == [0.0, 0.0]
     assert result["b"][1] == 5
+
+
+@dataclass
+class Pair:
+    """Two tensors, in fields."""
+
+    first: wt.Tensor
+    second: wt.Tensor
+
+
+@pytest.mark.parametrize(
+    "collect",
+    [
+        deque,
+        frozenset,
+        lambda tensors: dict(enumerate(tensors)).values(),
+        lambda tensors: [Pair(*tensors)],
+    ],
+)
+def test_tidy_returns_tensors_of_collections(collect: Callable[[list[wt.Tensor]], Any]) -> None:
+    x, y = wt.ones(2), wt.zeros(2)
+    result = wt.tidy(lambda: collect([x * 2.0, y - 1.0]))
+    (pair,) = result if len(result) == 1 else [Pair(*result)]
+    assert sorted([pair.first.tolist(), pair.second.tolist()]) == [[-1.0, -1.0], [2.0, 2.0]]
 
 
 def test_tidy_as_a_block_keeps_what_is_named() -> None:

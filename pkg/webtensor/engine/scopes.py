@@ -11,7 +11,8 @@ that are closed late, end independently.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Set, ValuesView
 from contextlib import contextmanager
 from contextvars import ContextVar
 from inspect import isawaitable
@@ -33,15 +34,18 @@ _innermost: ContextVar[Scope | None] = ContextVar("innermost_scope", default=Non
 
 
 def tensors_in(container: Any) -> Iterator[Tensor]:
-    """Yield every tensor in nested lists, tuples, sets and mappings."""
+    """Yield every tensor in nested collections, mappings, and fields of dataclasses."""
     if isinstance(container, Tensor):
         yield container
     elif isinstance(container, Mapping):
         for value in container.values():
             yield from tensors_in(value)
-    elif isinstance(container, (list, tuple, set, frozenset)):
+    elif isinstance(container, (list, tuple, deque, Set, ValuesView)):
         for value in container:
             yield from tensors_in(value)
+    else:
+        for name in getattr(type(container), "__dataclass_fields__", ()):
+            yield from tensors_in(getattr(container, name, None))
 
 
 def _current_task() -> asyncio.Task[Any] | None:
@@ -222,7 +226,7 @@ def keep(tensor: Tensor) -> Tensor:
 
 
 def dispose(container: Any) -> None:
-    """Dispose a tensor, or every tensor in nested lists, tuples and dictionaries.
+    """Dispose a tensor, or every tensor in nested collections, mappings and dataclasses.
 
     Example:
         >>> import webtensor as wt
