@@ -31,6 +31,11 @@ def test_intersection_over_union_of_all_pairs(backend: str, no_leak: None) -> No
     np.testing.assert_allclose(results.numpy(), wanted, rtol=1e-5, atol=1e-6)
 
 
+def test_areas_of_integer_boxes_may_exceed_integers(backend: str) -> None:
+    whole, half = [0, 0, 60_000, 60_000], [0, 0, 60_000, 30_000]
+    assert boxes.intersection_over_union([whole], [half]).tolist() == [[0.5]]
+
+
 def test_boxes_without_an_area_overlap_nothing() -> None:
     assert boxes.intersection_over_union([[1, 1, 1, 1]], [[1, 1, 1, 1]]).tolist() == [[0.0]]
 

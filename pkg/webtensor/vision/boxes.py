@@ -12,7 +12,7 @@ from itertools import groupby
 from math import ceil, cos, floor, sin, sqrt
 from typing import Literal, NamedTuple
 
-from webtensor.engine import Tensor, TensorLike, as_operand
+from webtensor.engine import Tensor, TensorLike
 from webtensor.ops import (
     concat,
     divide_no_nan,
@@ -24,6 +24,7 @@ from webtensor.ops import (
     split,
     squeeze,
 )
+from webtensor.ops.casting import as_float
 from webtensor.ops.image import non_max_suppression, resize_bilinear, transform
 from webtensor.vision.results import Box
 
@@ -45,7 +46,7 @@ __all__ = [
 
 
 def _columns(function: str, boxes: TensorLike) -> list[Tensor]:
-    operand = as_operand(function, boxes)
+    operand = as_float(function, "boxes", boxes)
     if operand.shape[-1:] != (4,):
         raise ValueError(f"{function}: boxes must have shape (…, 4), but got {operand.shape}")
     return split(operand, 4, -1)
