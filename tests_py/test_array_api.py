@@ -333,6 +333,11 @@ ERRORS: dict[str, tuple[Any, type[Exception], str]] = {
         ValueError,
         "isdtype: kind must be a dtype or one of bool, .*, but got 'round'",
     ),
+    "a kind that there is not, after one that fits": (
+        lambda: wt.isdtype("int32", ("integral", "round")),
+        ValueError,
+        "isdtype: kind must be a dtype or one of bool, .*, but got 'round'",
+    ),
     "the kind of nothing": (lambda: wt.isdtype("text", "bool"), TypeError, "isdtype: dtype 'text'"),
     "the type of nothing": (wt.result_type, ValueError, "result_type: wanted at least"),
     "the type of a list": (lambda: wt.result_type([1]), TypeError, "result_type: dtype"),

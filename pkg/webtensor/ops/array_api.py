@@ -214,7 +214,9 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     """
     resolved = _dtype_of("isdtype", dtype)
     if isinstance(kind, tuple):
-        return any(isdtype(resolved, single_kind) for single_kind in kind)
+        # All are computed, so that an unknown kind raises wherever it stands.
+        matches = [isdtype(resolved, single_kind) for single_kind in kind]
+        return any(matches)
     if not isinstance(kind, DType) and kind in _KINDS:
         return resolved in _KINDS[kind]
     try:
