@@ -188,6 +188,10 @@ TABLE_ERRORS: dict[str, tuple[Callable[[], Any], str]] = {
     "delimiter": (lambda: wt.data.csv(TABLE, delimiter=", "), "delimiter must be one character"),
     "quote between fields": (lambda: wt.data.csv(TABLE, delimiter='"'), "and neither a quote nor"),
     "line end between fields": (lambda: wt.data.csv(TABLE, delimiter="\n"), "nor the end of a"),
+    "delimiter and blanks": (
+        lambda: wt.data.csv(TABLE, delimiter=";", delim_whitespace=True),
+        "delim_whitespace leaves no use for delimiter ';'",
+    ),
     "open quote": (lambda: wt.data.csv(b'a,b\n1,"2\n3,4\n'), "a quote is not closed, .* '1,\"2'"),
     "long field": (lambda: wt.data.csv(b"a\n" + b"x" * 200_000), "a field is too long"),
 }  # fmt: skip
@@ -239,6 +243,14 @@ def test_random_tables_read_as_by_the_standard_library(seed: int):
 def test_column_names():
     table = wt.data.csv(TABLE)
     assert table.column_names() == asyncio.run(table.column_names_async()) == ["a", "b", "c"]
+
+
+def test_column_names_are_those_of_the_configured_columns():
+    configs: dict[str, wt.data.ColumnConfig] = {"c": {"is_label": True}, "a": {}}
+    table = wt.data.csv(TABLE, column_configs=configs, configured_columns_only=True)
+    assert table.column_names() == asyncio.run(table.column_names_async()) == ["c", "a"]
+    with pytest.raises(ValueError, match=r"column_configs has \['z'\]"):
+        wt.data.csv(TABLE, column_configs={"z": {}}, configured_columns_only=True).column_names()
 
 
 def test_a_table_becomes_batches():

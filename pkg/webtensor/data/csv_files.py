@@ -40,16 +40,16 @@ def csv(
         column_configs: what is known of columns, by their names; see ``ColumnConfig``.
         configured_columns_only: leave the other columns out.
         delimiter: the character between fields.
-        delim_whitespace: fields have any number of blanks between them.
+        delim_whitespace: fields have any number of blanks between them, in place of ``delimiter``.
         encoding: the encoding; a byte order mark is left out.
 
     Raises:
         LookupError: there is no such encoding.
         OSError: the file cannot be read; raised in an iteration.
-        ValueError: names of columns are missing, unknown or the same, or ``delimiter`` is no single
-            character, a quote or the end of a line; in an iteration: a row has more or fewer
-            fields than columns, a required field is empty, a field does not fit its dtype, or
-            bytes do not fit the encoding.
+        ValueError: names of columns are missing, unknown or the same, ``delimiter`` is no single
+            character, a quote or the end of a line, or is given with ``delim_whitespace``; in an
+            iteration: a row has more or fewer fields than columns, a required field is empty, a
+            field does not fit its dtype, or bytes do not fit the encoding.
 
     Example:
         >>> import webtensor as wt
@@ -97,6 +97,8 @@ class CSVDataset(Dataset):
                 f"{NAME}: delimiter must be one character, and neither a quote nor the end of a "
                 f"line, but is {delimiter!r}"
             )
+        if delim_whitespace and delimiter != ",":
+            raise ValueError(f"{NAME}: delim_whitespace leaves no use for delimiter {delimiter!r}")
         if not has_header and column_names is None:
             raise ValueError(f"{NAME}: column_names must be given where has_header is False")
         text_decoder(encoding)
@@ -111,6 +113,8 @@ class CSVDataset(Dataset):
 
     def column_names(self) -> list[str]:
         """Return the names of the columns; the first row of the file is read for them.
+
+        With ``configured_columns_only``, they are those of ``column_configs``, in its order.
 
         Raises:
             RuntimeError: the file has to be waited for, which is impossible here.
@@ -130,7 +134,8 @@ class CSVDataset(Dataset):
         def names(iteration: Iteration) -> Elements:
             with closing(from_async_iterable(self._row_blocks(), iteration)) as blocks:
                 rows: Sequence[list[str]] = yield from next_of(blocks, [])
-                yield self._checked_names(rows[0] if rows else None)
+                all_names = self._checked_names(rows[0] if rows else None)
+                yield [*self._configs] if self._configured_only else all_names
 
         return Dataset(names, 1, self.is_async)
 
