@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from webtensor.shapes import single_integer
 
 __all__ = [
-    "Depth",
     "Padding",
     "Resize",
     "Sampling",
@@ -41,6 +40,11 @@ class WindowAxis(NamedTuple):
     def reach(self) -> int:
         """From the first element that a filter reads to the last."""
         return (self.size - 1) * self.dilation + 1
+
+    @property
+    def extent(self) -> int:
+        """From the first padding to the end of the input or, if beyond, of the last filter."""
+        return max((self.outputs - 1) * self.stride + self.reach, self.before + self.length)
 
 
 class Window(NamedTuple):
@@ -101,6 +105,22 @@ class Window(NamedTuple):
             ),
         )
 
+    @property
+    def input_shape(self) -> tuple[int, int, int, int]:
+        """The shape of the images."""
+        return self.batch, self.in_height, self.in_width, self.in_channels
+
+    @property
+    def output_shape(self) -> tuple[int, int, int, int]:
+        """The shape of the result."""
+        return self.batch, self.out_height, self.out_width, self.out_channels
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """The height and width of the images, padded as far as filters reach."""
+        vertical, horizontal = self.axes
+        return vertical.extent, horizontal.extent
+
     def groups(self, depth: int) -> int:
         """Return how many groups the channels form, of which each filter sees ``depth``."""
         return self.in_channels // depth
@@ -145,18 +165,6 @@ def _trimmed_axis(axis: WindowAxis) -> tuple[int, tuple[int, int]]:
     if first >= last:  # all is padding
         return 1, (before, after - (size - 1) * dilation)
     return last - first, (before - first * dilation, after - (size - last) * dilation)
-
-
-class Depth(NamedTuple):
-    """How a three-dimensional window slides along the depth, by the rules of ``Window``."""
-
-    in_length: int
-    out_length: int
-    filter_length: int
-    stride: int
-    dilation: int
-    pad_front: int
-    padding: str | tuple[int, int]
 
 
 _SEVERAL = {2: "a pair of them", 3: "three of them"}
@@ -338,7 +346,7 @@ def make_volume_window(
     padding: Padding,
     dilations: Any,
     dim_rounding_mode: str | None = None,
-) -> tuple[Depth, Window]:
+) -> tuple[WindowAxis, Window]:
     """Compute the geometry for an input of shape (batch, depth, height, width, channels).
 
     A volume is a stack of planes: the window slides over ``batch * out_depth`` of them. Options are
@@ -365,7 +373,7 @@ def make_volume_window(
         dim_rounding_mode,
     )
     declared = front if front in _SAME else around
-    return Depth(in_depth, out_depth, size, stride, dilation, around[0], declared), window
+    return WindowAxis(in_depth, out_depth, size, stride, dilation, around[0], declared), window
 
 
 class Resize(NamedTuple):

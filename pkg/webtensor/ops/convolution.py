@@ -14,7 +14,14 @@ from typing import Any, NamedTuple
 from webtensor.arguments import as_pairs_of_integers
 from webtensor.dtypes import float32
 from webtensor.engine import Primitive, Tensor, TensorLike, planned, run
-from webtensor.geometry import Depth, Padding, Window, make_volume_window, make_window, several
+from webtensor.geometry import (
+    Padding,
+    Window,
+    WindowAxis,
+    make_volume_window,
+    make_window,
+    several,
+)
 from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
 from webtensor.ops.epilogue import Epilogue, check_residual, fused_primitive
@@ -43,14 +50,6 @@ __all__ = [
 # -- primitives ---------------------------------------------------------------------------------
 
 
-def _output_shape(window: Window) -> Shape:
-    return window.batch, window.out_height, window.out_width, window.out_channels
-
-
-def _input_shape(window: Window) -> Shape:
-    return window.batch, window.in_height, window.in_width, window.in_channels
-
-
 class _Convolution(NamedTuple):
     """A convolution, the same with an epilogue, and its transposes."""
 
@@ -71,10 +70,10 @@ def _family(prefix: str) -> _Convolution:
     """Make a convolution primitive and its two transposes."""
 
     def convolve(x: Tensor, filter: Tensor, window: Window) -> Tensor:
-        return _apply(family.forward, x, filter, _output_shape(window), window)
+        return _apply(family.forward, x, filter, window.output_shape, window)
 
     def to_input(dy: Tensor, filter: Tensor, window: Window) -> Tensor:
-        return _apply(family.to_input, dy, filter, _input_shape(window), window)
+        return _apply(family.to_input, dy, filter, window.input_shape, window)
 
     def to_filter(x: Tensor, dy: Tensor, shape: Shape, window: Window) -> Tensor:
         return _apply(family.to_filter, x, dy, shape, window)
@@ -183,7 +182,7 @@ def _convolve(
     name = family.forward.name
     size = (filter.shape[0], filter.shape[1])
     window = make_window(name, x.shape, channels, size, *options)
-    shape = _output_shape(window)
+    shape = window.output_shape
     if epilogue is None:
         return _apply(family.forward, x, filter, shape, window)
     if x.size == 0 or filter.size == 0:
@@ -362,7 +361,7 @@ def conv2d_transpose(
     window = make_window(
         name, shape, images.shape[3], size, strides, pad, dilations, dim_rounding_mode
     )
-    _check_transposed(name, images, shape, _output_shape(window))
+    _check_transposed(name, images, shape, window.output_shape)
     return _as_input_layout(_apply(_CONV2D.to_input, images, filters, shape, window), single)
 
 
@@ -438,7 +437,7 @@ def conv1d(
         name, images.shape, filters.shape[2], (1, filters.shape[0]), strides, padding, dilations,
         dim_rounding_mode,
     )  # fmt: skip
-    shape = _output_shape(window)
+    shape = window.output_shape
     y = _apply(_CONV2D.forward, images, weights, shape, window)
     y = reshape(y, (shape[0], *shape[2:]))
     if data_format == "NCW":
@@ -477,28 +476,26 @@ def _positive(name: str, argument: str, value: Any) -> int:
 # -- three dimensions ---------------------------------------------------------------------------
 
 
-def _planes(x: Tensor, depth: Depth, window: Window) -> Tensor:
+def _planes(x: Tensor, depth: WindowAxis, window: Window) -> Tensor:
     """Stack the planes that the filter reads, their channels side by side.
 
     ``x`` is (batch, depth, height, width, channels); the result is (batch × out_depth, height,
     width, filter_depth × channels).
     """
     batch, _, *plane = x.shape
-    last = (depth.out_length - 1) * depth.stride + (depth.filter_length - 1) * depth.dilation
-    reach = max(last + 1, depth.pad_front + depth.in_length)
-    if reach != depth.in_length:
-        low = (0, depth.pad_front, 0, 0, 0)
-        x = spread(x, (batch, reach, *plane), low, (1,) * 5, 0.0)
+    if depth.extent != depth.length:
+        low = (0, depth.before, 0, 0, 0)
+        x = spread(x, (batch, depth.extent, *plane), low, (1,) * 5, 0.0)
     taps = [
         stepped_slice(
             x,
             (0, tap * depth.dilation, 0, 0, 0),
-            (batch, depth.out_length, *plane),
+            (batch, depth.outputs, *plane),
             (1, depth.stride, 1, 1, 1),
         )
-        for tap in range(depth.filter_length)
+        for tap in range(depth.size)
     ]
-    return reshape(concat(taps, -1), (window.batch, *plane[:2], depth.filter_length * plane[2]))
+    return reshape(concat(taps, -1), (window.batch, *plane[:2], depth.size * plane[2]))
 
 
 def _flat_filter(filter: Tensor) -> Tensor:
@@ -539,14 +536,12 @@ def conv3d(
     depth, window = make_volume_window(
         name, volumes.shape, filters.shape[4], size, strides, pad, dilations
     )
-    shape = (volumes.shape[0], depth.out_length, *_output_shape(window)[1:])
+    shape = (volumes.shape[0], depth.outputs, *window.output_shape[1:])
     if filters.size == 0 or volumes.size == 0:
         return _as_input_layout(zeros(shape), single)
-    window = window._replace(in_channels=depth.filter_length * window.in_channels)
+    window = window._replace(in_channels=depth.size * window.in_channels)
     planes = _planes(volumes, depth, window)
-    y = run(
-        _CONV2D.forward, (planes, _flat_filter(filters)), _output_shape(window), float32, window
-    )
+    y = run(_CONV2D.forward, (planes, _flat_filter(filters)), window.output_shape, float32, window)
     return _as_input_layout(reshape(y, shape), single)
 
 
@@ -591,30 +586,28 @@ def conv3d_transpose(
     size = (filters.shape[0], filters.shape[1], filters.shape[2])
     strides = several(name, "strides", strides, 3)
     depth, window = make_volume_window(name, shape, volumes.shape[4], size, strides, pad, dilations)
-    convolved = (shape[0], depth.out_length, *_output_shape(window)[1:])
+    convolved = (shape[0], depth.outputs, *window.output_shape[1:])
     _check_transposed(name, volumes, shape, convolved)
     if filters.size == 0 or volumes.size == 0:
         return _as_input_layout(zeros(shape), single)
-    window = window._replace(in_channels=depth.filter_length * window.in_channels)
-    planes = reshape(volumes, _output_shape(window))
+    window = window._replace(in_channels=depth.size * window.in_channels)
+    planes = reshape(volumes, window.output_shape)
     taps = run(
-        _CONV2D.to_input, (planes, _flat_filter(filters)), _input_shape(window), float32, window
+        _CONV2D.to_input, (planes, _flat_filter(filters)), window.input_shape, float32, window
     )
     return _as_input_layout(_volume(taps, shape, depth), single)
 
 
-def _volume(taps: Tensor, shape: Shape, depth: Depth) -> Tensor:
+def _volume(taps: Tensor, shape: Shape, depth: WindowAxis) -> Tensor:
     """Add the channels of planes up where they came from: the transpose of ``_planes``."""
-    batch, in_depth, *plane = shape
+    batch, _, *plane = shape
     channels = plane[-1]
-    split = (batch, depth.out_length, *plane[:2], depth.filter_length * channels)
+    split = (batch, depth.outputs, *plane[:2], depth.size * channels)
     taps = reshape(taps, split)
-    last = (depth.out_length - 1) * depth.stride + (depth.filter_length - 1) * depth.dilation
-    reach = max(last + 1, depth.pad_front + in_depth)
     total: Any = None
-    for tap in range(depth.filter_length):
+    for tap in range(depth.size):
         part = slice(taps, (0, 0, 0, 0, tap * channels), (*split[:4], channels))
         low, step = (0, tap * depth.dilation, 0, 0, 0), (1, depth.stride, 1, 1, 1)
-        part = spread(part, (batch, reach, *plane), low, step, 0.0)
+        part = spread(part, (batch, depth.extent, *plane), low, step, 0.0)
         total = part if total is None else total + part
-    return slice(total, (0, depth.pad_front, 0, 0, 0), shape)
+    return slice(total, (0, depth.before, 0, 0, 0), shape)

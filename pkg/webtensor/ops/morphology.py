@@ -23,16 +23,7 @@ class _Taps:
 
     def __init__(self, x: Tensor, window: Window) -> None:
         self.window = window
-        height = (window.out_height - 1) * window.stride_height + 1
-        width = (window.out_width - 1) * window.stride_width + 1
-        height += (window.filter_height - 1) * window.dilation_height
-        width += (window.filter_width - 1) * window.dilation_width
-        self.shape = (
-            window.batch,
-            max(height, window.pad_top + window.in_height),
-            max(width, window.pad_left + window.in_width),
-            window.in_channels,
-        )
+        self.shape = (window.batch, *window.extent, window.in_channels)
         self.low = (0, window.pad_top, window.pad_left, 0)
         self.step = (1, window.stride_height, window.stride_width, 1)
         self.x = spread(x, self.shape, self.low, (1,) * 4, float("-inf"))
@@ -47,9 +38,8 @@ class _Taps:
 
     def read(self, row: int, column: int) -> Tensor:
         """Return the element of every window at one cell of the filter."""
-        window = self.window
-        shape = (window.batch, window.out_height, window.out_width, window.in_channels)
-        return stepped_slice(self.x, self._begin(row, column), shape, self.step)
+        begin = self._begin(row, column)
+        return stepped_slice(self.x, begin, self.window.output_shape, self.step)
 
     def spread(self, part: Tensor, row: int, column: int) -> Tensor:
         """Add a value for every window to the element at one cell of the filter."""
@@ -132,7 +122,7 @@ def dilation2d(
     if 0 in size:
         raise ValueError(f"{name}: filter must not be empty, but its shape is {filters.shape}")
     window = make_window(name, images.shape, channels, size, strides, pad, dilations)
-    shape = (window.batch, window.out_height, window.out_width, channels)
+    shape = window.output_shape
     if images.size == 0:
         return full(shape[1:] if single else shape, float("-inf"))
     y = run(_DILATION2D, (images, filters), shape, float32, window)

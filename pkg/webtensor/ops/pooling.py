@@ -12,9 +12,9 @@ from typing import Any
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, planned, run
 from webtensor.geometry import (
-    Depth,
     Padding,
     Window,
+    WindowAxis,
     make_volume_window,
     make_window,
     pair,
@@ -33,17 +33,9 @@ from webtensor.ops.ternary import where
 __all__ = ["avg_pool", "avg_pool3d", "max_pool", "max_pool3d", "max_pool_with_argmax", "pool"]
 
 
-def _output_shape(window: Window) -> tuple[int, int, int, int]:
-    return window.batch, window.out_height, window.out_width, window.out_channels
-
-
-def _input_shape(window: Window) -> tuple[int, int, int, int]:
-    return window.batch, window.in_height, window.in_width, window.in_channels
-
-
 def _to_input(primitive: Primitive, window: Window, dy: Tensor, *operands: Tensor) -> Tensor:
     """Spread a gradient over the input; without windows it is zero, and no kernel runs."""
-    shape = _input_shape(window)
+    shape = window.input_shape
     return run(primitive, (dy, *operands), shape, float32, window) if dy.size else zeros(shape)
 
 
@@ -56,7 +48,7 @@ _MAX_POOL_SCATTER: Primitive = Primitive(
     "max_pool_scatter",
     gradients=(
         lambda ddx, dx, dy, x, window: run(
-            _MAX_POOL_PICK, (ddx, x), _output_shape(window), float32, window
+            _MAX_POOL_PICK, (ddx, x), window.output_shape, float32, window
         ),
         None,
     ),
@@ -76,7 +68,7 @@ _AVG_POOL: Primitive = Primitive(
 _AVG_POOL_GRADIENT: Primitive = Primitive(
     "avg_pool_gradient",
     gradients=(
-        lambda ddx, dx, dy, window: run(_AVG_POOL, (ddx,), _output_shape(window), float32, window),
+        lambda ddx, dx, dy, window: run(_AVG_POOL, (ddx,), window.output_shape, float32, window),
     ),
 )
 
@@ -98,11 +90,11 @@ _OF_NOTHING = {_MAX_POOL: float("-inf"), _AVG_POOL: float("nan")}
 
 def _over_windows(primitive: Primitive, images: Tensor, window: Window) -> Tensor:
     if images.size == 0:
-        return full(_output_shape(window), _OF_NOTHING[primitive])
+        return full(window.output_shape, _OF_NOTHING[primitive])
     window = trimmed(window)
     if primitive is _AVG_POOL and _is_whole_image(window):
         return mean(images, (1, 2), keepdims=True)
-    return run(primitive, (images,), _output_shape(window), float32, window)
+    return run(primitive, (images,), window.output_shape, float32, window)
 
 
 def _is_whole_image(window: Window) -> bool:
@@ -266,7 +258,7 @@ _EXACT = 1 << 24
 def _cell_indices(images: Tensor, window: Window) -> Tensor:
     """Index of the maximum of each window, ``row * width + column``, as int32."""
     if images.size == 0:
-        return full(_output_shape(window), 0, int32)
+        return full(window.output_shape, 0, int32)
     window = trimmed(window)
     _, height, width, _ = images.shape
     row = reshape(arange(height, dtype=float32), (1, height, 1, 1))
@@ -274,7 +266,7 @@ def _cell_indices(images: Tensor, window: Window) -> Tensor:
 
     def picked(values: Tensor) -> Tensor:
         spread = broadcast_to(values, images.shape)
-        elements = run(_MAX_POOL_PICK, (spread, images), _output_shape(window), float32, window)
+        elements = run(_MAX_POOL_PICK, (spread, images), window.output_shape, float32, window)
         return cast_to(elements, int32)
 
     if height * width <= _EXACT:
@@ -308,41 +300,32 @@ def _pool3d(
         dim_rounding_mode,
     )  # fmt: skip
     plane = plane._replace(batch=batch * length)
-    y = reshape(volumes, _input_shape(plane))
+    y = reshape(volumes, plane.input_shape)
     y = _over_windows(primitive, y, plane)
-    shape = (batch, depth.out_length, plane.out_height, plane.out_width, channels)
+    shape = (batch, depth.outputs, plane.out_height, plane.out_width, channels)
     if depth[:-1] != (length, length, 1, 1, 1, 0):
         # Along the depth, the pixels of a plane are the width of an image.
         pixels = plane.out_height * plane.out_width
         along = Window(
             batch, length, pixels, channels,
-            depth.out_length, pixels, channels,
-            depth.filter_length, 1, depth.stride, 1, 1, 1, depth.pad_front, 0,
+            depth.outputs, pixels, channels,
+            depth.size, 1, depth.stride, 1, 1, 1, depth.before, 0,
             depth.padding if isinstance(depth.padding, str) else (depth.padding, (0, 0)),
         )  # fmt: skip
-        y = _over_windows(primitive, reshape(y, _input_shape(along)), along)
+        y = _over_windows(primitive, reshape(y, along.input_shape), along)
     y = reshape(y, shape)
     if primitive is _AVG_POOL:
         y = _zero_where_empty(y, depth, plane)
     return reshape(y, shape[1:]) if single else y
 
 
-def _zero_where_empty(y: Tensor, depth: Depth, plane: Window) -> Tensor:
+def _zero_where_empty(y: Tensor, depth: WindowAxis, plane: Window) -> Tensor:
     """Make the mean of windows 0 where they hold padding alone, as in TensorFlow.js."""
-    for axis, (length, outputs, size, stride, before) in enumerate(
-        (
-            (depth.in_length, depth.out_length, depth.filter_length, depth.stride, depth.pad_front),
-            (plane.in_height, plane.out_height, plane.filter_height, plane.stride_height,
-             plane.pad_top),
-            (plane.in_width, plane.out_width, plane.filter_width, plane.stride_width,
-             plane.pad_left),
-        ),
-        start=1,
-    ):  # fmt: skip
-        starts = [output * stride - before for output in range(outputs)]
-        is_empty = [min(start + size, length) <= max(start, 0) for start in starts]
+    for axis, along in enumerate((depth, *plane.axes), start=1):
+        starts = [output * along.stride - along.before for output in range(along.outputs)]
+        is_empty = [min(start + along.size, along.length) <= max(start, 0) for start in starts]
         if any(is_empty):
-            shape = [outputs if n == axis else 1 for n in range(5)]
+            shape = [along.outputs if n == axis else 1 for n in range(5)]
             y = where(tensor(is_empty, shape=shape), 0.0, y)
     return y
 

@@ -10,21 +10,9 @@ from webtensor.geometry import Window
 __all__ = ["fold", "padded", "windows"]
 
 
-def _extent(window: Window) -> tuple[int, int]:
-    """Return the height and width that the windows cover, padding included."""
-    height = (window.out_height - 1) * window.stride_height + 1
-    width = (window.out_width - 1) * window.stride_width + 1
-    height += (window.filter_height - 1) * window.dilation_height
-    width += (window.filter_width - 1) * window.dilation_width
-    return (
-        max(height, window.pad_top + window.in_height),
-        max(width, window.pad_left + window.in_width),
-    )
-
-
 def padded(x: Array, window: Window, value: float = 0.0) -> Array:
     """Pad images with a value so that every window is inside."""
-    height, width = _extent(window)
+    height, width = window.extent
     result = np.full((window.batch, height, width, x.shape[3]), value, dtype=x.dtype)
     result[
         :,
@@ -60,7 +48,7 @@ def windows(x: Array, window: Window) -> Array:
 
 def fold(patches: Array, window: Window) -> Array:
     """Add windows up where they came from: the transpose of ``windows`` after ``padded``."""
-    height, width = _extent(window)
+    height, width = window.extent
     result = np.zeros((window.batch, height, width, patches.shape[5]), dtype=patches.dtype)
     for row in range(window.filter_height):
         top = row * window.dilation_height
