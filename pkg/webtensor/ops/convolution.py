@@ -22,6 +22,7 @@ from webtensor.geometry import (
     make_window,
     several,
 )
+from webtensor.ops.batch_axis import as_batch, drop_batch
 from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
 from webtensor.ops.epilogue import Epilogue, check_residual, fused_primitive
@@ -116,7 +117,7 @@ def _images(name: str, x: TensorLike, data_format: str) -> tuple[Tensor, bool]:
     """Return ``x`` as a float batch with channels last, and whether a batch axis was added."""
     if data_format not in ("NHWC", "NCHW"):
         raise ValueError(f"{name}: data_format must be 'NHWC' or 'NCHW', but got {data_format!r}")
-    images, single = _batch(name, x, 4)
+    images, single = as_batch(name, x, 4)
     return (permute_dims(images, (0, 2, 3, 1)) if data_format == "NCHW" else images), single
 
 
@@ -128,24 +129,11 @@ def _in_order(pad: Padding, data_format: str) -> Padding:
     return (first, *others[1:], *others[:1])
 
 
-def _batch(name: str, x: TensorLike, rank: int) -> tuple[Tensor, bool]:
-    """Return ``x`` as a float tensor of a rank, and whether the batch axis had to be added."""
-    batched = as_float(name, "x", x)
-    single = len(batched.shape) == rank - 1
-    if single:
-        batched = reshape(batched, (1, *batched.shape))
-    if len(batched.shape) != rank:
-        raise ValueError(
-            f"{name}: x must have rank {rank - 1} or {rank}, but its shape is {batched.shape}"
-        )
-    return batched, single
-
-
-def _as_input_layout(y: Tensor, single: bool, data_format: str = "NHWC") -> Tensor:
-    """Undo what ``_images`` or ``_batch`` did to the layout."""
+def _as_input_layout(y: Tensor, single: bool, data_format: str) -> Tensor:
+    """Undo what ``_images`` did to the layout."""
     if data_format == "NCHW":
         y = permute_dims(y, (0, 3, 1, 2))
-    return reshape(y, y.shape[1:]) if single else y
+    return drop_batch(y, single)
 
 
 def _as_filter(name: str, x: Tensor, filter: TensorLike, transposed: bool = False) -> Tensor:
@@ -354,7 +342,7 @@ def conv2d_transpose(
         [[[1.0], [1.0]], [[1.0], [1.0]]]
     """
     name = "conv2d_transpose"
-    images, single = _batch(name, x, 4)
+    images, single = as_batch(name, x, 4)
     filters = _as_filter(name, images, filter, transposed=True)
     shape = _transposed_shape(name, output_shape, images, filters, single)
     size = (filters.shape[0], filters.shape[1])
@@ -362,7 +350,7 @@ def conv2d_transpose(
         name, shape, images.shape[3], size, strides, pad, dilations, dim_rounding_mode
     )
     _check_transposed(name, images, shape, window.output_shape)
-    return _as_input_layout(_apply(_CONV2D.to_input, images, filters, shape, window), single)
+    return drop_batch(_apply(_CONV2D.to_input, images, filters, shape, window), single)
 
 
 def _transposed_shape(
@@ -423,7 +411,7 @@ def conv1d(
     name = "conv1d"
     if data_format not in ("NWC", "NCW"):
         raise ValueError(f"{name}: data_format must be 'NWC' or 'NCW', but got {data_format!r}")
-    rows, single = _batch(name, x, 3)
+    rows, single = as_batch(name, x, 3)
     if data_format == "NCW":
         rows = permute_dims(rows, (0, 2, 1))
     filters = _as_filter(name, rows, filter)
@@ -442,7 +430,7 @@ def conv1d(
     y = reshape(y, (shape[0], *shape[2:]))
     if data_format == "NCW":
         y = permute_dims(y, (0, 2, 1))
-    return _as_input_layout(y, single)
+    return drop_batch(y, single)
 
 
 def _row_padding(name: str, pad: Padding, data_format: str) -> Padding:
@@ -530,7 +518,7 @@ def conv3d(
     """
     name = "conv3d"
     _only(name, data_format, "NDHWC")
-    volumes, single = _batch(name, x, 5)
+    volumes, single = as_batch(name, x, 5)
     filters = _as_filter(name, volumes, filter)
     size = (filters.shape[0], filters.shape[1], filters.shape[2])
     depth, window = make_volume_window(
@@ -538,11 +526,11 @@ def conv3d(
     )
     shape = (volumes.shape[0], depth.outputs, *window.output_shape[1:])
     if filters.size == 0 or volumes.size == 0:
-        return _as_input_layout(zeros(shape), single)
+        return drop_batch(zeros(shape), single)
     window = window._replace(in_channels=depth.size * window.in_channels)
     planes = _planes(volumes, depth, window)
     y = run(_CONV2D.forward, (planes, _flat_filter(filters)), window.output_shape, float32, window)
-    return _as_input_layout(reshape(y, shape), single)
+    return drop_batch(reshape(y, shape), single)
 
 
 def grouped_conv3d(
@@ -580,7 +568,7 @@ def conv3d_transpose(
         [[[[1.0]]], [[[1.0]]]]
     """
     name = "conv3d_transpose"
-    volumes, single = _batch(name, x, 5)
+    volumes, single = as_batch(name, x, 5)
     filters = _as_filter(name, volumes, filter, transposed=True)
     shape = _transposed_shape(name, output_shape, volumes, filters, single)
     size = (filters.shape[0], filters.shape[1], filters.shape[2])
@@ -589,13 +577,13 @@ def conv3d_transpose(
     convolved = (shape[0], depth.outputs, *window.output_shape[1:])
     _check_transposed(name, volumes, shape, convolved)
     if filters.size == 0 or volumes.size == 0:
-        return _as_input_layout(zeros(shape), single)
+        return drop_batch(zeros(shape), single)
     window = window._replace(in_channels=depth.size * window.in_channels)
     planes = reshape(volumes, window.output_shape)
     taps = run(
         _CONV2D.to_input, (planes, _flat_filter(filters)), window.input_shape, float32, window
     )
-    return _as_input_layout(_volume(taps, shape, depth), single)
+    return drop_batch(_volume(taps, shape, depth), single)
 
 
 def _volume(taps: Tensor, shape: Shape, depth: WindowAxis) -> Tensor:

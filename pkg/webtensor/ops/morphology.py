@@ -7,6 +7,7 @@ from typing import Any
 from webtensor.dtypes import float32
 from webtensor.engine import Primitive, Tensor, TensorLike, run
 from webtensor.geometry import Padding, Window, make_window
+from webtensor.ops.batch_axis import as_batch, drop_batch
 from webtensor.ops.binary import add, equal, logical_and, logical_or
 from webtensor.ops.casting import as_float
 from webtensor.ops.creation import full
@@ -103,12 +104,7 @@ def dilation2d(
     name = "dilation2d"
     if data_format != "NHWC":
         raise ValueError(f"{name}: data_format must be 'NHWC', but got {data_format!r}")
-    images = as_float(name, "x", x)
-    single = len(images.shape) == 3
-    if single:
-        images = reshape(images, (1, *images.shape))
-    if len(images.shape) != 4:
-        raise ValueError(f"{name}: x must have rank 3 or 4, but its shape is {images.shape}")
+    images, single = as_batch(name, x, 4)
     filters = as_float(name, "filter", filter)
     if len(filters.shape) != 3:
         raise ValueError(f"{name}: filter must have rank 3, but its shape is {filters.shape}")
@@ -126,4 +122,4 @@ def dilation2d(
     if images.size == 0:
         return full(shape[1:] if single else shape, float("-inf"))
     y = run(_DILATION2D, (images, filters), shape, float32, window)
-    return reshape(y, shape[1:]) if single else y
+    return drop_batch(y, single)

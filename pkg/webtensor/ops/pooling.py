@@ -21,9 +21,10 @@ from webtensor.geometry import (
     several,
     trimmed,
 )
+from webtensor.ops.batch_axis import as_batch, drop_batch
 from webtensor.ops.binary import add, multiply
 from webtensor.ops.broadcasting import broadcast_to
-from webtensor.ops.casting import as_float, cast_to
+from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import full, tensor, zeros
 from webtensor.ops.movement import reshape
 from webtensor.ops.reduction import mean
@@ -73,17 +74,6 @@ _AVG_POOL_GRADIENT: Primitive = Primitive(
 )
 
 
-def _images(name: str, x: TensorLike) -> tuple[Tensor, bool]:
-    """Return ``x`` as a float batch, and whether its axis was added."""
-    images = as_float(name, "x", x)
-    single = len(images.shape) == 3
-    if single:
-        images = reshape(images, (1, *images.shape))
-    if len(images.shape) != 4:
-        raise ValueError(f"{name}: x must have rank 3 or 4, but its shape is {images.shape}")
-    return images, single
-
-
 #: The value of an empty window: its maximum, and its mean.
 _OF_NOTHING = {_MAX_POOL: float("-inf"), _AVG_POOL: float("nan")}
 
@@ -115,13 +105,13 @@ def _pool(
     dim_rounding_mode: str | None,
 ) -> Tensor:
     name = primitive.name
-    images, single = _images(name, x)
+    images, single = as_batch(name, x, 4)
     size = pair(name, "filter_size", filter_size)
     strides = size if strides is None else strides
     channels = images.shape[3]
     window = make_window(name, images.shape, channels, size, strides, pad, 1, dim_rounding_mode)
     y = _over_windows(primitive, images, window)
-    return reshape(y, y.shape[1:]) if single else y
+    return drop_batch(y, single)
 
 
 @planned
@@ -202,14 +192,14 @@ def pool(
     primitive = _POOLS.get(pooling_type)
     if primitive is None:
         raise ValueError(f"pool: pooling_type must be 'max' or 'avg', but got {pooling_type!r}")
-    images, single = _images("pool", input)
+    images, single = as_batch("pool", input, 4)
     size = pair("pool", "window_shape", window_shape)
     strides = 1 if strides is None else strides
     window = make_window(
         "pool", images.shape, images.shape[3], size, strides, pad, dilations, dim_rounding_mode
     )
     y = _over_windows(primitive, images, window)
-    return reshape(y, y.shape[1:]) if single else y
+    return drop_batch(y, single)
 
 
 def max_pool_with_argmax(
@@ -235,7 +225,7 @@ def max_pool_with_argmax(
         [[[[[4.0]]]], [[[[2]]]]]
     """
     name = "max_pool_with_argmax"
-    images, single = _images(name, x)
+    images, single = as_batch(name, x, 4)
     size = pair(name, "filter_size", filter_size)
     strides = size if strides is None else strides
     window = make_window(name, images.shape, images.shape[3], size, strides, pad, 1)
@@ -246,9 +236,7 @@ def max_pool_with_argmax(
     if include_batch_in_index:
         starts = multiply(arange(batch), height * width * channels)
         flat_indices = add(flat_indices, reshape(starts, (batch, 1, 1, 1)))
-    if single:
-        return reshape(maxima, maxima.shape[1:]), reshape(flat_indices, flat_indices.shape[1:])
-    return maxima, flat_indices
+    return drop_batch(maxima, single), drop_batch(flat_indices, single)
 
 
 #: Integers up to this are exact in float32.
@@ -286,12 +274,7 @@ def _pool3d(
 ) -> Tensor:
     if data_format != "NDHWC":
         raise ValueError(f"{name}: data_format must be 'NDHWC', but got {data_format!r}")
-    volumes = as_float(name, "x", x)
-    single = len(volumes.shape) == 4
-    if single:
-        volumes = reshape(volumes, (1, *volumes.shape))
-    if len(volumes.shape) != 5:
-        raise ValueError(f"{name}: x must have rank 4 or 5, but its shape is {volumes.shape}")
+    volumes, single = as_batch(name, x, 5)
     size = several(name, "filter_size", filter_size, 3)
     strides = size if strides is None else strides
     batch, length, *_, channels = volumes.shape
@@ -316,7 +299,7 @@ def _pool3d(
     y = reshape(y, shape)
     if primitive is _AVG_POOL:
         y = _zero_where_empty(y, depth, plane)
-    return reshape(y, shape[1:]) if single else y
+    return drop_batch(y, single)
 
 
 def _zero_where_empty(y: Tensor, depth: WindowAxis, plane: Window) -> Tensor:
