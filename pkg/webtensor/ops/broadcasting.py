@@ -9,7 +9,8 @@ from webtensor.engine import Primitive, Tensor, TensorLike, as_operand
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.movement import clone, reshape, strided_view
 from webtensor.ops.reduction import sum as _sum
-from webtensor.shapes import Shape, as_shape, broadcast_shapes, contiguous_strides
+from webtensor.shapes import Shape, as_shape, broadcast_shapes
+from webtensor.views import broadcast_strides
 
 __all__ = ["broadcast_to", "sum_to"]
 
@@ -40,12 +41,7 @@ def broadcast_to(x: TensorLike, shape: int | Sequence[int]) -> Tensor:
     if x.dtype is complex64:
         aligned = reshape(x, (1,) * (len(target) - len(x.shape)) + x.shape)
         return from_pairs(broadcast_to(as_pairs(aligned), (*target, 2)))
-    padded = (1,) * (len(target) - len(x.shape)) + x.shape
-    strides = tuple(
-        0 if size == 1 else stride
-        for size, stride in zip(padded, contiguous_strides(padded), strict=True)
-    )
-    return strided_view(_BROADCAST, x, target, strides, 0)
+    return strided_view(_BROADCAST, x, target, broadcast_strides(x.shape, target), 0)
 
 
 def sum_to(x: Tensor, shape: Shape) -> Tensor:
