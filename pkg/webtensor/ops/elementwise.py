@@ -255,6 +255,86 @@ def _of_tensor_and_numbers(function: Callable[..., Any], row: Row) -> Callable[.
     return planned(apply)
 
 
+def _of_two_tensors(function: Callable[..., Any], row: Row) -> Callable[..., Tensor]:
+    """Make the function of a row with two operands, which broadcast."""
+    name = row.name
+    any_float = row.kind in (Kind.NUMERIC, Kind.FLOAT, Kind.TEST)
+    float_result = bool_ if row.kind is Kind.TEST else float32
+    plans: Plans = {}
+
+    @wraps(function)
+    def apply(x: Any, y: Any) -> Tensor:
+        try:
+            if type(x) is not Tensor or type(y) is not Tensor:
+                x, y = as_operands(name, x, y)
+            key = x.shape, x.dtype, y.shape, y.dtype
+            plan = plans.get(key)
+            backend = state.backend
+            if plan is not None and backend is not None and plan.epoch is backend.epoch:
+                return run_plan(plan, (x, y))
+            operands = x, y
+            if any_float and x.dtype is float32 and y.dtype is float32:
+                dtype = float_result
+            else:
+                promoted = promote(x.dtype, y.dtype)
+                if promoted is complex64:
+                    return _complex(row, x, y)
+                if promoted is bool_ and name in BOOL_RULES:
+                    return BOOL_RULES[name](x, y)
+                if promoted is string_:
+                    return _of_text(row, x, y)
+                computed = row.compute_dtype(promoted)
+                x, y = cast_to(x, computed), cast_to(y, computed)
+                dtype = row.output_dtype(computed)
+            shape = x.shape
+            if shape != y.shape:
+                shape = broadcast_shapes(name, shape, y.shape)
+            result = run(row, (x, y), shape, dtype, row)
+            if x is operands[0] and y is operands[1]:
+                keep_plan(plans, key, row, operands, result, (row,))
+            return result
+        except MISUSE as error:
+            raise_explained(function, error, (x, y), {})
+
+    apply.explains_errors = True  # type: ignore[attr-defined]
+    return apply
+
+
+def _of_condition(function: Callable[..., Any], row: Row) -> Callable[..., Any]:
+    """Make the function of a row that chooses between two operands, all of which broadcast."""
+    name = row.name
+
+    @wraps(function)
+    def apply(condition: Any, x: Any = None, y: Any = None) -> Any:
+        try:
+            if x is None and y is None:
+                from webtensor.ops.dynamic import nonzero
+
+                return nonzero(condition)
+            condition = cast_to(as_operand(name, condition), bool_)
+            x, y = as_operands(name, x, y)
+            dtype = promote(x.dtype, y.dtype)
+            shape = broadcast_shapes(name, x.shape, y.shape)
+            shape = broadcast_shapes(name, condition.shape, shape)
+            if dtype is string_:
+                from webtensor.ops.string_elements import check_all_text, chosen_texts
+
+                check_all_text(name, [x.dtype, y.dtype])
+                return chosen_texts(condition, x, y, shape)
+            if dtype is complex64:
+                return complex_rule("where")(condition, cast_to(x, dtype), cast_to(y, dtype))
+            if dtype is bool_:
+                x, y = cast_to(x, int32), cast_to(y, int32)
+                return cast_to(run(row, (condition, x, y), shape, int32, row), bool_)
+            x, y = cast_to(x, dtype), cast_to(y, dtype)
+            return run(row, (condition, x, y), shape, dtype, row)
+        except MISUSE as error:
+            raise_explained(function, error, (condition, x, y), {})
+
+    apply.explains_errors = True  # type: ignore[attr-defined]
+    return apply
+
+
 def unary(
     *,
     numpy: Callable[..., Any],
@@ -336,47 +416,7 @@ def binary(
             c_int=c_int,
             gradients=gradients,
         )
-        name = row.name
-        any_float = kind in (Kind.NUMERIC, Kind.FLOAT, Kind.TEST)
-        float_result = bool_ if kind is Kind.TEST else float32
-        plans: Plans = {}
-
-        @wraps(function)
-        def apply(x: Any, y: Any) -> Tensor:
-            try:
-                if type(x) is not Tensor or type(y) is not Tensor:
-                    x, y = as_operands(name, x, y)
-                key = x.shape, x.dtype, y.shape, y.dtype
-                plan = plans.get(key)
-                backend = state.backend
-                if plan is not None and backend is not None and plan.epoch is backend.epoch:
-                    return run_plan(plan, (x, y))
-                operands = x, y
-                if any_float and x.dtype is float32 and y.dtype is float32:
-                    dtype = float_result
-                else:
-                    promoted = promote(x.dtype, y.dtype)
-                    if promoted is complex64:
-                        return _complex(row, x, y)
-                    if promoted is bool_ and name in BOOL_RULES:
-                        return BOOL_RULES[name](x, y)
-                    if promoted is string_:
-                        return _of_text(row, x, y)
-                    computed = row.compute_dtype(promoted)
-                    x, y = cast_to(x, computed), cast_to(y, computed)
-                    dtype = row.output_dtype(computed)
-                shape = x.shape
-                if shape != y.shape:
-                    shape = broadcast_shapes(name, shape, y.shape)
-                result = run(row, (x, y), shape, dtype, row)
-                if x is operands[0] and y is operands[1]:
-                    keep_plan(plans, key, row, operands, result, (row,))
-                return result
-            except MISUSE as error:
-                raise_explained(function, error, (x, y), {})
-
-        apply.explains_errors = True  # type: ignore[attr-defined]
-        return cast(Function, apply)
+        return cast(Function, _of_two_tensors(function, row))
 
     return decorate
 
@@ -401,37 +441,7 @@ def ternary(
             c_int=None,
             gradients=rules,
         )
-        name = row.name
-
-        @wraps(function)
-        def apply(condition: Any, x: Any = None, y: Any = None) -> Any:
-            try:
-                if x is None and y is None:
-                    from webtensor.ops.dynamic import nonzero
-
-                    return nonzero(condition)
-                condition = cast_to(as_operand(name, condition), bool_)
-                x, y = as_operands(name, x, y)
-                dtype = promote(x.dtype, y.dtype)
-                shape = broadcast_shapes(name, x.shape, y.shape)
-                shape = broadcast_shapes(name, condition.shape, shape)
-                if dtype is string_:
-                    from webtensor.ops.string_elements import check_all_text, chosen_texts
-
-                    check_all_text(name, [x.dtype, y.dtype])
-                    return chosen_texts(condition, x, y, shape)
-                if dtype is complex64:
-                    return complex_rule("where")(condition, cast_to(x, dtype), cast_to(y, dtype))
-                if dtype is bool_:
-                    x, y = cast_to(x, int32), cast_to(y, int32)
-                    return cast_to(run(row, (condition, x, y), shape, int32, row), bool_)
-                x, y = cast_to(x, dtype), cast_to(y, dtype)
-                return run(row, (condition, x, y), shape, dtype, row)
-            except MISUSE as error:
-                raise_explained(function, error, (condition, x, y), {})
-
-        apply.explains_errors = True  # type: ignore[attr-defined]
-        return cast(Function, apply)
+        return cast(Function, _of_condition(function, row))
 
     return decorate
 
