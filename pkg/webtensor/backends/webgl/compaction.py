@@ -46,5 +46,5 @@ def true_indices(draws: Draws) -> Value:
         return Shader("true_indices", inputs, int32, 1, [("size", "int")], _NTH)
 
     flags = draws.run("counted", counted, draws.inputs, size, int32)
-    counts = cumsum_texture(draws, flags, int32, (1, size, 1))
+    counts = cumsum_texture(draws, flags, (1, size, 1))
     return draws.draw(Program("true_indices", nth), [counts], draws.shape[0], int32, size)

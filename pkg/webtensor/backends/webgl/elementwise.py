@@ -241,7 +241,7 @@ def elementwise(draws: Draws, row: Elementwise, *parameters: float) -> Value:
 
 @kernel("cast")
 def cast(draws: Draws) -> Value:
-    """Convert to another draws.dtype; float to int32 saturates, and NaN becomes 0."""
+    """Convert to another dtype; float to int32 saturates, and NaN becomes 0."""
     source = draws.inputs[0].dtype
 
     def shader() -> Shader:

@@ -7,7 +7,6 @@ Gradients are gathered: a fragment walks over the outputs that may read its inpu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from webtensor.backends.webgl.backend import kernel
@@ -15,7 +14,6 @@ from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.draws import Draws, Value
 from webtensor.dtypes import float32, int32
 from webtensor.geometry import Resize, Sampling
-from webtensor.shapes import Shape, prod
 
 __all__: list[str] = []
 
@@ -215,9 +213,7 @@ def resize_nearest(draws: Draws, sizes: Resize) -> Value:
     return _resize(draws, "resize_nearest", _NEAREST, sizes)
 
 
-def _resize_gradient(
-    draws: Draws, inputs: Sequence[Value], shape: Shape, name: str, weight: str, sizes: Resize
-) -> Value:
+def _resize_gradient(draws: Draws, name: str, weight: str, sizes: Resize) -> Value:
     lanes = 4 if sizes.channels % 4 == 0 else 1
 
     def shader() -> Shader:
@@ -225,21 +221,19 @@ def _resize_gradient(
         sources = [Input("dy", float32, lanes)]
         return Shader(name, sources, float32, lanes, _RESIZE_UNIFORMS, code)
 
-    return draws.run((name, lanes), shader, inputs, prod(shape), float32, *sizes[1:])
+    return draws.result((name, lanes), shader, *sizes[1:])
 
 
 @kernel("resize_bilinear_gradient")
 def resize_bilinear_gradient(draws: Draws, sizes: Resize) -> Value:
     """Transpose of ``resize_bilinear``."""
-    name = "resize_bilinear_gradient"
-    return _resize_gradient(draws, draws.inputs, draws.shape, name, _BILINEAR_WEIGHT, sizes)
+    return _resize_gradient(draws, "resize_bilinear_gradient", _BILINEAR_WEIGHT, sizes)
 
 
 @kernel("resize_nearest_gradient")
 def resize_nearest_gradient(draws: Draws, sizes: Resize) -> Value:
     """Transpose of ``resize_nearest``."""
-    name = "resize_nearest_gradient"
-    return _resize_gradient(draws, draws.inputs, draws.shape, name, _NEAREST_WEIGHT, sizes)
+    return _resize_gradient(draws, "resize_nearest_gradient", _NEAREST_WEIGHT, sizes)
 
 
 # -- projective sampling ------------------------------------------------------------------------

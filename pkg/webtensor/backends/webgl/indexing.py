@@ -52,11 +52,10 @@ def gather(draws: Draws, outer: int, length: int, inner: int, count: int) -> Val
         code = (_GATHER_FOURS if fours else _GATHER).replace("ZERO", _ZERO[draws.dtype])
         return Shader("gather", [source, indices], draws.dtype, lanes, uniforms, code)
 
-    size = outer * count * inner
     inner = inner // 4 if inner % 4 == 0 else inner
     count = -(-count // 4) if fours else count
     key = ("gather", draws.dtype, lanes, fours)
-    return draws.run(key, shader, draws.inputs, size, draws.dtype, length, inner, count)
+    return draws.result(key, shader, length, inner, count)
 
 
 @kernel("flat_indices")
@@ -79,8 +78,7 @@ def flat_indices(draws: Draws, sizes: Shape) -> Value:
         uniforms = [("end", "int"), *array_uniform("sizes", depth)]
         return Shader("flat_indices", [Input("x", int32, 4)], int32, 4, uniforms, "\n".join(lines))
 
-    numbers = (prod(sizes), *sizes)
-    return draws.run(("flat_indices", depth), shader, draws.inputs, draws.size, int32, *numbers)
+    return draws.result(("flat_indices", depth), shader, prod(sizes), *sizes)
 
 
 @kernel("coordinates")
@@ -99,4 +97,4 @@ def coordinates(draws: Draws, sizes: Shape) -> Value:
         code = "\n".join(lines)
         return Shader("coordinates", [Input("x", int32, 1)], int32, 1, uniforms, code)
 
-    return draws.run(("coordinates", depth), shader, draws.inputs, draws.size, int32, *sizes)
+    return draws.result(("coordinates", depth), shader, *sizes)

@@ -142,8 +142,7 @@ def window_sum(draws: Draws, outer: int, length: int, radius: int) -> Value:
         sources = [Input("x", float32, lanes)]
         return Shader("window_sum", sources, float32, lanes, uniforms, code)
 
-    key = ("window_sum", lanes)
-    return draws.run(key, shader, draws.inputs, outer * length, float32, length, radius)
+    return draws.result(("window_sum", lanes), shader, length, radius)
 
 
 _NORMALIZE = """
@@ -163,5 +162,4 @@ def normalize(draws: Draws, outer: int, channels: int) -> Value:
         sources = [Input(name, float32, lanes) for name in ("x", "mean", "factor", "offset")]
         return Shader("normalize", sources, float32, lanes, [("channels", "int")], _NORMALIZE)
 
-    key = ("normalize", lanes)
-    return draws.run(key, shader, draws.inputs, outer * channels, float32, channels // lanes)
+    return draws.result(("normalize", lanes), shader, channels // lanes)

@@ -7,7 +7,7 @@ from webtensor.backends.webgl.compiler import Input, Shader, Uniform, array_unif
 from webtensor.backends.webgl.draws import Draws, Value
 from webtensor.backends.webgl.movement import RUN, SHORT_ROW, SINGLE, TEXEL
 from webtensor.dtypes import DType, bool_, float32
-from webtensor.shapes import Shape, contiguous_strides, prod
+from webtensor.shapes import Shape, contiguous_strides
 
 __all__: list[str] = []
 
@@ -103,12 +103,11 @@ def _pad_shader(
     return Shader("pad", [source], dtype, lanes, uniforms, code)
 
 
-def _pad(
-    draws: Draws, x: Value, shape: Shape, low: Shape, step: Shape, value: float, skipped: int | None
-) -> Value:
+def _pad(draws: Draws, low: Shape, step: Shape, value: float, skipped: int | None) -> Value:
     """Pad with a value, or with mirror images that skip ``skipped`` elements at the edge."""
+    (x,) = draws.inputs
     mirrors = skipped is not None
-    axes = _collapse_padding(shape, x.shape, low, step, mirrors)
+    axes = _collapse_padding(draws.shape, x.shape, low, step, mirrors)
     way = SINGLE
     if (
         axes[-1][3] == 1
@@ -123,12 +122,9 @@ def _pad(
     lanes = 1 if way == SINGLE else 4
     spread = tuple(axis[3] != 1 for axis in axes)
     source_strides = contiguous_strides(tuple(axis[1] for axis in axes))
-    return draws.run(
+    return draws.result(
         ("pad", x.dtype, way, spread, mirrors),
         lambda: _pad_shader(x.dtype, lanes, way, spread, mirrors),
-        [x],
-        prod(shape),
-        x.dtype,
         value,
         skipped or 0,
         *(axis[part] for part in range(4) for axis in axes),
@@ -139,10 +135,10 @@ def _pad(
 @kernel("pad")
 def pad(draws: Draws, low: Shape, step: Shape, value: float) -> Value:
     """Write elements over a constant, ``step`` apart from ``low`` on."""
-    return _pad(draws, draws.inputs[0], draws.shape, low, step, value, None)
+    return _pad(draws, low, step, value, None)
 
 
 @kernel("mirror_pad")
 def mirror_pad(draws: Draws, low: Shape, skipped: int) -> Value:
     """Pad with mirror images of the elements; the ``skipped`` outermost ones are not repeated."""
-    return _pad(draws, draws.inputs[0], draws.shape, low, (1,) * len(draws.shape), 0, skipped)
+    return _pad(draws, low, (1,) * len(draws.shape), 0, skipped)

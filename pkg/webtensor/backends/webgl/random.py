@@ -45,4 +45,4 @@ def random_bits(draws: Draws, *keys: int) -> Value:
         return Shader("random_bits", [], int32, 4, uniforms, _threefry())
 
     signed = [key - (1 << 32) if key >= 1 << 31 else key for key in keys]
-    return draws.run("random_bits", shader, draws.inputs, draws.size, int32, *signed)
+    return draws.result("random_bits", shader, *signed)

@@ -252,7 +252,7 @@ def _arg_shader(kind: str, source: DType, first: bool, fours: bool) -> Shader:
 def arg_reduce(draws: Draws, kind: str, outer: int, reduced: int, inner: int) -> Value:
     """Find the index of the first extremum along the middle axis; NaN precedes all else."""
     x = draws.inputs[0]
-    source = draws.inputs[0].dtype
+    source = x.dtype
     best: Value | None = None
     candidates = reduced
     while True:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.draws import Draws, Program, Value
-from webtensor.dtypes import DType, float32
+from webtensor.dtypes import DType
 
 __all__ = ["cumsum_texture"]
 
@@ -218,36 +218,31 @@ class _Scan:
 def _run(
     draws: Draws,
     kind: str,
-    inputs: Sequence[Value],
-    dtype: DType,
-    exclusive: bool,
-    reverse: bool,
-    group: tuple[int, int, int],
+    sources: Sequence[Value],
+    group: tuple[int, ...],
+    exclusive: bool = False,
+    reverse: bool = False,
 ) -> Value:
+    """Scan the middle axis of sources, viewed as (outer, length, inner)."""
     outer, length, inner = group
     turned = int(reverse)
     level = _Level(length, length, 1, int(exclusive), turned, turned)
-    scanner = _Scan(draws, dtype, outer, inner)
-    return scanner.run(kind, inputs, level)
+    return _Scan(draws, sources[0].dtype, outer, inner).run(kind, sources, level)
 
 
-def cumsum_texture(draws: Draws, x: Value, dtype: DType, group: tuple[int, int, int]) -> Value:
+def cumsum_texture(draws: Draws, x: Value, group: tuple[int, int, int]) -> Value:
     """Running sums along the middle axis of a texture, viewed as (outer, length, inner)."""
-    outer, length, inner = group
-    scanner = _Scan(draws, dtype, outer, inner)
-    return scanner.run("cumsum", [x], _Level(length, length, 1, 0, 0, 0))
+    return _run(draws, "cumsum", [x], group)
 
 
 @kernel("scan")
 def scan(draws: Draws, kind: str, exclusive: bool, reverse: bool, *group: int) -> Value:
-    """Combine each element with all before it, or leave itself out where exclusive."""
-    outer, length, inner = group
-    return _run(draws, kind, draws.inputs, draws.dtype, exclusive, reverse, (outer, length, inner))
+    """Combine each element with all before it, and with itself unless exclusive."""
+    return _run(draws, kind, draws.inputs, group, exclusive, reverse)
 
 
 @kernel("recurrence")
 def recurrence(draws: Draws, reverse: bool, *group: int) -> Value:
-    """``y[k] = a[k] * y[k - 1] + b[k]``, from the other end where reverse."""
+    """``y[k] = a[k] * y[k - 1] + b[k]``, from the other end if reverse."""
     a, b = draws.inputs
-    outer, length, inner = group
-    return _run(draws, "recurrence", (b, a), float32, False, reverse, (outer, length, inner))
+    return _run(draws, "recurrence", (b, a), group, reverse=reverse)

@@ -13,7 +13,7 @@ from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.backends.webgl.reduction import reduced_value
 from webtensor.backends.webgl.sorting import argsort_texture
-from webtensor.dtypes import DType, float32, int32
+from webtensor.dtypes import float32, int32
 
 __all__: list[str] = []
 
@@ -62,7 +62,7 @@ def _sorted_indices(draws: Draws, indices: Value, length: int, count: int) -> li
         return Shader("wrap", [Input("indices", int32, 1)], int32, 1, [("length_", "int")], _WRAP)
 
     wrapped = draws.draw(Program("wrap", shader), [indices], count, int32, length)
-    order = argsort_texture(draws, wrapped, int32, False, 1, count)
+    order = argsort_texture(draws, wrapped, False, 1, count)
     return [wrapped, order]
 
 
@@ -95,7 +95,7 @@ def scatter_set(draws: Draws, length: int, inner: int, count: int) -> Value:
     size = length * inner
     inner //= lanes
     must_sort = _must_sort(length * inner, count)
-    is_scalar = draws.inputs[0].size < size
+    is_scalar = x.size < size
 
     def shader() -> Shader:
         names = ["wrapped", "order"] if must_sort else ["indices"]
@@ -155,21 +155,22 @@ _ROW = {False: "(start + c)", True: "getPicked(c)"}
 def scatter_add(draws: Draws, outer: int, length: int, inner: int, count: int) -> Value:
     """Add slices up at their indices; those out of range are left out."""
     x, indices = draws.inputs
-    return _add(draws, [x], indices, draws.dtype, (outer, length, inner, count))
+    return _add(draws, [x], indices, (outer, length, inner, count))
 
 
 @kernel("sum_picked")
 def sum_picked(draws: Draws, length: int, inner: int, count: int) -> Value:
     """Pick slices at the second operand's indices, and add them up at the third's."""
     x, indices, segments = draws.inputs
-    return _add(draws, [x, indices], segments, draws.dtype, (1, length, inner, count))
+    return _add(draws, [x, indices], segments, (1, length, inner, count))
 
 
 def _add(
-    draws: Draws, rows: list[Value], indices: Value, dtype: DType, group: tuple[int, int, int, int]
+    draws: Draws, rows: list[Value], indices: Value, group: tuple[int, int, int, int]
 ) -> Value:
     """Add rows up, those of a texture or, where there are two, those that the second picks."""
     outer, length, inner, count = group
+    dtype = draws.dtype
     lanes = 4 if inner % 4 == 0 else 1
     size = outer * length * inner
     picks = len(rows) > 1

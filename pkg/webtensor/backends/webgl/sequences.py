@@ -26,10 +26,7 @@ def sequence(draws: Draws, start: float, step: float, last: float) -> Value:
         uniforms = [*((name, kind) for name in ("start", "step_", "last")), ("count", "int")]
         return Shader("sequence", [], draws.dtype, 4, uniforms, _SEQUENCE)
 
-    size = draws.size
-    return draws.run(
-        ("sequence", draws.dtype), shader, draws.inputs, size, draws.dtype, start, step, last, size
-    )
+    return draws.result(("sequence", draws.dtype), shader, start, step, last, draws.size)
 
 
 _EYE = """

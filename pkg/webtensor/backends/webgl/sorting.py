@@ -89,17 +89,17 @@ int compute(int t) {
   int other = d - low;
   bool from_first = low < first_size && (other >= second_size ||
     !before(getValues(row + second + other), getValues(row + first + low)));
-  return getPlaces(row + (from_first ? first + low : second + other));
+  return getIndices(row + (from_first ? first + low : second + other));
 }
 """
 
 _VALUES = """
-VALUE compute(int t) { return getX(t - t % length_ + getPlaces(t)); }
+VALUE compute(int t) { return getX(t - t % length_ + getIndices(t)); }
 """
 
 
-#: Name, texture and dtype of a shader's input.
-_Source = tuple[str, Value, DType]
+#: Name and texture of a shader's input.
+_Source = tuple[str, Value]
 
 
 def _draw(
@@ -116,32 +116,29 @@ def _draw(
 
     def shader() -> Shader:
         full = (_before(*order) + code).replace("VALUE", _value(order[0]))
-        inputs = [Input(source, dtype, 1) for source, _, dtype in sources]
+        inputs = [Input(source, texture.dtype, 1) for source, texture in sources]
         return Shader(name, inputs, output, 1, [(number, "int") for number in numbers], full)
 
     program = Program((name, *order), shader)
-    textures = [texture for _, texture, _ in sources]
+    textures = [texture for _, texture in sources]
     return draws.draw(program, textures, size, output, *numbers.values())
 
 
-def argsort_texture(
-    draws: Draws, x: Value, dtype: DType, descending: bool, outer: int, length: int
-) -> Value:
+def argsort_texture(draws: Draws, x: Value, descending: bool, outer: int, length: int) -> Value:
     """Indices of the elements of each row of a texture, viewed as (outer, length), in order."""
     size = outer * length
-    order = dtype, descending
+    order = x.dtype, descending
     run = min(length, _BLOCK)
-    sources = [("x", x, dtype)]
-    ranks = _draw(draws, "rank", _RANK, order, sources, size, length_=length, block=run)
-    sources = [("ranks", ranks, int32)]
+    ranks = _draw(draws, "rank", _RANK, order, [("x", x)], size, length_=length, block=run)
+    sources = [("ranks", ranks)]
     order_texture = _draw(draws, "order", _ORDER, order, sources, size, length_=length, block=run)
     while run < length:
-        order_source = ("places", order_texture, int32)
-        sources = [("x", x, dtype), order_source]
+        order_source = ("indices", order_texture)
+        sources = [("x", x), order_source]
         values = _draw(
-            draws, "ordered values", _VALUES, order, sources, size, dtype, length_=length
+            draws, "ordered values", _VALUES, order, sources, size, x.dtype, length_=length
         )
-        sources = [("values", values, dtype), order_source]
+        sources = [("values", values), order_source]
         order_texture = _draw(draws, "merge", _MERGE, order, sources, size, length_=length, run=run)
         run *= 2
     return order_texture
@@ -151,7 +148,7 @@ def argsort_texture(
 def argsort(draws: Draws, descending: bool, outer: int, length: int) -> Value:
     """Indices of the elements of each row in order; equal ones stay as they were."""
     (x,) = draws.inputs
-    return argsort_texture(draws, x, x.dtype, descending, outer, length)
+    return argsort_texture(draws, x, descending, outer, length)
 
 
 # -- the largest elements -------------------------------------------------------------------------
@@ -161,16 +158,16 @@ _CANDIDATE_RANK = """
 int compute(int t) {
   int c = t % candidates;
   int row = t / candidates;
-  int own_place = CANDIDATE(row, c);
-  if (own_place < 0) return 1 << 30;
+  int own_index = CANDIDATE(row, c);
+  if (own_index < 0) return 1 << 30;
   int start = c - c % block;
   int end = min(start + block, candidates);
-  VALUE own = getX(row * length_ + own_place);
+  VALUE own = getX(row * length_ + own_index);
   int rank = 0;
   for (int m = start; m < end; m++) {
-    int place = CANDIDATE(row, m);
-    if (place < 0) continue;
-    VALUE other = getX(row * length_ + place);
+    int index = CANDIDATE(row, m);
+    if (index < 0) continue;
+    VALUE other = getX(row * length_ + index);
     if (m < c ? !before(own, other) : before(other, own)) rank++;
   }
   return rank;
@@ -192,29 +189,27 @@ int compute(int t) {
 """
 
 
-def _select(draws: Draws, x: Value, dtype: DType, outer: int, length: int, k: int) -> Value:
+def _select(draws: Draws, x: Value, outer: int, length: int, k: int) -> Value:
     """Return the indices of the k largest of each row, by rounds that keep those of each block."""
-    order = dtype, True
+    order = x.dtype, True
     # At least twice k, so that each round leaves at most half.
     block = max(16, 1 << (2 * k - 1).bit_length())
     previous: Value | None = None
     candidates = length
     while True:
         blocks = -(-candidates // block)
-        macro, previous_sources, suffix = (
-            "#define CANDIDATE(row, c) (c)\n",
-            list[_Source](),
-            "first",
-        )
+        previous_sources: list[_Source] = []
+        candidate, suffix = "(c)", "first"
         if previous is not None:
-            macro = "#define CANDIDATE(row, c) getPlaces((row) * candidates + (c))\n"
-            previous_sources, suffix = [("places", previous, int32)], "further"
+            previous_sources = [("indices", previous)]
+            candidate, suffix = "getIndices((row) * candidates + (c))", "further"
+        macro = f"#define CANDIDATE(row, c) {candidate}\n"
         ranks = _draw(
             draws,
             f"candidate rank {suffix}",
             macro + _CANDIDATE_RANK,
             order,
-            [("x", x, dtype), *previous_sources],
+            [("x", x), *previous_sources],
             outer * candidates,
             candidates=candidates,
             block=block,
@@ -225,7 +220,7 @@ def _select(draws: Draws, x: Value, dtype: DType, outer: int, length: int, k: in
             f"select {suffix}",
             macro + _SELECT,
             order,
-            [("ranks", ranks, int32), *previous_sources],
+            [("ranks", ranks), *previous_sources],
             outer * blocks * k,
             candidates=candidates,
             block=block,
@@ -237,7 +232,7 @@ def _select(draws: Draws, x: Value, dtype: DType, outer: int, length: int, k: in
 
 
 _CUT = """
-int compute(int t) { return getPlaces((t / k) * length_ + t % k); }
+int compute(int t) { return getIndices((t / k) * length_ + t % k); }
 """
 
 # The first in order of each block of a row.
@@ -259,14 +254,14 @@ VALUE compute(int t) {
 _ELEMENTS = """
 VALUE compute(int t) {
   int c = split(t, k * block);
-  int place = getBlocks(t * k + c / block) * block + c % block;
-  VALUE own = getX(t * length_ + min(place, length_ - 1));
-  return place < length_ ? own : LAST;
+  int index = getBlocks(t * k + c / block) * block + c % block;
+  VALUE own = getX(t * length_ + min(index, length_ - 1));
+  return index < length_ ? own : LAST;
 }
 """
 _LAST = {float32: "nan()", int32: "(-2147483647 - 1)"}
 
-_PLACES = """
+_INDICES_IN_ROWS = """
 int compute(int t) {
   int c = getChosen(t);
   return getBlocks((t / k) * k + c / block) * block + c % block;
@@ -283,56 +278,53 @@ _MANY_FOR_EACH = 32
 def topk(draws: Draws, outer: int, length: int, k: int) -> Value:
     """Return the indices of the k largest elements of each row, in descending order."""
     (x,) = draws.inputs
-    return _largest(draws, x, x.dtype, outer, length, k)
+    return _largest(draws, x, outer, length, k)
 
 
-def _largest(draws: Draws, x: Value, dtype: DType, outer: int, length: int, k: int) -> Value:
+def _largest(draws: Draws, x: Value, outer: int, length: int, k: int) -> Value:
     """Return the indices of the k largest elements of each row of (outer, length)."""
     if outer * length >= _WORTH_BLOCKS and length >= _MANY_FOR_EACH * k:
-        return _largest_by_blocks(draws, x, dtype, outer, length, k)
+        return _largest_by_blocks(draws, x, outer, length, k)
     if k <= _MOST_SELECTED:
-        return _select(draws, x, dtype, outer, length, k)
-    indices = argsort_texture(draws, x, dtype, True, outer, length)
-    sources = [("places", indices, int32)]
-    return _draw(draws, "cut", _CUT, (dtype, True), sources, outer * k, length_=length, k=k)
+        return _select(draws, x, outer, length, k)
+    sources = [("indices", argsort_texture(draws, x, True, outer, length))]
+    return _draw(draws, "cut", _CUT, (x.dtype, True), sources, outer * k, length_=length, k=k)
 
 
-def _largest_by_blocks(
-    draws: Draws, x: Value, dtype: DType, outer: int, length: int, k: int
-) -> Value:
+def _largest_by_blocks(draws: Draws, x: Value, outer: int, length: int, k: int) -> Value:
     """Return what ``_largest`` does, from the k blocks of each row whose largest elements are.
 
     No other block has one of the k largest, as k of them are before its own largest. The blocks are
     read in the order of the row, so that of equal elements the first is taken.
     """
-    order = dtype, True
+    order = x.dtype, True
     block = 1 << ((length // k).bit_length() >> 1)  # about as many leaders as elements are chosen
     blocks = -(-length // block)
-    sources = [("x", x, dtype)]
+    source = ("x", x)
     sizes = {"length_": length, "block": block}
     leaders = _draw(
-        draws, "leaders", _LEADERS, order, sources, outer * blocks, dtype, blocks=blocks, **sizes
+        draws, "leaders", _LEADERS, order, [source], outer * blocks, x.dtype, blocks=blocks, **sizes
     )
-    chosen = _largest(draws, leaders, dtype, outer, blocks, k)
-    ascending = argsort_texture(draws, chosen, int32, False, outer, k)
-    row_order = [("x", chosen, int32), ("places", ascending, int32)]
+    chosen = _largest(draws, leaders, outer, blocks, k)
+    ascending = argsort_texture(draws, chosen, False, outer, k)
+    row_order = [("x", chosen), ("indices", ascending)]
     block_order = _draw(
         draws, "ordered values", _VALUES, (int32, False), row_order, outer * k, int32, length_=k
     )
     elements = _draw(
         draws,
         "elements of blocks",
-        _ELEMENTS.replace("LAST", _LAST[dtype]),
+        _ELEMENTS.replace("LAST", _LAST[x.dtype]),
         order,
-        [*sources, ("blocks", block_order, int32)],
+        [source, ("blocks", block_order)],
         outer * k * block,
-        dtype,
+        x.dtype,
         k=k,
         **sizes,
     )
-    best = _largest(draws, elements, dtype, outer, k * block, k)
-    indices = [("chosen", best, int32), ("blocks", block_order, int32)]
-    return _draw(draws, "places", _PLACES, order, indices, outer * k, k=k, block=block)
+    sources = [("chosen", _largest(draws, elements, outer, k * block, k)), ("blocks", block_order)]
+    name = "indices in rows"
+    return _draw(draws, name, _INDICES_IN_ROWS, order, sources, outer * k, k=k, block=block)
 
 
 # -- searching ------------------------------------------------------------------------------------
@@ -357,14 +349,13 @@ int compute(int t) {
 @kernel("search_sorted")
 def search_sorted(draws: Draws, right: bool, outer: int, length: int, count: int) -> Value:
     """Return the index at which each value would be inserted into its sorted row."""
-    kind = draws.inputs[0].dtype
     rows, values = draws.inputs
     return _draw(
         draws,
         "search_sorted",
         _SEARCH,
-        (kind, False),
-        [("rows", rows, kind), ("values", values, kind)],
+        (rows.dtype, False),
+        [("rows", rows), ("values", values)],
         outer * count,
         length_=length,
         count=count,
