@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from webtensor.backends.wasm import flags  # noqa: F401  (registers them)
-from webtensor.engine import find_backend, unavailable_reason
-from webtensor.errors import BackendUnavailableError
+from webtensor.engine.backend_registry import start_backend
 
 if TYPE_CHECKING:
     from webtensor.backends.wasm.backend import WasmBackend
@@ -18,10 +17,7 @@ __all__ = ["KernelModule", "get_threads_count", "load_module", "set_threads_coun
 
 
 def _backend() -> WasmBackend:
-    backend = find_backend("wasm")
-    if backend is None:
-        raise BackendUnavailableError(unavailable_reason("wasm"))
-    return cast("WasmBackend", backend)
+    return cast("WasmBackend", start_backend("wasm"))
 
 
 # -- threads ------------------------------------------------------------------------------------

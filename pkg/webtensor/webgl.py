@@ -12,14 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from webtensor.backends.webgl.flags import FORCE_HALF
 from webtensor.dtypes import DType
-from webtensor.engine import (
-    Primitive,
-    Tensor,
-    backend_registry,
-    find_backend,
-    state,
-    unavailable_reason,
-)
+from webtensor.engine import Primitive, Tensor, state
+from webtensor.engine.backend_registry import start_backend, started_backends
 from webtensor.engine.state import observing
 from webtensor.environment import IN_BROWSER, env
 from webtensor.errors import BackendUnavailableError
@@ -129,10 +123,7 @@ def explain(function: Callable[..., Any], *args: Any) -> Explanation:
         >>> if "webgl" in wt.available_backends():
         ...     print(wt.webgl.explain(layer, wt.ones((64, 64))))
     """
-    webgl_backend = find_backend("webgl")
-    if webgl_backend is None:
-        raise BackendUnavailableError(unavailable_reason("webgl"))
-    backend = cast("WebGLBackend", webgl_backend)
+    backend = cast("WebGLBackend", start_backend("webgl"))
     active = state.backend
     outer, backend.trace = backend.trace, []
     explainer = _Explainer(backend.trace)
@@ -147,7 +138,7 @@ def explain(function: Callable[..., Any], *args: Any) -> Explanation:
 
 
 def _require_not_started(name: str) -> None:
-    if any(started.name == "webgl" for started in backend_registry.started_backends()):
+    if any(started.name == "webgl" for started in started_backends()):
         raise RuntimeError(
             f"{name}: the webgl backend has started; call this before it computes anything"
         )

@@ -27,6 +27,7 @@ __all__ = [
     "remove_backend",
     "set_backend",
     "set_kernel",
+    "start_backend",
     "started_backends",
     "unavailable_reason",
 ]
@@ -153,9 +154,33 @@ def find_backend(name: str) -> Backend | None:
         'numpy'
     """
     try:
-        return _start(name)
+        return start_backend(name)
     except BackendUnavailableError:
         return None
+
+
+def start_backend(name: str) -> Backend:
+    """Return the backend of this name, having started it if it was not.
+
+    Raises:
+        ValueError: no backend of this name is registered.
+        BackendUnavailableError: the backend cannot start here; the message says why.
+    """
+    if name in _started:
+        return _started[name]
+    entry = _require(name)
+    env().read_overrides()
+    try:
+        started = entry.factory()
+    except BackendUnavailableError as error:
+        _refused[name] = str(error)
+        raise
+    _refused.pop(name, None)
+    _started[name] = started
+    started.on_lost = partial(_replace, name, started)
+    for kernel_name, kernel in _added.get(name, {}).items():
+        started.add_kernel(kernel_name, kernel)
+    return started
 
 
 def set_backend(name: str) -> bool:
@@ -174,7 +199,7 @@ def set_backend(name: str) -> bool:
         >>> wt.get_backend()
         'numpy'
     """
-    state.backend = _start(name)
+    state.backend = start_backend(name)
     return True
 
 
@@ -308,22 +333,4 @@ def _replace(name: str, lost: Backend) -> None:
         del _started[name]
     if state.backend is lost:
         with suppress(BackendUnavailableError):
-            state.backend = _start(name)
-
-
-def _start(name: str) -> Backend:
-    if name in _started:
-        return _started[name]
-    entry = _require(name)
-    env().read_overrides()
-    try:
-        started = entry.factory()
-    except BackendUnavailableError as error:
-        _refused[name] = str(error)
-        raise
-    _refused.pop(name, None)
-    _started[name] = started
-    started.on_lost = partial(_replace, name, started)
-    for kernel_name, kernel in _added.get(name, {}).items():
-        started.add_kernel(kernel_name, kernel)
-    return started
+            state.backend = start_backend(name)
