@@ -17,7 +17,7 @@ import webtensor as wt
 from tests_py.conftest import counts
 from webtensor import keras
 from webtensor.engine.state import state
-from webtensor.engine.tasks import TaskStack
+from webtensor.engine.task_stack import TaskStack
 
 
 @pytest.fixture(autouse=True)

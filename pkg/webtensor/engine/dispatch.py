@@ -134,7 +134,7 @@ def _run_elsewhere(
     dtype: DType,
     attributes: tuple[Any, ...],
 ) -> tuple[Backend, Handle]:
-    """Run a kernel that the active backend lacks, perhaps for so much, on the next that has it."""
+    """Run a kernel that the active backend lacks, or has for less, on the next that has it."""
     active = state.backend
     assert active is not None
     size = prod(shape)

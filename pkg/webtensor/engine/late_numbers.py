@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from webtensor.engine.state import state
 from webtensor.errors import CaptureError
 
-__all__ = ["LateNumber", "NumberHolder", "again", "applied", "at_capture", "late_number"]
+__all__ = ["LateNumber", "NumberHolder", "applied", "at_capture", "late_number", "recomputed"]
 
 Number = TypeVar("Number", bound=float)
 
@@ -120,7 +120,7 @@ def late_number(source: Callable[[], float]) -> Any:
     return state.captures[-1].draw(source) if state.captures else source()
 
 
-def again(number: Any, computed: dict[int, Any]) -> Any:
+def recomputed(number: Any, computed: dict[int, Any]) -> Any:
     """Compute a number anew; ``computed`` has the results so far, by the numbers' identity."""
     if type(number) is not LateNumber:
         return number
@@ -128,7 +128,7 @@ def again(number: Any, computed: dict[int, Any]) -> Any:
         if number.is_drawn:
             computed[id(number)] = late_number(number.function)
         else:
-            operands = [again(operand, computed) for operand in number.operands]
+            operands = [recomputed(operand, computed) for operand in number.operands]
             computed[id(number)] = applied(number.function, *operands)
     return computed[id(number)]
 

@@ -22,7 +22,7 @@ from webtensor.engine.operands import cached_constants
 from webtensor.engine.primitive import Primitive
 from webtensor.engine.scopes import tensors_in
 from webtensor.engine.state import observing, state
-from webtensor.engine.tasks import TaskStack
+from webtensor.engine.task_stack import TaskStack
 from webtensor.engine.tensor import Tensor
 from webtensor.shapes import Shape
 

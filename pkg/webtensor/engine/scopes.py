@@ -131,7 +131,7 @@ class Scope:
         self._require_own_task()
 
     def _require_own_task(self) -> None:
-        """Warn that the block ends in another task, whose tensors it did not register."""
+        """Raise an error if the block ends in another task, whose tensors it did not register."""
         opened_in = None if self._task is None else self._task()
         task = _current_task()
         if task is not opened_in:

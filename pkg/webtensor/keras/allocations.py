@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from webtensor.engine.tasks import TaskStack
+from webtensor.engine.task_stack import TaskStack
 
 if TYPE_CHECKING:
     from webtensor.formats.budgets import Budget

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple
 
-from webtensor.engine.tasks import TaskStack
+from webtensor.engine.task_stack import TaskStack
 
 __all__ = [
     "auto_name",

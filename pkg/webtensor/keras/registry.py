@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from webtensor import keras
 from webtensor.dtypes import DType
 from webtensor.engine import Tensor, Variable
-from webtensor.engine.tasks import TaskStack
+from webtensor.engine.task_stack import TaskStack
 from webtensor.errors import ModelFormatError
 from webtensor.formats.limits import check_depth
 from webtensor.keras.dtypes import storage_dtype

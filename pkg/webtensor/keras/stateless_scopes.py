@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from webtensor.engine import Tensor, TensorLike, Variable, state
-from webtensor.engine.tasks import TaskStack
+from webtensor.engine.task_stack import TaskStack
 from webtensor.ops import clone, tensor
 
 __all__ = ["StatelessScope", "stateless_scopes"]

@@ -159,7 +159,7 @@ def _with_derivative(derivative: Callable[[Tensor], Tensor]) -> Callable[[Rule],
 
 
 def _by_parts(name: str, function: Rule) -> None:
-    """Return a function that acts on real and imaginary parts alike."""
+    """Register a function that acts on real and imaginary parts alike."""
     COMPLEX_RULES[name] = lambda *operands: from_pairs(function(*map(as_pairs, _aligned(operands))))
 
 

@@ -13,7 +13,7 @@ from webtensor.autodiff.functions import is_host_data, own_tensor
 from webtensor.autodiff.tape import IDENTITY
 from webtensor.dtypes import complex64
 from webtensor.engine import Storage, Tensor, Variable, alias, as_operand, constant, run, state
-from webtensor.engine.late_numbers import again
+from webtensor.engine.late_numbers import recomputed
 from webtensor.errors import CaptureError
 from webtensor.nest import alike, is_nested, keys, leaves, map_structure
 from webtensor.ops import broadcast_to, moveaxis, reshape, stack, where, zeros
@@ -242,10 +242,10 @@ class _Batch:
             # The first example was drawn for when it was recorded.
             numbers = recorder.draws if recorder and not index else {}
             for number in recording.drawn:
-                again(number, numbers)
+                recomputed(number, numbers)
             self._numbers.append(numbers)
         for number, _ in recording.choices:  # a capture around this depends on them, too
-            bool(again(number, self._numbers[0]))
+            bool(recomputed(number, self._numbers[0]))
         self._values = {
             value: self._begun(value, source) for value, source in recording.sources.items()
         }
@@ -296,7 +296,7 @@ class _Batch:
         if isinstance(source, Storage):
             return Operand(self._constants[value], False)
         scalars = [
-            constant("vmap", again(source.number, numbers), source.dtype)
+            constant("vmap", recomputed(source.number, numbers), source.dtype)
             for numbers in self._numbers
         ]
         return Operand(scalars[0], False) if len(scalars) == 1 else Operand(stack(scalars), True)
@@ -377,7 +377,7 @@ class _Batch:
         operands = [self._viewed(view) for view in call.inputs]
         if call.late is None or len(self._numbers) == 1:
             attributes = tuple(
-                again(part, self._numbers[0]) for part in call.late or call.attributes
+                recomputed(part, self._numbers[0]) for part in call.late or call.attributes
             )
             if any(operand.is_batched for operand in operands):
                 result = batched(call, operands, attributes, self._count)
@@ -385,7 +385,7 @@ class _Batch:
             tensors = tuple(operand.tensor for operand in operands)
             _, shape, dtype = call.output
             return Operand(run(call.primitive, tensors, shape, dtype, *attributes), False)
-        each = [tuple(again(part, numbers) for part in call.late) for numbers in self._numbers]
+        each = [tuple(recomputed(part, numbers) for part in call.late) for numbers in self._numbers]
         return Operand(one_by_one(call, operands, each), True)
 
 
