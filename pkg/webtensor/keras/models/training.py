@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, TypeVa
 from warnings import warn
 
 from webtensor import keras
-from webtensor.engine import Tensor, TensorLike, Variable
+from webtensor.engine import Tensor, TensorLike
 from webtensor.keras import models
 from webtensor.keras.array_results import as_array
 from webtensor.keras.batch_parts import unpack_x_y_sample_weight
@@ -228,15 +228,7 @@ class Trainer(Layer):
     @property
     def metrics(self) -> list[Metric]:
         """The mean loss, the metrics of ``compile`` as one, the losses of outputs; then layers'."""
-        return [
-            *self._compiled_metric_list,
-            *(metric for layer in self._flatten_layers() for metric in layer._metrics),
-        ]
-
-    @property
-    def metrics_variables(self) -> list[Variable]:
-        """The state of the metrics."""
-        return [variable for metric in self.metrics for variable in metric.variables]
+        return [*self._compiled_metric_list, *super().metrics]
 
     @property
     def metrics_names(self) -> list[str]:
