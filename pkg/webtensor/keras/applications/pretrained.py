@@ -17,7 +17,7 @@ from webtensor.keras.saving.layers_model.storage import (
     load_layers_model_weights,
     load_layers_model_weights_async,
 )
-from webtensor.keras.saving.models import load_weights
+from webtensor.keras.saving.weight_files import load_weights
 from webtensor.keras.utils.downloads import get_file, get_file_async
 
 __all__ = ["Download", "Weights", "check_weights", "load", "load_async"]

@@ -1,10 +1,11 @@
 """Saving models and weights in files, and the registry of classes that files may name.
 
-``models`` chooses among the formats: ``keras_format`` of Keras 3, ``legacy_h5`` of Keras 2, and
-``layers_model`` of TensorFlow.js. The weights of a model are a tree of arrays (``variable_store``,
-``hdf5.tree``), which ``hdf5`` and ``npz`` read and write, ``shards`` parts into several files, and
-``file_editor`` shows and edits. ``keras2_configs`` and ``compile_configs`` convert configurations
-of Keras 2 and TensorFlow.js. ``webtensor.formats`` has what all model files share.
+``models`` and ``weight_files`` choose among the formats: ``keras_format`` of Keras 3, ``legacy_h5``
+of Keras 2, and ``layers_model`` of TensorFlow.js. The weights of a model are a tree of arrays
+(``variable_store``, ``hdf5.tree``), which ``hdf5`` and ``npz`` read and write, ``shards`` parts
+into several files, and ``file_editor`` shows and edits. ``keras2_configs`` and ``compile_configs``
+convert configurations of Keras 2 and TensorFlow.js. ``webtensor.formats`` has what all model files
+share.
 """
 
 from webtensor.keras.registry import (
@@ -29,7 +30,8 @@ from webtensor.keras.saving.layers_model import (
     save_layers_model,
     save_layers_model_async,
 )
-from webtensor.keras.saving.models import load_model, load_weights, save_model, save_weights
+from webtensor.keras.saving.models import load_model, save_model
+from webtensor.keras.saving.weight_files import load_weights, save_weights
 
 __all__ = [
     "CustomObjectScope",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["check_configuration", "require_model"]
+from collections.abc import Collection
+
+__all__ = ["check_configuration", "refuse_arguments", "require_model"]
 
 
 def require_model(function: str, model: object, arguments: str) -> None:
@@ -16,6 +18,16 @@ def require_model(function: str, model: object, arguments: str) -> None:
             f"{function}: the first argument must be a model, but is {model!r:.200}; it is called "
             f"as {function}({arguments})"
         )
+
+
+def refuse_arguments(function: str, arguments: Collection[str]) -> None:
+    """Refuse the keywords that a function does not take.
+
+    Raises:
+        ValueError: there is one.
+    """
+    if arguments:
+        raise ValueError(f"{function}: there are no arguments {', '.join(sorted(arguments))}")
 
 
 def check_configuration(config: object) -> None:

@@ -32,6 +32,7 @@ from webtensor.keras.saving.variable_store import OTHER_NAMES
 from webtensor.ops import permute_dims, reshape, sum
 
 __all__ = [
+    "LEGACY_ENDINGS",
     "Assignment",
     "assign_all",
     "load_legacy_model",
@@ -39,6 +40,7 @@ __all__ = [
     "write_legacy_model",
 ]
 
+LEGACY_ENDINGS = (".h5", ".hdf5")
 _TOP_LEVEL = "top_level_model_weights"
 #: The size of an attribute is limited, so a longer list of names becomes several attributes.
 _MAX_ATTRIBUTE_BYTES = 64_512
@@ -84,7 +86,9 @@ def load_legacy_model(tree: Group, label: str, compile: bool, budget: Budget) ->
         check_configuration(config)
         if is_old(version):
             config = modernized(config)
-        renamed_layers = {theirs: getattr(layers, ours) for ours, theirs in OTHER_NAMES.items()}
+        renamed_layers = {
+            keras_name: getattr(layers, name) for name, keras_name in OTHER_NAMES.items()
+        }
         model: Model = deserialize_keras_object(config, renamed_layers)
         if not hasattr(model, "load_weights"):
             raise ValueError(f"it describes no model, but {type(model).__name__}")

@@ -1,12 +1,12 @@
-"""Saving and loading models and weights, in the format that a file's name or contents say."""
+"""Saving and loading models, in the format that a file's name or contents say."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from webtensor.environment import IN_BROWSER
@@ -29,38 +29,23 @@ from webtensor.io.routers import get_load_handlers
 from webtensor.io.web_models import is_http_scheme
 from webtensor.keras.models import Model
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
-from webtensor.keras.saving.checks import require_model
-from webtensor.keras.saving.hdf5 import SIGNATURE, Group, pieces, read_hdf5
+from webtensor.keras.saving.checks import refuse_arguments, require_model
+from webtensor.keras.saving.hdf5 import SIGNATURE, read_hdf5
 from webtensor.keras.saving.keras2_configs import modernized
-from webtensor.keras.saving.keras_format import (
-    CONFIG,
-    load_archive,
-    members_of,
-    weights_in_archive,
-)
+from webtensor.keras.saving.keras_format import CONFIG, load_archive, members_of
 from webtensor.keras.saving.layers_model.storage import (
     is_address,
     is_saved_by_handler,
     load_layers_model,
     save_by_handler,
 )
-from webtensor.keras.saving.legacy_h5 import (
-    load_legacy_model,
-    load_legacy_weights,
-    write_legacy_model,
-)
-from webtensor.keras.saving.npz import read_npz, write_npz
-from webtensor.keras.saving.shards import read_shards, write_shards
-from webtensor.keras.saving.variable_store import load_state, saved_state
-from webtensor.keras.types import Config, CustomObjects
+from webtensor.keras.saving.legacy_h5 import LEGACY_ENDINGS, load_legacy_model, write_legacy_model
+from webtensor.keras.types import CustomObjects
 
 if TYPE_CHECKING:
     from webtensor.keras.feature_space import FeatureSpace
 
-__all__ = ["load_model", "load_weights", "model_from_json", "save_model", "save_weights"]
-
-_LEGACY = (".h5", ".hdf5")
-_SHARDS = ".weights.json"
+__all__ = ["load_model", "model_from_json", "save_model"]
 
 
 def save_model(
@@ -91,7 +76,7 @@ def save_model(
         ValueError: the name has another ending, or a part of the model has no configuration.
     """
     include_optimizer = kwargs.pop("include_optimizer", not is_saved_by_handler(filepath))
-    _refuse_arguments("save_model", kwargs)
+    refuse_arguments("save_model", kwargs)
     require_model("save_model", model, "model, filepath")
     if isinstance(filepath, IOHandler) or is_saved_by_handler(filepath):
         if not isinstance(model, Model):
@@ -99,7 +84,7 @@ def save_model(
         save_by_handler(model, filepath, include_optimizer)
         return
     name = "" if hasattr(filepath, "write") else os.fspath(filepath)
-    if zipped is False and (not name or name.endswith((".keras", *_LEGACY))):
+    if zipped is False and (not name or name.endswith((".keras", *LEGACY_ENDINGS))):
         raise ValueError(
             "save_model: with zipped=False, filepath must be a folder, whose name does not end in "
             f"'.keras' or '.h5', but got {filepath!r}"
@@ -114,7 +99,7 @@ def save_model(
         write_folder(name, members_of(model))
     elif name.endswith(".keras"):
         write_file(name, lambda file: write_members(file, members_of(model)), overwrite=overwrite)
-    elif name.endswith(_LEGACY) and isinstance(model, Model):
+    elif name.endswith(LEGACY_ENDINGS) and isinstance(model, Model):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         write_file(
             name,
@@ -162,7 +147,7 @@ def load_model(
         path = Path(filepath)
         if _is_layers_model(filepath, path):
             return load_layers_model(filepath, custom_objects, compile=compile)
-    if path is not None and not path.exists() and path.suffix not in _LEGACY:
+    if path is not None and not path.exists() and path.suffix not in LEGACY_ENDINGS:
         raise ValueError(f"load_model: there is no file {label!r}{_advice(label)}")
     with reading(label), custom_object_scope(custom_objects or {}):
         if path is not None and path.is_dir():
@@ -234,152 +219,3 @@ def _advice(label: str) -> str:
         return ""
     fetch = "pyodide.http.pyfetch" if IN_BROWSER else "keras.utils.get_file"
     return f"; files on the web must be fetched first, as with {fetch}"
-
-
-def save_weights(
-    model: Model,
-    filepath: PathLike,
-    overwrite: bool = True,
-    max_shard_size: float | None = None,
-    **kwargs: Any,
-) -> None:
-    """Save the values of all variables, under Keras's names: as .weights.h5 or .weights.npz.
-
-    Args:
-        model: a built model.
-        filepath: a path that ends in ``.weights.h5`` or ``.weights.npz``, or in ``.weights.json``
-            with ``max_shard_size``.
-        overwrite: whether existing files are replaced.
-        max_shard_size: a number of GiB; larger weights are parted into several .weights.h5 files,
-            and a .weights.json names them.
-        **kwargs: ``objects_to_skip``, layers and the like whose variables are not saved.
-
-    Raises:
-        FileExistsError: the file exists, and ``overwrite`` is False.
-        ValueError: the name has another ending, the model is not built, or a variable is larger
-            than ``max_shard_size``.
-    """
-    skipped = kwargs.pop("objects_to_skip", None) or ()
-    _refuse_arguments("save_weights", kwargs)
-    require_model("save_weights", model, "model, filepath")
-    name = os.fspath(filepath)
-    endings = (
-        (".weights.h5", ".weights.npz") if max_shard_size is None else (_SHARDS, ".weights.h5")
-    )
-    if not name.endswith(endings):
-        raise ValueError(
-            f"save_weights: filepath must end in {endings[0]!r} or {endings[1]!r}"
-            f"{'' if max_shard_size is None else ' with max_shard_size'}, but got {name!r}"
-        )
-    _require_built("save_weights", model)
-    tree = saved_state(model, skipped)
-    if max_shard_size is not None:
-        index = f"{name.rpartition('.weights.')[0]}{_SHARDS}"
-        if index != name:
-            warn(f"save_weights: {index} names the files, in place of {name}", stacklevel=2)
-        write_shards(index, tree, max_shard_size, overwrite)
-        return
-
-    def write(file: IO[bytes]) -> None:
-        if name.endswith(".npz"):
-            write_npz(file, tree)
-        else:
-            file.writelines(pieces(tree))
-
-    write_file(name, write, overwrite=overwrite)
-
-
-def load_weights(
-    model: Model,
-    filepath: Source,
-    skip_mismatch: bool = False,
-    by_name: bool | None = None,
-    **kwargs: Any,
-) -> None:
-    """Load the values of all variables from .weights.h5, .weights.npz, .keras or an older .h5.
-
-    Nothing is changed where a part does not fit, unless ``skip_mismatch`` is True.
-
-    Args:
-        model: a built model.
-        filepath: a path, bytes, or a binary file object. A .weights.json stands for the files that
-            it names.
-        skip_mismatch: whether an object that does not fit stays as it was, with a warning.
-        by_name: whether layers are found by their names, and others stay as they were; for older
-            HDF5 files only.
-        **kwargs: ``objects_to_skip``, layers and the like that stay as they were; for weights of
-            Keras 3 only.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: the file is broken, or does not fit the model.
-    """
-    skipped: Iterable[object] | None = kwargs.pop("objects_to_skip", None)
-    _refuse_arguments("load_weights", kwargs)
-    require_model("load_weights", model, "model, filepath")
-    _require_built("load_weights", model)
-    label = label_of(filepath)
-    endings = (".keras", ".npz", _SHARDS, *_LEGACY)
-    if isinstance(filepath, (str, os.PathLike)) and not label.endswith(endings):
-        raise ValueError(
-            "load_weights: filepath must end in '.weights.h5', '.weights.npz', '.weights.json', "
-            f"'.keras' or '.h5', but got {label!r}"
-        )
-    if isinstance(filepath, (str, os.PathLike)) and label.endswith(_SHARDS):
-        with reading(label):
-            tree = read_shards(filepath)
-            load_state(model, tree, label, skip_mismatch=skip_mismatch, skipped=skipped or ())
-        return
-    data = read_bytes(filepath)
-    with reading(label):
-        _load_weights(model, data, label, skip_mismatch, bool(by_name), skipped)
-
-
-def _load_weights(
-    model: Model,
-    data: bytes,
-    label: str,
-    skip_mismatch: bool,
-    by_name: bool,
-    skipped: Iterable[object] | None,
-) -> None:
-    is_archive = data[:2] == b"PK" and not label.endswith(".npz")
-    if skipped is not None and is_archive:
-        raise ValueError(f"load_weights: objects_to_skip is for files of weights, but got {label}")
-    if data[:2] == b"PK":
-        tree = _zipped_weights(data, label)
-    elif data[:8] == SIGNATURE:
-        tree = read_hdf5(data, label)
-        weights = tree.group("model_weights") or tree
-        if "layer_names" in weights.attributes or "layer_names0" in weights.attributes:
-            if skipped is not None:
-                raise ValueError(
-                    f"load_weights: objects_to_skip is for files of Keras 3, but {label} is older"
-                )
-            load_legacy_weights(model, weights, label, by_name, skip_mismatch)
-            return
-    else:
-        raise ValueError(f"load_weights: {label} is neither HDF5, npz nor an archive of Keras 3")
-    if by_name:
-        raise ValueError(f"load_weights: by_name is for older HDF5 files, but {label} is newer")
-    load_state(model, tree, label, skip_mismatch=skip_mismatch, skipped=skipped or ())
-
-
-def _zipped_weights(data: bytes, label: str) -> Group:
-    with Archive(BytesIO(data), label) as archive:
-        if CONFIG in archive.names:
-            return weights_in_archive(archive)
-    return read_npz(data, label)
-
-
-def _require_built(function: str, model: Model) -> None:
-    if not model.built:
-        raise ValueError(
-            f"{function}: model {model.name!r} has no weights yet, as it is not built: call it, or "
-            "build it with a shape"
-        )
-
-
-def _refuse_arguments(function: str, kwargs: Config) -> None:
-    if kwargs:
-        raise ValueError(f"{function}: there are no arguments {', '.join(sorted(kwargs))}")
