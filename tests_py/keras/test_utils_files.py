@@ -368,7 +368,7 @@ def test_configuration_of_a_table():
         (({"a": "flaot"},), "did you mean 'float'"),
         (({"a": "float"}, "list"), "output_mode must be 'concat' or 'dict'"),
         (({"a": "float"}, "dict", [("a", "b")]), "there is no 'b'"),
-        (({"a": "float"}, "dict", [("a", "a")], None), "crosses need crossing_dim"),
+        (({"a": "float"}, "dict", [("a", "a")], None), "crossing_dim must be a positive integer"),
     ],
 )
 def test_wrong_tables(arguments: Any, message: str):

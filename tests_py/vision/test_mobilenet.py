@@ -222,7 +222,7 @@ def test_options_are_checked() -> None:
     with pytest.raises(TypeError, match="MobileNet: missing a required argument: 'version'"):
         MobileNet.load("no such folder")
     model = MobileNet(network, version=1)
-    with pytest.raises(ValueError, match="classify: pass the names of the classes to MobileNet"):
+    with pytest.raises(ValueError, match="classify: the model has no class_names; pass them"):
         model.classify(IMAGE)
     with pytest.raises(ValueError, match="classify_async: top must be a positive integer, but got"):
         asyncio.run(mobilenet(1).classify_async(IMAGE, 0))

@@ -316,7 +316,10 @@ class FeatureSpace(Layer):
             cross = deserialize_keras_object(cross)
         if not isinstance(cross, Cross):
             if self.crossing_dim is None:
-                raise ValueError("FeatureSpace: crosses need crossing_dim, a positive integer")
+                raise ValueError(
+                    "FeatureSpace: crossing_dim must be a positive integer where crosses has names "
+                    f"of features, such as {cross!r}, but got None"
+                )
             cross = Cross(tuple(cross), self.crossing_dim)
         for name in cross.feature_names:
             if name not in self.features:

@@ -168,7 +168,7 @@ class MobileNet(Classifier):
     def _check_classify(self, function: str, top: int) -> None:
         check_counts(function, top=top)
         if not self.class_names:
-            raise ValueError(f"{function}: pass the names of the classes to MobileNet")
+            raise ValueError(f"{function}: the model has no class_names; pass them to MobileNet")
 
     def _ranked(self, probabilities: list[float], top: int) -> list[Classification]:
         classes = [

@@ -161,7 +161,9 @@ class Network(Generic[Facts]):
         """Check arguments but the shape."""
         tensor, activation = self.input_tensor, self.classifier_activation
         if not self.supports_channels_first and image_data_format() == "channels_first":
-            raise self.error("the data format must be 'channels_last'")
+            raise self.error(
+                "keras.config.image_data_format() must be 'channels_last', but is 'channels_first'"
+            )
         pretrained.check_weights(self.title, self.weights)
         if self.pooling not in (None, "avg", "max"):
             raise self.error(f"pooling must be 'avg', 'max' or None, but got {self.pooling!r}")

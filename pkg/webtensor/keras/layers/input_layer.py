@@ -46,7 +46,10 @@ class InputLayer(Layer):
         **kwargs: Any,
     ) -> None:
         if sparse or ragged:
-            raise ValueError("InputLayer: there are no sparse or ragged inputs")
+            raise ValueError(
+                "InputLayer: sparse and ragged must be False or None, as there are no such "
+                f"tensors, but got sparse={sparse} and ragged={ragged}"
+            )
         if "input_shape" in kwargs:
             warn("InputLayer: input_shape is deprecated; pass shape", stacklevel=2)
             shape = kwargs.pop("input_shape")

@@ -571,7 +571,9 @@ class AUC(_ConfusionMetric):
         self._is_built = not multi_label
         if not multi_label:
             if num_labels:
-                raise ValueError("AUC: num_labels is for multi_label=True alone")
+                raise ValueError(
+                    f"AUC: num_labels is for multi_label=True only, but got {num_labels!r}"
+                )
             self._add_counts()
         elif num_labels:
             self._build(num_labels)

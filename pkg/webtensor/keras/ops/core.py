@@ -48,7 +48,10 @@ def _convert_to_tensor(
         [[1.0, 2.0]]
     """
     if sparse or ragged:
-        raise ValueError("convert_to_tensor: there are no sparse and no ragged tensors")
+        raise ValueError(
+            "convert_to_tensor: sparse and ragged must be False or None, as there are no such "
+            f"tensors, but got sparse={sparse} and ragged={ragged}"
+        )
     if isinstance(x, Variable):
         x = x.value
     tensor = _joined(x)

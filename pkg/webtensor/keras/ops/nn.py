@@ -611,7 +611,10 @@ def _dot_product_attention(
         (1, 2, 1, 3)
     """
     if flash_attention:
-        raise ValueError("dot_product_attention: there is no flash attention")
+        raise ValueError(
+            "dot_product_attention: flash_attention must be False or None, but got "
+            f"{flash_attention!r}"
+        )
     query, key, value = wt.asarray(query), wt.asarray(key), wt.asarray(value)
     shapes = (query.shape, key.shape, value.shape)
     if any(len(shape) != 4 for shape in shapes):

@@ -27,7 +27,7 @@ def refuse_arguments(function: str, arguments: Collection[str]) -> None:
         ValueError: there is one.
     """
     if arguments:
-        raise ValueError(f"{function}: there are no arguments {', '.join(sorted(arguments))}")
+        raise ValueError(f"{function}: unknown argument(s) {', '.join(sorted(arguments))}")
 
 
 def check_configuration(config: object) -> None:

@@ -90,7 +90,9 @@ class AttentionWithHeads(Weighted):
         if sliding_window is not None:
             check_positive(name, sliding_window=sliding_window)
         if flash_attention:
-            raise ValueError(f"{name}: there is no flash attention")
+            raise ValueError(
+                f"{name}: flash_attention must be False or None, but got {flash_attention!r}"
+            )
         self.dropout, self.use_bias, self.use_gate = dropout, use_bias, use_gate
         self.sliding_window = sliding_window
         self.seed = seed

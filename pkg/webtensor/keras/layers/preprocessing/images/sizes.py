@@ -116,7 +116,7 @@ class Resizing(ResizedLayer[Size]):
             )
         if crop_to_aspect_ratio and pad_to_aspect_ratio:
             raise ValueError(
-                "Resizing: crop_to_aspect_ratio and pad_to_aspect_ratio exclude each other"
+                "Resizing: crop_to_aspect_ratio and pad_to_aspect_ratio must not both be true"
             )
         if fill_mode != "constant":
             raise ValueError(f"Resizing: fill_mode must be 'constant', but got {fill_mode!r}")
