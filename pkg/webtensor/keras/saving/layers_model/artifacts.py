@@ -58,22 +58,9 @@ def artifacts_of(
     """
     if not model.built:
         raise ValueError(f"model {model.name!r} has no weights yet, as it is not built")
-    topology = {
-        **topology_of(model),
-        "keras_version": _KERAS_VERSION,
-        "backend": "tensor_flow.js",
-    }
+    topology = topology_of(model)
     names = _unique_names(model)
-    variables = list(model.trainable_weights)
-    if not trainable_only:
-        variables += model.non_trainable_weights
-    for variable in variables:
-        if id(variable) not in names:
-            raise ValueError(
-                f"TensorFlow.js has no weights of a model's own, such as {variable.path!r}"
-            )
-        _check_constraint(variable)
-    weights = [Weight(names[id(variable)], variable.value) for variable in variables]
+    weights = list(_weights(model, names, trainable_only))
     training = None
     if include_optimizer:
         if not model.compiled:
@@ -85,7 +72,7 @@ def artifacts_of(
     check_patterns(weights, quantization)
     specs, pieces = encoded(weights, quantization)
     return ModelArtifacts(
-        topology,
+        {**topology, "keras_version": _KERAS_VERSION, "backend": "tensor_flow.js"},
         format=FORMAT,
         generated_by="webtensor",
         user_defined_metadata=getattr(model, "user_defined_metadata", None),
@@ -94,6 +81,22 @@ def artifacts_of(
         weight_data=pieces,
         label=f"model {model.name!r}",
     )
+
+
+def _weights(model: Model, names: Mapping[int, str], trainable_only: bool) -> Iterator[Weight]:
+    """Yield the weights of a model that are saved, the trainable ones first.
+
+    Raises:
+        ValueError: a weight has no name, or does not satisfy its constraint.
+    """
+    others = () if trainable_only else model.non_trainable_weights
+    for variable in (*model.trainable_weights, *others):
+        if id(variable) not in names:
+            raise ValueError(
+                f"TensorFlow.js has no weights of a model's own, such as {variable.path!r}"
+            )
+        _check_constraint(variable)
+        yield Weight(names[id(variable)], variable.value)
 
 
 def _unique_names(model: Model) -> dict[int, str]:
