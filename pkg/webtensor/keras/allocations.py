@@ -38,12 +38,12 @@ class ModelBudget:
 active_budgets: TaskStack[ModelBudget] = TaskStack("budgets")
 
 
-def claim(elements: int, what: str, *, variable: bool = False) -> None:
+def claim(elements: int, name: str, *, variable: bool = False) -> None:
     """Spend the budget of the file that is being read, if any, on a layer's memory.
 
     Args:
         elements: the number of elements that are about to be allocated.
-        what: their name in errors.
+        name: what errors call them.
         variable: whether they are those of a variable. Variables may have as many elements as the
             file, everything else is spent in bytes.
 
@@ -54,14 +54,14 @@ def claim(elements: int, what: str, *, variable: bool = False) -> None:
         return
     budget = active_budgets.top
     if not variable:
-        budget.memory.spend(8 * elements, f"{budget.memory.file}: {what}")
+        budget.memory.spend(8 * elements, f"{budget.memory.file}: {name}")
         return
     budget.elements -= elements
     if budget.elements < 0:
-        raise ValueError(f"{what} is larger than what the file holds")
+        raise ValueError(f"{name} is larger than what the file holds")
 
 
-def check_tensor(shape: Sequence[int], what: str) -> None:
+def check_tensor(shape: Sequence[int], name: str) -> None:
     """Refuse a tensor of a trial call that is too large for the file that is being read.
 
     Such tensors are freed after each operation, so only the size of each is limited.
@@ -70,4 +70,4 @@ def check_tensor(shape: Sequence[int], what: str) -> None:
         ValueError: the tensor is larger than both 256 MiB and the file's budget.
     """
     if active_budgets and 4 * prod(shape) > max(_TRIAL_FLOOR, active_budgets.top.memory.limit):
-        raise ValueError(f"{what} of shape {tuple(shape)} is larger than what the file allows for")
+        raise ValueError(f"{name} of shape {tuple(shape)} is larger than what the file allows for")

@@ -20,22 +20,22 @@ from webtensor.nest import flatten, map_structure
 __all__ = ["carried_masks_left_out", "kwargs_without_carried_masks", "leaves_carried_masks_out"]
 
 #: One item for each open ``with carried_masks_left_out()``.
-_left_out: list[None] = []
+_open_scopes: list[None] = []
 
 
 @contextmanager
 def carried_masks_left_out() -> Iterator[None]:
     """Within the ``with``, configurations of functional models omit the masks that inputs carry."""
-    _left_out.append(None)
+    _open_scopes.append(None)
     try:
         yield
     finally:
-        _left_out.pop()
+        _open_scopes.pop()
 
 
 def leaves_carried_masks_out() -> bool:
     """Whether configurations omit the masks that inputs carry."""
-    return bool(_left_out)
+    return bool(_open_scopes)
 
 
 def kwargs_without_carried_masks(graph: Graph) -> dict[int, dict[str, Any]]:

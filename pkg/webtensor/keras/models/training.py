@@ -770,7 +770,7 @@ class Trainer(Layer):
     ) -> float | list[float] | Logs:
         """Train on one batch, and return the loss and the metrics."""
         self._require_compiled("train_on_batch")
-        batch = _one_batch(x, y, sample_weight, class_weight)
+        batch = _whole_batch(x, y, sample_weight, class_weight)
         self._build_for(batch)
         self.reset_metrics()
         return self._returned(self.make_train_function()(iter((batch,))), return_dict)
@@ -785,12 +785,12 @@ class Trainer(Layer):
         """Evaluate one batch, and return the loss and the metrics."""
         self._require_compiled("test_on_batch")
         self.reset_metrics()
-        batch = _one_batch(x, y, sample_weight, None)
+        batch = _whole_batch(x, y, sample_weight)
         return self._returned(self.make_test_function()(iter((batch,))), return_dict)
 
     def predict_on_batch(self, x: DataLike) -> Any:
         """Return the outputs for one batch."""
-        batch = _one_batch(x, None, None, None)
+        batch = _whole_batch(x)
         return map_structure(as_array, self.make_predict_function()(iter((batch,))))
 
     def _returned(self, results: Results, return_dict: bool) -> float | list[float] | Logs:
@@ -843,12 +843,13 @@ def _validation_batches(data: DataLike, batch_size: int | None, steps: int | Non
     return batches_of(data)
 
 
-def _one_batch(
+def _whole_batch(
     x: DataLike,
-    y: DataLike | None,
-    sample_weight: DataLike | None,
-    class_weight: ClassWeight | None,
+    y: DataLike | None = None,
+    sample_weight: DataLike | None = None,
+    class_weight: ClassWeight | None = None,
 ) -> Batch:
+    """Return all samples as one batch."""
     data = batches_of(x, y, sample_weight, batch_size=2**31 - 1, class_weight=class_weight)
     batch: Batch = next(iter(data.make()))
     return batch

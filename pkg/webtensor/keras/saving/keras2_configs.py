@@ -115,7 +115,9 @@ _REQUIRED_VALUES: dict[str, Config] = {
 }
 _MODULES = {"Functional": "keras.models", "Sequential": "keras"}
 #: Layers that Keras 3 has no more.
-_OURS = frozenset({LocallyConnected1D.__name__, LocallyConnected2D.__name__, TFOpLambda.__name__})
+_KERAS2_LAYERS = frozenset(
+    {LocallyConnected1D.__name__, LocallyConnected2D.__name__, TFOpLambda.__name__}
+)
 
 
 def is_old(version: str) -> bool:
@@ -168,15 +170,15 @@ def modernized(layer: object, version: str = "2") -> Config:
         config = {"function": arguments.get("function"), "name": _name(arguments.get("name"))}
     else:
         config = _layer(class_name, arguments)
-    is_ours = class_name in _OURS
-    if layer.get("registered_name") and not is_ours:
+    is_keras2_layer = class_name in _KERAS2_LAYERS
+    if layer.get("registered_name") and not is_keras2_layer:
         return {**layer, "config": config}
-    module = "webtensor" if is_ours else _MODULES.get(class_name, "keras.layers")
+    module = "webtensor" if is_keras2_layer else _MODULES.get(class_name, "keras.layers")
     return {
         "module": module,
         "class_name": "ReLU" if class_name == "ThresholdedReLU" else class_name,
         "config": config,
-        "registered_name": f"webtensor>{class_name}" if is_ours else None,
+        "registered_name": f"webtensor>{class_name}" if is_keras2_layer else None,
     }
 
 

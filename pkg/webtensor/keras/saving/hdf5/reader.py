@@ -80,12 +80,12 @@ class _Reader:
 
     # -- bytes ---------------------------------------------------------------------------------
 
-    def broken(self, what: str) -> ModelFormatError:
-        return ModelFormatError(f"{self.file} is a broken HDF5 file: {what}")
+    def broken(self, problem: str) -> ModelFormatError:
+        return ModelFormatError(f"{self.file} is a broken HDF5 file: {problem}")
 
-    def unsupported(self, what: str) -> UnsupportedError:
+    def unsupported(self, feature: str) -> UnsupportedError:
         return UnsupportedError(
-            f"{self.file} is an HDF5 file with {what}, which only the package h5py reads here; "
+            f"{self.file} is an HDF5 file with {feature}, which only the package h5py reads here; "
             "install it (in Pyodide: await pyodide.loadPackage('h5py'))"
         )
 
@@ -102,9 +102,9 @@ class _Reader:
             raise self.broken("a record ends too early")
         return int.from_bytes(view[offset : offset + size], "little")
 
-    def check_signature(self, view: memoryview, signature: bytes, what: str) -> None:
+    def check_signature(self, view: memoryview, signature: bytes, name: str) -> None:
         if bytes(view[: len(signature)]) != signature:
-            raise self.broken(f"there is no {what} where one should be")
+            raise self.broken(f"there is no {name} where one should be")
 
     # -- the file ------------------------------------------------------------------------------
 
@@ -209,10 +209,10 @@ class _Reader:
 
     # -- groups --------------------------------------------------------------------------------
 
-    def check_dense(self, body: memoryview, offset: int, what: str) -> None:
+    def check_dense(self, body: memoryview, offset: int, feature: str) -> None:
         """Refuse members or attributes in a heap, whose address is at the offset."""
         if self.number(body, offset) != UNDEFINED:
-            raise self.unsupported(what)
+            raise self.unsupported(feature)
 
     def links(self, messages: list[_Message]) -> Iterator[tuple[str, int]]:
         """Yield the names and addresses of a group's members."""
