@@ -27,6 +27,7 @@ from webtensor.shapes import prod
 
 __all__ = [
     "SizesLike",
+    "Sliding",
     "adaptive_pool",
     "check_strides_and_dilation",
     "conv",
@@ -44,6 +45,16 @@ Sizes: TypeAlias = tuple[int, ...]
 SizesLike: TypeAlias = int | Sequence[int]
 #: Padding before and after each dimension, or its name.
 Padding: TypeAlias = "str | tuple[tuple[int, int], ...]"
+
+
+class Sliding(NamedTuple):
+    """How a kernel slides over inputs; ``padding`` is "valid", "same", or "causal" in sequences."""
+
+    strides: Sizes
+    padding: str
+    data_format: str
+    dilation_rate: Sizes
+
 
 _FORMATS = {"channels_last": "NHWC", "channels_first": "NCHW"}
 
@@ -93,20 +104,14 @@ def _window_counts(
 
 
 def conv_output_shape(
-    name: str,
-    shape: Shape,
-    channels: int,
-    size: Sizes,
-    strides: Sizes,
-    padding: str,
-    data_format: str,
-    dilation_rate: Sizes,
+    name: str, shape: Shape, channels: int, size: Sizes, sliding: Sliding
 ) -> Shape:
     """Return the shape of a convolution's result.
 
     Raises:
         ValueError: the filter does not fit.
     """
+    strides, padding, data_format, dilation_rate = sliding
     window = tuple(_dilated(*pair) for pair in zip(size, dilation_rate, strict=True))
     counts = _window_counts(name, shape, data_format, window, strides, padding)
     return with_spatial_shape(shape, counts, channels, data_format)
@@ -166,13 +171,9 @@ def _transposed_dimension(
 
 
 def _transposed_dimensions(
-    sizes: Shape,
-    filter_sizes: Sizes,
-    strides: Sizes,
-    dilation_rate: Sizes,
-    padding: str,
-    output_padding: Sizes | None,
+    sizes: Shape, filter_sizes: Sizes, sliding: Sliding, output_padding: Sizes | None
 ) -> list[_TransposedDimension]:
+    strides, padding, _, dilation_rate = sliding
     paddings = output_padding or (None,) * len(sizes)
     rows = zip(sizes, filter_sizes, strides, dilation_rate, paddings, strict=True)
     return [
@@ -186,23 +187,18 @@ def conv_transpose_output_shape(
     shape: Shape,
     channels: int,
     size: Sizes,
-    strides: Sizes,
-    padding: str,
+    sliding: Sliding,
     output_padding: Sizes | None,
-    data_format: str,
-    dilation_rate: Sizes,
 ) -> Shape:
     """Return the shape of a transposed convolution's result.
 
     Raises:
         ValueError: the rank of the inputs is wrong.
     """
-    spatial_shape = _spatial_shape(name, shape, data_format, len(size))
-    dimensions = _transposed_dimensions(
-        spatial_shape, size, strides, dilation_rate, padding, output_padding
-    )
+    spatial_shape = _spatial_shape(name, shape, sliding.data_format, len(size))
+    dimensions = _transposed_dimensions(spatial_shape, size, sliding, output_padding)
     sizes = [dimension.size for dimension in dimensions]
-    return with_spatial_shape(shape, sizes, channels, data_format)
+    return with_spatial_shape(shape, sizes, channels, sliding.data_format)
 
 
 # -- convolutions ------------------------------------------------------------------------------
@@ -243,58 +239,38 @@ def _with_epilogue(y: Tensor, bias: Tensor | None, activation: str) -> Tensor:
 def conv(
     x: Tensor,
     kernel: Tensor,
-    strides: Sizes,
-    padding: str,
-    data_format: str,
-    dilation_rate: Sizes,
+    sliding: Sliding,
     bias: Tensor | None = None,
     activation: str = "linear",
 ) -> Tensor:
     """Convolution, also of groups of channels, then a bias, then one of ``fused``'s activations."""
-    if len(strides) == 3:
+    if len(sliding.strides) == 3:
         return with_channels_last(
-            _conv3d, x, data_format, kernel, strides, padding, dilation_rate, bias, activation
+            _conv3d, x, sliding.data_format, kernel, sliding, bias, activation
         )
-    return _conv1d_or_2d(
-        fused.conv2d, x, kernel, strides, padding, data_format, dilation_rate, bias, activation
-    )
+    return _conv1d_or_2d(fused.conv2d, x, kernel, sliding, bias, activation)
 
 
 def depthwise_conv(
     x: Tensor,
     kernel: Tensor,
-    strides: Sizes,
-    padding: str,
-    data_format: str,
-    dilation_rate: Sizes,
+    sliding: Sliding,
     bias: Tensor | None = None,
     activation: str = "linear",
 ) -> Tensor:
     """Convolution of each channel with filters of its own, then a bias, then an activation."""
-    return _conv1d_or_2d(
-        fused.depthwise_conv2d,
-        x,
-        kernel,
-        strides,
-        padding,
-        data_format,
-        dilation_rate,
-        bias,
-        activation,
-    )
+    return _conv1d_or_2d(fused.depthwise_conv2d, x, kernel, sliding, bias, activation)
 
 
 def _conv1d_or_2d(
     conv2d: Callable[..., Tensor],
     x: Tensor,
     kernel: Tensor,
-    strides: Sizes,
-    padding: str,
-    data_format: str,
-    dilation_rate: Sizes,
+    sliding: Sliding,
     bias: Tensor | None,
     activation: str,
 ) -> Tensor:
+    strides, padding, data_format, dilation_rate = sliding
     if len(strides) == 2:
         format = _FORMATS[data_format]
         return conv2d(x, kernel, strides, padding, format, dilation_rate, None, bias, activation)
@@ -312,15 +288,9 @@ def _conv1d_or_2d(
 
 
 def _conv3d(
-    x: Tensor,
-    kernel: Tensor,
-    strides: Sizes,
-    padding: str,
-    dilation_rate: Sizes,
-    bias: Tensor | None,
-    activation: str,
+    x: Tensor, kernel: Tensor, sliding: Sliding, bias: Tensor | None, activation: str
 ) -> Tensor:
-    y = grouped_conv3d(x, kernel, strides, padding, dilation_rate)
+    y = grouped_conv3d(x, kernel, sliding.strides, sliding.padding, sliding.dilation_rate)
     return _with_epilogue(y, bias, activation)
 
 
@@ -328,31 +298,27 @@ def separable_conv(
     x: Tensor,
     depthwise_kernel: Tensor,
     pointwise_kernel: Tensor,
-    strides: Sizes,
-    padding: str,
-    data_format: str,
-    dilation_rate: Sizes,
+    sliding: Sliding,
     bias: Tensor | None = None,
     activation: str = "linear",
 ) -> Tensor:
     """Depthwise convolution, then one that mixes the channels of each element."""
-    ones = (1,) * len(strides)
+    ones = (1,) * len(sliding.strides)
+    depthwise = sliding._replace(data_format="channels_last")
+    pointwise = Sliding(ones, "valid", "channels_last", ones)
 
     def compute(x: Tensor) -> Tensor:
-        y = depthwise_conv(x, depthwise_kernel, strides, padding, "channels_last", dilation_rate)
-        return conv(y, pointwise_kernel, ones, "valid", "channels_last", ones, bias, activation)
+        y = depthwise_conv(x, depthwise_kernel, depthwise)
+        return conv(y, pointwise_kernel, pointwise, bias, activation)
 
-    return with_channels_last(compute, x, data_format)
+    return with_channels_last(compute, x, sliding.data_format)
 
 
 def conv_transpose(
     x: Tensor,
     kernel: Tensor,
-    strides: Sizes,
-    padding: str,
+    sliding: Sliding,
     output_padding: Sizes | None,
-    data_format: str,
-    dilation_rate: Sizes,
     bias: Tensor | None = None,
     activation: str = "linear",
 ) -> Tensor:
@@ -360,39 +326,36 @@ def conv_transpose(
 
     ``kernel`` is (*size, out_channels, in_channels).
     """
-    is_sequence = len(strides) == 1
+    is_sequence = len(sliding.strides) == 1
     if is_sequence:
         kernel = wt.reshape(kernel, (1, *kernel.shape))
-        strides, dilation_rate = _with_height(strides), _with_height(dilation_rate)
+        sliding = sliding._replace(
+            strides=_with_height(sliding.strides),
+            dilation_rate=_with_height(sliding.dilation_rate),
+        )
         output_padding = None if output_padding is None else (0, *output_padding)
 
     def compute(x: Tensor) -> Tensor:
         image = _image(x) if is_sequence else x
-        y = _conv_transpose(image, kernel, strides, padding, output_padding, dilation_rate)
+        y = _conv_transpose(image, kernel, sliding, output_padding)
         return _with_epilogue(_sequence(y) if is_sequence else y, bias, activation)
 
-    return with_channels_last(compute, x, data_format)
+    return with_channels_last(compute, x, sliding.data_format)
 
 
 def _conv_transpose(
-    x: Tensor,
-    kernel: Tensor,
-    strides: Sizes,
-    padding: str,
-    output_padding: Sizes | None,
-    dilation_rate: Sizes,
+    x: Tensor, kernel: Tensor, sliding: Sliding, output_padding: Sizes | None
 ) -> Tensor:
     *filter_sizes, out_channels, _ = kernel.shape
-    dimensions = _transposed_dimensions(
-        x.shape[1:-1], tuple(filter_sizes), strides, dilation_rate, padding, output_padding
-    )
+    dimensions = _transposed_dimensions(x.shape[1:-1], tuple(filter_sizes), sliding, output_padding)
     sizes = [dimension.size or 0 for dimension in dimensions]
     shape = (x.shape[0], *sizes, out_channels)
     crops = [(dimension.before, max(dimension.after, 0)) for dimension in dimensions]
     pads = ((0, 0), *crops, (0, 0))
+    strides, dilations = sliding.strides, sliding.dilation_rate
     if len(strides) == 2:
-        return wt.conv2d_transpose(x, kernel, shape, strides, pads, dilations=dilation_rate)
-    return wt.conv3d_transpose(x, kernel, shape, strides, pads, dilation_rate)
+        return wt.conv2d_transpose(x, kernel, shape, strides, pads, dilations=dilations)
+    return wt.conv3d_transpose(x, kernel, shape, strides, pads, dilations)
 
 
 # -- pooling -----------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.layers.weighted import Weighted
-from webtensor.keras.sliding_windows import SizesLike
+from webtensor.keras.sliding_windows import SizesLike, Sliding
 from webtensor.keras.types import (
     ActivationLike,
     ConstraintLike,
@@ -103,6 +103,10 @@ class BaseConvolution(Weighted):
         self.use_bias = use_bias
         self.input_spec = InputSpec(min_ndim=rank + 2)
 
+    @property
+    def _sliding(self) -> Sliding:
+        return Sliding(self.strides, self.padding, self.data_format, self.dilation_rate)
+
     def _channels_of(self, input_shape: Shape) -> int:
         channels = channels_of(input_shape, self.data_format)
         if channels is None:
@@ -151,14 +155,7 @@ class BaseConvolution(Weighted):
 
     def _convolved_shape(self, input_shape: Shape, channels: int) -> Shape:
         return sliding_windows.conv_output_shape(
-            type(self).__name__,
-            input_shape,
-            channels,
-            self.kernel_size,
-            self.strides,
-            self.padding,
-            self.data_format,
-            self.dilation_rate,
+            type(self).__name__, input_shape, channels, self.kernel_size, self._sliding
         )
 
 
@@ -281,16 +278,7 @@ class Conv(AdaptableConvolution):
     def _convolve(
         self, inputs: Tensor, kernel: Tensor, bias: Tensor | None, epilogue: str
     ) -> Tensor:
-        return sliding_windows.conv(
-            inputs,
-            kernel,
-            self.strides,
-            self.padding,
-            self.data_format,
-            self.dilation_rate,
-            bias,
-            epilogue,
-        )
+        return sliding_windows.conv(inputs, kernel, self._sliding, bias, epilogue)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Return the shape with ``filters`` channels and as many elements as windows."""
@@ -426,15 +414,7 @@ class ConvTranspose(BaseConvolution):
         self, inputs: Tensor, kernel: Tensor, bias: Tensor | None, epilogue: str
     ) -> Tensor:
         return sliding_windows.conv_transpose(
-            inputs,
-            kernel,
-            self.strides,
-            self.padding,
-            self.output_padding,
-            self.data_format,
-            self.dilation_rate,
-            bias,
-            epilogue,
+            inputs, kernel, self._sliding, self.output_padding, bias, epilogue
         )
 
     def _with_factors(self, kernel: Tensor, factors: Tensor) -> Tensor:
@@ -447,11 +427,8 @@ class ConvTranspose(BaseConvolution):
             input_shape,
             self.filters,
             self.kernel_size,
-            self.strides,
-            self.padding,
+            self._sliding,
             self.output_padding,
-            self.data_format,
-            self.dilation_rate,
         )
 
 
@@ -582,16 +559,7 @@ class DepthwiseConv(BaseConvolution):
     def _convolve(
         self, inputs: Tensor, kernel: Tensor, bias: Tensor | None, epilogue: str
     ) -> Tensor:
-        return sliding_windows.depthwise_conv(
-            inputs,
-            kernel,
-            self.strides,
-            self.padding,
-            self.data_format,
-            self.dilation_rate,
-            bias,
-            epilogue,
-        )
+        return sliding_windows.depthwise_conv(inputs, kernel, self._sliding, bias, epilogue)
 
     def _with_factors(self, kernel: Tensor, factors: Tensor) -> Tensor:
         return multiply(kernel, reshape(factors, kernel.shape[-2:]))
@@ -708,10 +676,7 @@ class SeparableConv(BaseConvolution):
                 inputs,
                 self.depthwise_kernel.value,
                 self.pointwise_kernel.value,
-                self.strides,
-                self.padding,
-                self.data_format,
-                self.dilation_rate,
+                self._sliding,
                 self._bias_value(),
                 epilogue,
             )

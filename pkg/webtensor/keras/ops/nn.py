@@ -23,6 +23,7 @@ from webtensor.keras.ops.operations import (
     op,
     unary,
 )
+from webtensor.keras.sliding_windows import Sliding
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Axis, Config, DTypeLike
 from webtensor.shapes import check_size, normalize_axes, normalize_axis, prod
@@ -108,6 +109,23 @@ def _adaptive_pool(kind: str) -> Row:
     return op(pool, "output_size data_format")
 
 
+def _sliding(
+    name: str,
+    rank: int,
+    strides: int | Sequence[int],
+    padding: str,
+    data_format: str | None,
+    dilation_rate: int | Sequence[int],
+) -> Sliding:
+    """Validate the arguments of a convolution along ``rank`` axes."""
+    return Sliding(
+        _sizes(name, "strides", strides, rank),
+        _padding(name, padding),
+        as_data_format(name, data_format),
+        _sizes(name, "dilation_rate", dilation_rate, rank),
+    )
+
+
 def _conv(
     inputs: TensorLike,
     kernel: TensorLike,
@@ -134,10 +152,7 @@ def _conv(
     return sliding_windows.conv(
         x,
         wt.asarray(kernel),
-        _sizes("conv", "strides", strides, rank),
-        _padding("conv", padding),
-        as_data_format("conv", data_format),
-        _sizes("conv", "dilation_rate", dilation_rate, rank),
+        _sliding("conv", rank, strides, padding, data_format, dilation_rate),
     )
 
 
@@ -166,10 +181,7 @@ def _depthwise_conv(
     return sliding_windows.depthwise_conv(
         x,
         wt.asarray(kernel),
-        _sizes("depthwise_conv", "strides", strides, rank),
-        _padding("depthwise_conv", padding),
-        as_data_format("depthwise_conv", data_format),
-        _sizes("depthwise_conv", "dilation_rate", dilation_rate, rank),
+        _sliding("depthwise_conv", rank, strides, padding, data_format, dilation_rate),
     )
 
 
@@ -202,10 +214,7 @@ def _separable_conv(
         x,
         wt.asarray(depthwise_kernel),
         wt.asarray(pointwise_kernel),
-        _sizes("separable_conv", "strides", strides, rank),
-        _padding("separable_conv", padding),
-        as_data_format("separable_conv", data_format),
-        _sizes("separable_conv", "dilation_rate", dilation_rate, rank),
+        _sliding("separable_conv", rank, strides, padding, data_format, dilation_rate),
     )
 
 
@@ -239,11 +248,8 @@ def _conv_transpose(
     return sliding_windows.conv_transpose(
         x,
         wt.asarray(kernel),
-        _sizes(name, "strides", strides, rank),
-        _padding(name, padding),
+        _sliding(name, rank, strides, padding, data_format, dilation_rate),
         None if output_padding is None else tuple(output_padding),
-        as_data_format(name, data_format),
-        _sizes(name, "dilation_rate", dilation_rate, rank),
     )
 
 

@@ -17,6 +17,7 @@ from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.settings import epsilon
+from webtensor.keras.sliding_windows import Sliding
 from webtensor.keras.types import DTypeLike, Shape
 from webtensor.keras.window_functions import require_window, window_values
 
@@ -144,10 +145,9 @@ class STFTSpectrogram(Layer):
             inputs = wt.transpose(inputs, (0, 2, 1))
         batch, channels, samples = inputs.shape
         signals = wt.reshape(inputs, (batch * channels, samples, 1))
+        sliding = Sliding((self._step,), self.padding, "channels_last", (1,))
         sides = [
-            sliding_windows.conv(
-                signals, kernel.value, (self._step,), self.padding, "channels_last", (1,)
-            )
+            sliding_windows.conv(signals, kernel.value, sliding)
             for kernel in (self.real_kernel, self.imag_kernel)
             if kernel is not None
         ]
@@ -196,10 +196,7 @@ class STFTSpectrogram(Layer):
             input_shape,
             frequencies * channels,
             (self.frame_length,),
-            (self._step,),
-            self.padding,
-            self.data_format,
-            (1,),
+            Sliding((self._step,), self.padding, self.data_format, (1,)),
         )
         if not self.expand_dims:
             return flat

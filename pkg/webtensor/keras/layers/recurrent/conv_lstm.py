@@ -19,7 +19,7 @@ from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.lstm import MemoryCell
 from webtensor.keras.layers.recurrent.rnn import CellLayer
 from webtensor.keras.layers.recurrent.stacked import StateShape
-from webtensor.keras.sliding_windows import SizesLike, check_strides_and_dilation
+from webtensor.keras.sliding_windows import SizesLike, Sliding, check_strides_and_dilation
 from webtensor.keras.types import (
     ActivationLike,
     ConstraintLike,
@@ -115,10 +115,7 @@ class ConvLSTMCell(MemoryCell):
             inputs_shape,
             self.filters,
             self.kernel_size,
-            self.strides,
-            self.padding,
-            self.data_format,
-            self.dilation_rate,
+            Sliding(self.strides, self.padding, self.data_format, self.dilation_rate),
         )
 
     def compute_output_shape(
@@ -159,9 +156,8 @@ class ConvLSTMCell(MemoryCell):
         """Convolve the inputs of a step, or of all steps at once."""
         outer = inputs.shape[: -self.rank - 1]
         images = wt.reshape(inputs, (-1, *inputs.shape[-self.rank - 1 :]))
-        convolved = sliding_windows.conv(
-            images, kernel, self.strides, self.padding, "channels_last", self.dilation_rate, bias
-        )
+        sliding = Sliding(self.strides, self.padding, "channels_last", self.dilation_rate)
+        convolved = sliding_windows.conv(images, kernel, sliding, bias)
         return wt.reshape(convolved, (*outer, *convolved.shape[1:]))
 
     def _gate_sums(self, output: Tensor, projected: Tensor, constants: Constants) -> Tensor:
@@ -179,7 +175,7 @@ class ConvLSTMCell(MemoryCell):
 
     def _recurrent_convolution(self, output: Tensor, kernel: Tensor) -> Tensor:
         ones = (1,) * self.rank
-        return sliding_windows.conv(output, kernel, ones, "same", "channels_last", ones)
+        return sliding_windows.conv(output, kernel, Sliding(ones, "same", "channels_last", ones))
 
     # -- states -------------------------------------------------------------------------------
 
