@@ -112,7 +112,6 @@ class RandomElasticTransform(RandomImageLayer[Distortion]):
         return self._apply(distorted, segmentation_masks, transformation, training)
 
     def _distorted(self, images: Tensor, transformation: Distortion, interpolation: str) -> Tensor:
-        # Imported when it is needed, as all functions come with it.
         batch, height, width = self._batch_and_size(images.shape)
         factor = float(transformation["distortion_factor"])
         sigma = 0.05 * factor * min(height, width)
