@@ -362,6 +362,8 @@ def test_flow_of_symbolic_tensors() -> None:
 def test_elastic_transforms_move_pixels() -> None:
     ramp = np.broadcast_to(np.arange(60, dtype="float32")[:, None], (1, 60, 60))[..., None]
     transform = ours.ops.image.elastic_transform
+    with pytest.raises(ValueError, match=r"elastic_transform: fill_mode must be .* 'edge'"):
+        transform(ramp, fill_mode="edge")
     mine = transform(wt.tensor(ramp), 4.0, 2.0, seed=3, data_format="channels_last")
     moves = (np.asarray(mine) - ramp)[0, 15:-15, 15:-15]
     # Blurred noise with a standard deviation of sigma has one of 1 / (2 √π), about.

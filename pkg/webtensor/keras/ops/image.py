@@ -13,7 +13,7 @@ from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.ops import interpolation
-from webtensor.keras.ops.interpolation import moved_pixels
+from webtensor.keras.ops.interpolation import check_fill_mode, moved_pixels
 from webtensor.keras.ops.operations import Arguments, Computation, Table, op, plain
 from webtensor.keras.ops.patches import windows
 from webtensor.keras.resampling import (
@@ -323,6 +323,13 @@ def _crop_images(
 # -- geometry ----------------------------------------------------------------------------------
 
 
+def _check_interpolation(name: str, interpolation: str) -> None:
+    if interpolation not in ("bilinear", "nearest"):
+        raise ValueError(
+            f"{name}: interpolation must be 'bilinear' or 'nearest', but got {interpolation!r}"
+        )
+
+
 def _affine_transform(
     images: TensorLike,
     transform: TensorLike,
@@ -354,11 +361,7 @@ def _affine_transform(
             "affine_transform: transform must be (8,) or (batch, 8), but has shape "
             f"{transform.shape}"
         )
-    if interpolation not in ("bilinear", "nearest"):
-        raise ValueError(
-            "affine_transform: interpolation must be 'bilinear' or 'nearest', but got "
-            f"{interpolation!r}"
-        )
+    _check_interpolation("affine_transform", interpolation)
     if len(transform.shape) == 1:
         transform = wt.expand_dims(transform, 0)
 
@@ -421,11 +424,8 @@ def _elastic_transform(
         >>> keras.ops.image.elastic_transform(keras.ops.ones((8, 8, 3)), seed=1).shape
         (8, 8, 3)
     """
-    if interpolation not in ("bilinear", "nearest"):
-        raise ValueError(
-            "elastic_transform: interpolation must be 'bilinear' or 'nearest', but got "
-            f"{interpolation!r}"
-        )
+    _check_interpolation("elastic_transform", interpolation)
+    check_fill_mode("elastic_transform", fill_mode)
 
     def compute(x: Tensor) -> Tensor:
         batch, height, width, _ = x.shape

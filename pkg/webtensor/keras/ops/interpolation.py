@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import product
-from math import prod
+from math import pi, prod
 from typing import NamedTuple
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
 
-__all__ = ["FILL_MODES", "map_coordinates", "moved_pixels", "scale_and_translate"]
+__all__ = [
+    "FILL_MODES",
+    "check_fill_mode",
+    "map_coordinates",
+    "moved_pixels",
+    "scale_and_translate",
+]
 
 
 # -- what is beyond the edges ------------------------------------------------------------------
@@ -139,7 +145,12 @@ def _strides(shape: Sequence[int]) -> list[int]:
     return [prod(shape[axis + 1 :]) for axis in range(len(shape))]
 
 
-def _check_mode(name: str, fill_mode: str) -> None:
+def check_fill_mode(name: str, fill_mode: str) -> None:
+    """Check the name of a fill mode.
+
+    Raises:
+        ValueError: it is none of ``FILL_MODES``.
+    """
     if fill_mode not in FILL_MODES:
         raise ValueError(
             f"{name}: fill_mode must be one of {sorted(FILL_MODES)}, but got {fill_mode!r}"
@@ -171,7 +182,7 @@ def map_coordinates(
     if isinstance(coordinates, (list, tuple)):
         coordinates = wt.stack([wt.asarray(row) for row in coordinates])
     x, points = wt.asarray(inputs), wt.astype(coordinates, float32)
-    _check_mode("map_coordinates", fill_mode)
+    check_fill_mode("map_coordinates", fill_mode)
     if order not in (0, 1):
         raise ValueError(f"map_coordinates: order must be 0 or 1, but got {order!r}")
     if len(points.shape) < 2 or points.shape[0] != len(x.shape):
@@ -193,7 +204,6 @@ def moved_pixels(
     fill_value: float,
 ) -> Tensor:
     """Sample images (batch, height, width, channels) at points y and x, (batch, rows, columns)."""
-    _check_mode("images", fill_mode)
     batch, height, width, channels = images.shape
     rows = wt.reshape(images, (-1, channels))
     starts = wt.reshape(wt.arange(batch) * (height * width), (batch, 1, 1))
@@ -217,7 +227,7 @@ def _cubic(x: Tensor) -> Tensor:
 
 def _lanczos(radius: int) -> Callable[[Tensor], Tensor]:
     def weight(x: Tensor) -> Tensor:
-        angle = wt.maximum(x, 1e-3) * 3.141592653589793
+        angle = wt.maximum(x, 1e-3) * pi
         windowed = wt.sin(angle) * wt.sin(angle / radius) * radius / wt.square(angle)
         return wt.where(wt.less(x, 1e-3), 1.0, wt.where(wt.less(x, radius), windowed, 0.0))
 
