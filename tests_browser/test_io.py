@@ -204,7 +204,8 @@ SLOW = (
     COMMON
     + f"""
 before = counts()
-[await outcome(wt.io.load_artifacts_async(url, timeout={TIMEOUT})), counts() == before]
+loading = [outcome(wt.io.load_artifacts_async(url, timeout={TIMEOUT})) for url in urls]
+[await asyncio.gather(*loading), counts() == before]
 """
 )
 
@@ -215,22 +216,32 @@ def stalled(path: str) -> dict[str, Answer]:
     return shared({**FILES, path: Answer(FILES[path][:100], headers=headers, stalls=True)})
 
 
-@pytest.mark.parametrize("path", ["/m/model.json", SHARDS[1]])
-def test_a_server_that_is_too_slow(any_python_page: PythonPage, path: str) -> None:
-    with serving(stalled(path)) as server:
-        answer, is_level = any_python_page.run(SLOW, url=f"{server.url}/m/model.json")
-    assert answer.startswith(f"OSError: {server.url}{path}: the server cannot be reached")
-    assert f"no bytes for {TIMEOUT} s" in answer
+def test_servers_that_are_too_slow(any_python_page: PythonPage) -> None:
+    paths = ["/m/model.json", SHARDS[1]]
+    with serving(stalled(paths[0])) as first, serving(stalled(paths[1])) as second:
+        addresses = [first.url, second.url]
+        answers, is_level = any_python_page.run(
+            SLOW, urls=[f"{address}/m/model.json" for address in addresses]
+        )
+    for answer, address, path in zip(answers, addresses, paths, strict=True):
+        assert answer.startswith(f"OSError: {address}{path}: the server cannot be reached")
+        assert f"no bytes for {TIMEOUT} s" in answer
     assert is_level
 
 
-CANCEL = (
+#: The two runs in a page have no variables in common.
+START = (
     COMMON
     + """
 before = counts()
-aborted = []
-task = asyncio.ensure_future(wt.io.load_artifacts_async(url))
-await asyncio.sleep(2)  # the server was asked by then
+wt.loading = asyncio.ensure_future(wt.io.load_artifacts_async(url)), before
+"""
+)
+CANCEL = (
+    COMMON
+    + """
+task, before = wt.loading
+del wt.loading
 task.cancel()
 try:
     await task
@@ -247,8 +258,9 @@ del task
 def test_loading_can_be_cancelled(python_page: PythonPage, path: str) -> None:
     """The server sees that the connection ends."""
     with serving(stalled(path)) as server:
-        answer = python_page.run(CANCEL, url=f"{server.url}/m/model.json")
-        assert answer == ["cancelled", True]
+        python_page.run(START, url=f"{server.url}/m/model.json")
+        assert server.was_asked_for(path)
+        assert python_page.run(CANCEL) == ["cancelled", True]
         assert server.has_lost(path)
 
 
@@ -848,19 +860,17 @@ def test_a_model_is_downloaded(chromium_python: PythonPage, server: Server) -> N
     assert isinstance(chromium_python, PlaywrightPythonPage)
     downloads: list[Download] = []
 
-    def keep(download: Download) -> None:
+    def is_last(download: Download) -> bool:
         downloads.append(download)
+        return len(downloads) == 2
 
-    chromium_python.page.on("download", keep)
     source = f"""{COMMON}
 artifacts = await wt.io.load_artifacts_async(url)
 result = await wt.io.save_artifacts_async(artifacts, "downloads://mine")
 result.model_artifacts_info.weight_data_bytes
 """
-    assert chromium_python.run(source, url=f"{server.url}/m/model.json") == 4 * SIZE
-    for _ in range(100):
-        if len(downloads) < 2:
-            chromium_python.page.wait_for_timeout(50)
+    with chromium_python.page.expect_download(is_last):
+        assert chromium_python.run(source, url=f"{server.url}/m/model.json") == 4 * SIZE
     contents = {download.suggested_filename: download.path().read_bytes() for download in downloads}
     assert sorted(contents) == ["mine.json", "mine.weights.bin"]
     assert contents["mine.weights.bin"] == b"".join(FILES[path] for path in SHARDS)

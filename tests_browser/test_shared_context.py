@@ -216,8 +216,14 @@ import js
 import webtensor as wt
 from pyodide.code import run_js
 gl = js.document.createElement("canvas").getContext("webgl2")
-keep = run_js("(event) => event.preventDefault()")
-gl.canvas.addEventListener("webglcontextlost", keep)
+lost = run_js('''(canvas) => {
+  const lost = [];
+  canvas.addEventListener("webglcontextlost", (event) => {
+    event.preventDefault();
+    lost.push(event);
+  });
+  return lost;
+}''')(gl.canvas)
 wt.webgl.set_context(gl)
 wt.set_backend("webgl")
 x = wt.tensor([1.0, 2.0])
@@ -226,7 +232,7 @@ def where(y):
 answers = [where(x + 1)]
 extension = gl.getExtension("WEBGL_lose_context")
 extension.loseContext()
-await asyncio.sleep(0.2)
+await until(lambda: lost.length)
 answers.append(where(x + 1))
 extension.restoreContext()
 await until(lambda: not gl.isContextLost())

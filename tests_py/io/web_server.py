@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -49,12 +49,20 @@ class Server:
         """The paths that were asked for, in order."""
         return [request.path for request in self.requests]
 
+    def was_asked_for(self, path: str) -> bool:
+        """Whether a client asks for a path, within half a minute."""
+        return _becomes_true(lambda: path in self.paths)
+
     def has_lost(self, path: str) -> bool:
-        """Whether the client breaks off an answer that stalls, within some seconds."""
-        deadline = time.monotonic() + 5
-        while path not in self.lost and time.monotonic() < deadline:
-            time.sleep(0.01)
-        return path in self.lost
+        """Whether the client breaks off an answer that stalls, within half a minute."""
+        return _becomes_true(lambda: path in self.lost)
+
+
+def _becomes_true(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + 30
+    while not (holds := condition()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return holds
 
 
 @dataclass
