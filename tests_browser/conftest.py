@@ -24,7 +24,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from tests_browser.browsers import (
     launch_chromium,
@@ -42,6 +42,9 @@ from web.build import ROOT, build_site
 from web.serve import serve
 
 collect_ignore = ["pages"]  # these run in browsers
+
+# Five seconds, Playwright's own limit, are too few where other programs keep the processors busy.
+expect.set_options(timeout=120_000)
 
 FAILED = pytest.StashKey[bool]()
 

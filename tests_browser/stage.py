@@ -38,7 +38,7 @@ def open_page(page: Page, url: str) -> None:
     """Open a page, and wait until its program runs."""
     page.set_viewport_size(FIRST_SCREEN)  # type: ignore[arg-type]
     page.goto(url)
-    expect(page.locator("#run-state")).to_have_text("Running", timeout=SECONDS_TO_START * 1000)
+    expect(page.locator("#run-state")).to_have_text("Running")
 
 
 def expect_on_first_screen(page: Page) -> None:
@@ -61,7 +61,7 @@ def count_colours(canvas: Locator) -> int:
 
 def number_in(locator: Locator, pattern: str) -> float:
     """Wait until an element's text has a number where the pattern's group is, and return it."""
-    expect(locator).to_have_text(re.compile(pattern), timeout=SECONDS_TO_START * 1000)
+    expect(locator).to_have_text(re.compile(pattern))
     match = re.search(pattern, locator.inner_text())
     assert match is not None
     return float(match[1].replace(",", ""))

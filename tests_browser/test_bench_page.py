@@ -36,7 +36,7 @@ SQUARES_ON_THEIR_BACKENDS = """async () => {
 def test_chosen_rows_are_measured_and_shared(chromium_page: Page, site_url: str):
     chromium_page.goto(f"{site_url}/bench/")
     start = chromium_page.get_by_role("button", name="Run")
-    expect(start).to_be_enabled(timeout=120_000)
+    expect(start).to_be_enabled()
     state = chromium_page.locator("#state")
     # Captured functions are compared with themselves, the others with what the page lacks.
     offered = FAMILIES.keys() - {"Captured functions", "Numerical programs", "Poses"}
@@ -55,7 +55,7 @@ def test_chosen_rows_are_measured_and_shared(chromium_page: Page, site_url: str)
     expect(state).to_have_text("4 rows are chosen.")
 
     start.click()
-    expect(state).to_have_text("Done: 4 rows.", timeout=120_000)
+    expect(state).to_have_text("Done: 4 rows.")
     expect(chromium_page.locator("#failures li")).to_have_count(0)
     details = chromium_page.locator("#results tbody .details").all_inner_texts()
     assert [text.partition(" · ")[2] for text in details] == [
@@ -94,7 +94,7 @@ def test_chosen_rows_are_measured_and_shared(chromium_page: Page, site_url: str)
 
 def test_threads_are_offered_in_isolated_pages_only(plain_site_url: str, chromium_page: Page):
     chromium_page.goto(f"{plain_site_url}/bench/")
-    expect(chromium_page.get_by_role("button", name="Run")).to_be_enabled(timeout=120_000)
+    expect(chromium_page.get_by_role("button", name="Run")).to_be_enabled()
     expect(chromium_page.get_by_label("WebAssembly, two threads")).to_be_disabled()
     row = chromium_page.locator("#device tr").filter(has_text="two threads")
     expect(row).to_contain_text("the page isn't cross-origin isolated")
@@ -103,7 +103,7 @@ def test_threads_are_offered_in_isolated_pages_only(plain_site_url: str, chromiu
 def test_their_threads_end_when_their_number_changes(site_url: str, chromium_page: Page):
     chromium_page.add_init_script(COUNT_WORKERS)
     chromium_page.goto(f"{site_url}/bench/")
-    expect(chromium_page.get_by_role("button", name="Run")).to_be_enabled(timeout=120_000)
+    expect(chromium_page.get_by_role("button", name="Run")).to_be_enabled()
     for _ in range(2):
         chromium_page.evaluate("peer.setBackend('wasm', 2)")
         assert chromium_page.evaluate("tf.wasm.getThreadsCount()") == 2

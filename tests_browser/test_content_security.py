@@ -199,7 +199,7 @@ def test_workers_that_are_blocked_leave_one_thread(browser: Browser, site: Path,
 
 def test_front_page(firefox_page: Page, site_url: str):
     firefox_page.goto(site_url)
-    expect(firefox_page.locator("#capabilities tr")).to_have_count(8, timeout=60_000)
+    expect(firefox_page.locator("#capabilities tr")).to_have_count(8)
 
 
 def test_map_of_tensorflow_js(firefox_page: Page, site_url: str):
@@ -210,7 +210,7 @@ def test_map_of_tensorflow_js(firefox_page: Page, site_url: str):
 
 def test_linear_page(firefox_page: Page, site_url: str):
     firefox_page.goto(f"{site_url}/linear/")
-    expect(firefox_page.locator("#output")).to_contain_text("x = 5", timeout=60_000)
+    expect(firefox_page.locator("#output")).to_contain_text("x = 5")
 
 
 @pytest.mark.parametrize("backend", ["webgl", "wasm"])
@@ -234,11 +234,9 @@ def test_digits_page(firefox_page: Page, site_url: str, backend: str):
 def test_worker_page(firefox_page: Page, site_url: str, way: str):
     firefox_page.goto(f"{site_url}/worker/?backend=wasm")
     start = firefox_page.locator(f"#{way}-start")
-    expect(start).to_be_enabled(timeout=60_000)
+    expect(start).to_be_enabled()
     start.click()
-    expect(firefox_page.locator(f"#{way}-state")).to_contain_text(
-        "after epoch 60 of 60", timeout=60_000
-    )
+    expect(firefox_page.locator(f"#{way}-state")).to_contain_text("after epoch 60 of 60")
 
 
 def test_page_that_times_first_predictions(page: Page, strict_url: str):

@@ -51,14 +51,14 @@ def test_exceptions_of_tasks_are_noticed(any_python_page: PythonPage):
 def test_page_shows_an_exception(unwatched_page: Page, site_url: str, script: str):
     unwatched_page.goto(f"{site_url}/tests/failing/?run={script}")
     alert = unwatched_page.get_by_role("alert")
-    expect(alert).to_contain_text("Something went wrong: ValueError: x has 3 axes", timeout=30_000)
+    expect(alert).to_contain_text("Something went wrong: ValueError: x has 3 axes")
     expect(alert).to_contain_text("helper.py")
     expect(alert.locator("pre")).to_have_attribute("tabindex", "0")
 
 
 def test_page_shows_an_exception_in_an_event_handler(unwatched_page: Page, site_url: str):
     unwatched_page.goto(f"{site_url}/tests/failing/?run=in_a_handler.py")
-    expect(unwatched_page).to_have_title("listening", timeout=30_000)
+    expect(unwatched_page).to_have_title("listening")
     unwatched_page.locator("main").click(force=True, position={"x": 0, "y": 0})
     expect(unwatched_page.get_by_role("alert")).to_contain_text("ValueError: x has 3 axes")
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests_browser.picture_pages import expect_new_picture, opened, printed
-from tests_browser.program_page import BACKENDS, MILLISECONDS, expect_no_tensors
+from tests_browser.program_page import BACKENDS, expect_no_tensors
 from web.pretrained.export_data import FACE
 
 #: The corners of the face in the photograph, by eye, and where its irises are, in pixels.
@@ -34,7 +34,7 @@ def test_the_mesh_lies_on_the_face(chromium: Browser, site_url: str, backend: st
 
 def test_points_and_outlines_are_shown_by_choice(chromium: Browser, site_url: str):
     with opened(chromium, site_url, "face", "wasm") as page:
-        expect(page.locator("#facts")).to_contain_text("ms for this image", timeout=MILLISECONDS)
+        expect(page.locator("#facts")).to_contain_text("ms for this image")
         for name in ("points", "outlines"):
             with expect_new_picture(page):
                 page.locator(f"#{name}").uncheck()
@@ -42,4 +42,4 @@ def test_points_and_outlines_are_shown_by_choice(chromium: Browser, site_url: st
 
 def test_it_runs_in_firefox(firefox: Browser, site_url: str):
     with opened(firefox, site_url, "face", "wasm") as page:
-        expect(page.locator("#status")).to_have_text("Faces: 1", timeout=MILLISECONDS)
+        expect(page.locator("#status")).to_have_text("Faces: 1")

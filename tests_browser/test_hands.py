@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests_browser.picture_pages import image_file, opened, png, printed
-from tests_browser.program_page import BACKENDS, MILLISECONDS, expect_no_tensors
+from tests_browser.program_page import BACKENDS, expect_no_tensors
 from web.hands.export_data import FINGERS
 
 #: The landmarks at the tips of the fingers, from the thumb on.
@@ -38,4 +38,4 @@ def test_the_drawn_hand_plays_paper(chromium: Browser, site_url: str, backend: s
 
 def test_it_runs_in_firefox(firefox: Browser, site_url: str):
     with opened(firefox, site_url, "hands", "webgl") as page:
-        expect(page.locator("#status")).to_have_text(OUTCOMES, timeout=MILLISECONDS)
+        expect(page.locator("#status")).to_have_text(OUTCOMES)

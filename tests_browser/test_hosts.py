@@ -79,14 +79,14 @@ def open_listing(chromium: Browser, stand_ins: StandIns, own_url: str) -> Iterat
     "name", ["own_files.html", "micropip.html", "worker.html", "pyscript_page.html"]
 )
 def test_listing(open_listing: Open, name: str):
-    expect(open_listing(name).locator("#output")).to_have_text(RESULT, timeout=60_000)
+    expect(open_listing(name).locator("#output")).to_have_text(RESULT)
 
 
 @pytest.mark.other_hosts
 @pytest.mark.parametrize("own_url", [True], indirect=True)
 def test_pyscript_in_a_worker(open_listing: Open):
     page = open_listing("pyscript_worker.html")
-    expect(page.locator("#output")).to_have_text(RESULT, timeout=60_000)
+    expect(page.locator("#output")).to_have_text(RESULT)
 
 
 # -- the page of the documentation -----------------------------------------------------------------

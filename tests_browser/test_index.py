@@ -14,7 +14,7 @@ from web.build import WEB
 
 def facts(page: Page, table: str) -> dict[str, str]:
     """Return a table of facts: its rows' answers by name."""
-    expect(page.locator(f"#{table} tr").first).to_be_visible(timeout=60_000)
+    expect(page.locator(f"#{table} tr").first).to_be_visible()
     rows = page.locator(f"#{table} tr").all()
     return {row.locator("th").inner_text(): row.locator("td").first.inner_text() for row in rows}
 
@@ -96,7 +96,7 @@ def home(chromium: Browser, site_url: str) -> Iterator[Page]:
 
 def test_the_example_runs_as_soon_as_python_is_there(home: Page):
     expect(home.locator("#output")).to_have_text(
-        re.compile(r"^loss \d+\.\d{4} on (wasm|webgl)\s*$"), timeout=120_000
+        re.compile(r"^loss \d+\.\d{4} on (wasm|webgl)\s*$")
     )
     expect(home.locator("#run-state")).to_have_text("Done")
     curves = home.locator("#plot polyline")
@@ -106,7 +106,7 @@ def test_the_example_runs_as_soon_as_python_is_there(home: Page):
 
 def test_the_example_can_be_edited_and_stopped(home: Page):
     source, run, state = (home.locator(f"#{name}") for name in ("source", "run", "run-state"))
-    expect(state).to_have_text("Done", timeout=120_000)
+    expect(state).to_have_text("Done")
     source.fill("answer = 6 * 7\nprint(answer)\n1 / 0")
     expect(home.locator("#colours .number")).to_have_text(["6", "7", "1", "0"])
     source.press("Control+Enter")
@@ -135,7 +135,7 @@ def test_the_example_can_be_edited_and_stopped(home: Page):
 
 
 def test_curves_have_gaps_where_numbers_are_missing(home: Page):
-    expect(home.locator("#run-state")).not_to_have_text("Running", timeout=120_000)
+    expect(home.locator("#run-state")).not_to_have_text("Running")
     home.locator("#source").fill(
         "from plot import plot\nnan = float('nan')\nawait plot(range(6), [1, 2, nan, nan, 3, 4])"
     )

@@ -21,7 +21,6 @@ from tests_browser.page_watch import PageWatch
 from tests_py.tflite import files as tflite_files
 from webtensor import keras
 
-SECONDS = 120
 FLOAT = {"type": "DT_FLOAT"}
 #: What the colour of each pixel of the heat map is, in all three channels together.
 BRIGHTNESS = """(canvas) => {
@@ -44,7 +43,7 @@ class ModelsPage:
     def wait(self) -> None:
         """Wait until nothing is going on."""
         phase = self.page.locator("main")
-        expect(phase).to_have_attribute("data-phase", "ready", timeout=SECONDS * 1000)
+        expect(phase).to_have_attribute("data-phase", "ready")
 
     def press(self, button: str) -> None:
         """Press a button, and wait for what it does."""

@@ -80,9 +80,7 @@ def watched_page(chromium: Browser) -> Iterator[tuple[Page, PageWatch]]:
     with closing(chromium.new_context()) as context:
         page = context.new_page()
         page.set_default_timeout(60_000)
-        expect.set_options(timeout=60_000)
         yield page, PageWatch(page)
-        expect.set_options(timeout=5_000)
 
 
 @pytest.fixture

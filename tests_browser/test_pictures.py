@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, FilePayload, Page, Playwright, expect
 
 from tests_browser.browsers import launch_chromium, launch_firefox
 from tests_browser.picture_pages import image_file, opened, png
-from tests_browser.program_page import MILLISECONDS, expect_no_tensors, run, stop
+from tests_browser.program_page import expect_no_tensors, run, stop
 
 IMITATED_CAMERA = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
 IMITATED_IN_FIREFOX = {
@@ -102,7 +102,7 @@ def shared_page(camera_browser: Browser, site_url: str) -> Iterator[Page]:
 def page(shared_page: Page) -> Page:
     """The page with a program that looks at no model, and has seen the example."""
     run(shared_page, PROGRAM)
-    expect(shared_page.locator("#output")).to_have_text("image 512 512 3\n", timeout=MILLISECONDS)
+    expect(shared_page.locator("#output")).to_have_text("image 512 512 3\n")
     return shared_page
 
 
@@ -189,7 +189,7 @@ def test_nothing_is_left_of_a_run(page: Page):
     for _ in range(4):
         run(page, PROGRAM)
         page.locator("#webcam").click()
-        expect(page.locator("#output")).to_contain_text("frame 480 640 3", timeout=MILLISECONDS)
+        expect(page.locator("#output")).to_contain_text("frame 480 640 3")
         run(page, COUNTS)
         expect(page.locator("#run-state")).to_have_text("Done")
         counts.append(page.locator("#output").inner_text())
@@ -247,7 +247,7 @@ def test_the_webcam_on_the_gpu(camera_browser: Browser, site_url: str):
     with opened(camera_browser, site_url, "pose", "webgl") as page:
         run(page, PROGRAM)
         page.locator("#webcam").click()
-        expect(page.locator("#output")).to_contain_text("frame 480 640 3", timeout=MILLISECONDS)
+        expect(page.locator("#output")).to_contain_text("frame 480 640 3")
         expect(page.locator("#facts")).to_contain_text("on the GPU")
         expect_no_tensors(page)
 
@@ -255,7 +255,7 @@ def test_the_webcam_on_the_gpu(camera_browser: Browser, site_url: str):
 def test_the_webcam_in_firefox(firefox_with_camera: Browser, site_url: str):
     with opened(firefox_with_camera, site_url, "pose", "wasm") as page:
         page.locator("#webcam").click()
-        expect(page.locator("#facts")).to_contain_text("frames a second", timeout=MILLISECONDS)
+        expect(page.locator("#facts")).to_contain_text("frames a second")
         page.locator("#webcam").click()
-        expect(page.locator("#status")).to_have_text("Persons: 1", timeout=MILLISECONDS)
+        expect(page.locator("#status")).to_have_text("Persons: 1")
         expect_no_tensors(page)

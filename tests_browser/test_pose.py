@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests_browser.picture_pages import opened, printed
-from tests_browser.program_page import BACKENDS, MILLISECONDS, expect_no_tensors
+from tests_browser.program_page import BACKENDS, expect_no_tensors
 
 #: Where the photograph has them, by eye, and how far off a model may be, in pixels.
 POINTS = {"nose": (226, 118), "left_eye": (247, 104), "right_eye": (203, 102)}
@@ -33,4 +33,4 @@ def test_both_models_find_the_face(chromium: Browser, site_url: str, backend: st
 
 def test_it_runs_in_firefox(firefox: Browser, site_url: str):
     with opened(firefox, site_url, "pose", "wasm") as page:
-        expect(page.locator("#status")).to_have_text("Persons: 1", timeout=MILLISECONDS)
+        expect(page.locator("#status")).to_have_text("Persons: 1")

@@ -18,7 +18,7 @@ def page(chromium: Browser, site_url: str) -> Iterator[Page]:
     page = context.new_page()
     watch = PageWatch(page)
     page.goto(f"{site_url}/tsne/?backend=wasm")
-    expect(page.locator("#run-state")).to_have_text("Running", timeout=60_000)
+    expect(page.locator("#run-state")).to_have_text("Running")
     yield page
     errors = watch.take_errors()
     context.close()
@@ -51,8 +51,8 @@ def test_it_runs_by_the_keyboard_of_a_mac(chromium: Browser, site_url: str):
         page.add_init_script(ON_A_MAC)
         page.goto(f"{site_url}/tsne/?backend=wasm")
         for key in ("Control+Enter", "Meta+Enter"):
-            expect(page.locator("#run")).to_have_text("Run", timeout=60_000)
-            expect(page.locator("#run")).to_be_enabled(timeout=60_000)
+            expect(page.locator("#run")).to_have_text("Run")
+            expect(page.locator("#run")).to_be_enabled()
             page.locator(EDITOR).press(key)
             expect(page.locator("#run")).to_have_text("Stop")
             page.locator("#run").click()
@@ -61,7 +61,7 @@ def test_it_runs_by_the_keyboard_of_a_mac(chromium: Browser, site_url: str):
 @pytest.mark.parametrize("path", ["tsne", "linear", "worker"])
 def test_a_backend_that_is_not_here_is_not_used(chromium_page: Page, site_url: str, path: str):
     chromium_page.goto(f"{site_url}/{path}/?backend=nothing")
-    expect(chromium_page.locator("#loading")).to_be_hidden(timeout=60_000)
+    expect(chromium_page.locator("#loading")).to_be_hidden()
     expect(chromium_page.locator("main > .error")).to_have_count(0)
 
 
@@ -70,7 +70,7 @@ def test_it_runs_anew_on_another_backend(page: Page):
     expect(page.locator("#facts")).to_contain_text("WebAssembly's memory")
     page.locator("#backend").select_option("webgl")
     expect(page.locator("#facts")).to_contain_text(
-        re.compile(r"ms a frame, \d+ frames a second, \d+ kB on the GPU"), timeout=60_000
+        re.compile(r"ms a frame, \d+ frames a second, \d+ kB on the GPU")
     )
     expect(page.locator("#run-state")).to_have_text("Running")
     page.locator("#backend").select_option("wasm")
@@ -110,7 +110,7 @@ def test_a_worker_that_cannot_be_fetched_is_told(chromium: Browser, site_url: st
         page.route("**/worker/worker.js*", lambda route: route.abort())
         page.goto(f"{site_url}/worker/?backend=wasm")
         start = page.locator("#worker-start")
-        expect(start).to_be_enabled(timeout=60_000)
+        expect(start).to_be_enabled()
         start.click()
         expect(page.locator("#worker-state")).to_have_text("The worker failed.")
         expect(page.get_by_role("alert")).to_contain_text("the worker failed: it could not start")
@@ -121,7 +121,7 @@ def test_it_waits_where_less_motion_is_preferred(chromium: Browser, site_url: st
     with chromium.new_context(service_workers="block", reduced_motion="reduce") as context:
         page = context.new_page()
         page.goto(f"{site_url}/tsne/?backend=wasm")
-        expect(page.locator("#run")).to_be_enabled(timeout=60_000)
+        expect(page.locator("#run")).to_be_enabled()
         expect(page.locator("#facts")).to_contain_text("0 kB")
         expect(page.locator("#run-state")).to_have_text("Press Run")
         page.locator("#run").click()

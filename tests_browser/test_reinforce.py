@@ -27,7 +27,7 @@ def page(chromium: Browser, site_url: str) -> Iterator[Page]:
     page = context.new_page()
     watch = PageWatch(page)
     page.goto(f"{site_url}/reinforce/?backend=wasm")
-    expect(page.locator("#run-state")).to_have_text("Running", timeout=60_000)
+    expect(page.locator("#run-state")).to_have_text("Running")
     yield page
     errors = watch.take_errors()
     context.close()
@@ -37,7 +37,7 @@ def page(chromium: Browser, site_url: str) -> Iterator[Page]:
 def means(page: Page) -> list[float]:
     """Wait for the first turns, and return for how many seconds poles stand by both ways."""
     verdict = page.locator("#verdict")
-    expect(verdict).to_have_text(VERDICT, timeout=60_000)
+    expect(verdict).to_have_text(VERDICT)
     match = VERDICT.search(verdict.inner_text())
     assert match
     return [float(seconds) for seconds in match.groups()]
@@ -53,7 +53,7 @@ def test_both_ways_learn(page: Page):
             f"(before) => ({LOOK})(before.canvas)[1] !== before.columns",
             arg={"canvas": canvas.element_handle(), "columns": columns},
         )
-    expect(page.locator("#run-state")).to_have_text("Done", timeout=120_000)
+    expect(page.locator("#run-state")).to_have_text("Done")
     assert min(means(page)) > 2.5
     chart = page.locator("#lengths > svg")
     expect(chart).to_have_attribute("aria-label", re.compile("policy gradients: 40 points"))
@@ -66,7 +66,7 @@ def test_both_ways_learn(page: Page):
 def test_stop_ends_the_worker_while_it_computes(page: Page):
     with page.expect_worker() as starting:  # the last run's workers may not be closed yet
         run(page, "print('computing')\nwhile True: pass")
-    expect(page.locator("#output")).to_have_text("computing\n", timeout=30_000)
+    expect(page.locator("#output")).to_have_text("computing\n")
     with starting.value.expect_event("close"):
         stop(page)
     expect(page.locator("#run-state")).to_have_text("Stopped")
@@ -74,7 +74,7 @@ def test_stop_ends_the_worker_while_it_computes(page: Page):
 
 def test_an_error_in_the_worker_is_marked_at_its_line(page: Page):
     run(page, "print(6 * 7)\n1 / 0")
-    expect(page.locator("#run-state")).to_have_text("It ended with an error", timeout=30_000)
+    expect(page.locator("#run-state")).to_have_text("It ended with an error")
     expect(page.locator("#output")).to_contain_text("42\nTraceback")
     expect(page.locator("#editor .error-line-number")).to_have_text("2")
 
@@ -84,7 +84,7 @@ def test_the_page_says_why_a_worker_fails(chromium_page: Page, site_url: str):
     chromium_page.route("**/worker_session.py", lambda route: route.fulfill(body=broken))
     chromium_page.goto(f"{site_url}/reinforce/?backend=wasm")
     state = chromium_page.locator("#run-state")
-    expect(state).to_have_text("It ended with an error", timeout=60_000)
+    expect(state).to_have_text("It ended with an error")
     expect(chromium_page.locator("#output")).to_contain_text("RuntimeError: out of order")
     deadline = time.monotonic() + 30  # a worker that is ended closes a moment later
     while chromium_page.workers:

@@ -16,7 +16,6 @@ from tests_browser.test_models_page import drop, payloads
 from web.serve import serve, site_headers
 
 SHARED = "greeting = 'hello'\nprint(greeting, 'from a link')\n"
-SECONDS_TO_BOOT = 120
 ON_A_MAC = "Object.defineProperty(navigator, 'platform', { get: () => 'MacIntel' })"
 
 TASK = """import asyncio
@@ -126,7 +125,7 @@ class Repl:
     def wait_until(self, phase: str) -> None:
         """Wait until the page is ready, running or reading input."""
         main = self.page.locator("main")
-        expect(main).to_have_attribute("data-phase", phase, timeout=SECONDS_TO_BOOT * 1000)
+        expect(main).to_have_attribute("data-phase", phase)
 
     def open(self, program: str) -> None:
         """Open a program by its link; its first line must not be in the one before."""
@@ -173,14 +172,6 @@ def open_repl(page: Page, site_url: str, link: str = "") -> Repl:
     repl = Repl(page)
     repl.wait_until("ready")
     return repl
-
-
-@pytest.fixture(scope="module", autouse=True)
-def patience() -> Iterator[None]:
-    """Let a busy machine take its time."""
-    expect.set_options(timeout=30_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 @pytest.fixture(scope="module")
@@ -722,7 +713,7 @@ def test_restart_begins_anew(repl: Repl):
     repl.open("print('begun before Python')\n")
     repl.page.evaluate(RESTART_AND_RUN)
     expect(repl.transcript).to_contain_text("variables and files are gone")
-    expect(repl.transcript).to_contain_text("begun before Python", timeout=SECONDS_TO_BOOT * 1000)
+    expect(repl.transcript).to_contain_text("begun before Python")
     assert "Runs when Python has started" in repl.page.evaluate("() => window.said")
     repl.wait_until("ready")
     repl.enter("gone")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests_browser.picture_pages import expect_new_picture, opened
-from tests_browser.program_page import BACKENDS, MILLISECONDS, expect_no_tensors
+from tests_browser.program_page import BACKENDS, expect_no_tensors
 
 #: Places in the photograph, in pixels: on the person's suit, and in the corners above.
 SUIT, CORNERS = (100, 330), [(4, 4), (507, 4)]
@@ -36,7 +36,7 @@ def colours(page: Page, places: list[tuple[int, int]]) -> list[Any]:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_background_changes(chromium: Browser, site_url: str, backend: str):
     with opened(chromium, site_url, "segment", backend) as page:
-        expect(page.locator("#status")).to_have_text("512 × 512 pixels", timeout=MILLISECONDS)
+        expect(page.locator("#status")).to_have_text("512 × 512 pixels")
         suit = colours(page, [SUIT])[0]
         with expect_new_picture(page):
             page.locator("#radius").fill("1")
@@ -62,4 +62,4 @@ def test_the_background_changes(chromium: Browser, site_url: str, backend: str):
 
 def test_it_runs_in_firefox(firefox: Browser, site_url: str):
     with opened(firefox, site_url, "segment", "wasm") as page:
-        expect(page.locator("#status")).to_have_text("512 × 512 pixels", timeout=MILLISECONDS)
+        expect(page.locator("#status")).to_have_text("512 × 512 pixels")

@@ -30,7 +30,7 @@ def page(chromium: Browser) -> Iterator[Page]:
 def started(page: Page, url: str) -> None:
     """Visit a page, and wait until Python runs in it."""
     page.goto(url)
-    expect(page.locator("#loading")).to_have_count(0, timeout=60_000)
+    expect(page.locator("#loading")).to_have_count(0)
     expect(page.get_by_role("alert")).to_have_count(0)
 
 

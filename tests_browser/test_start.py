@@ -269,7 +269,7 @@ def test_page_says_what_could_not_be_loaded(
     page.route(url, answer)
     page.goto(f"{site_url}/linear/?start=plain")
     alert = page.get_by_role("alert").filter(has_text=sentence)
-    expect(alert).to_be_visible(timeout=60_000)
+    expect(alert).to_be_visible()
 
 
 @pytest.mark.parametrize("backend", ["wasm", "webgl"])
@@ -282,7 +282,7 @@ def test_first_calls_import_nothing(chromium_python: PythonPage, backend: str):
 def test_site_below_a_path(page: Page, site: Path, tmp_path: Path):
     with serve(tmp_path, mounts={"/below/a/path/": site, **TEST_FOLDERS}) as url:
         page.goto(f"{url}/below/a/path/linear/")
-        expect(page.locator("#loading")).to_have_count(0, timeout=60_000)
+        expect(page.locator("#loading")).to_have_count(0)
         assert page.evaluate(WAS_RESTORED) is True
         expect(page.get_by_role("alert")).to_have_count(0)
 
@@ -301,7 +301,7 @@ def test_bar_counts_bytes(page: Page, site: Path, site_url: str):
     total = sum(sizes.values())
     loaded = total - sizes[f"{build['pyodide']}pyodide.asm.wasm"]
     expect(page.locator("#loading-text")).to_have_text(
-        f"Loading Python: {loaded / 1e6:.1f} of {total / 1e6:.1f} MB", timeout=60_000
+        f"Loading Python: {loaded / 1e6:.1f} of {total / 1e6:.1f} MB"
     )
     shown = page.get_by_role("progressbar", name="Loading Python").evaluate("bar => bar.value")
     assert shown == pytest.approx(0.9 * loaded / total)

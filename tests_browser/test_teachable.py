@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, FilePayload, Locator, Page, Playwright,
 
 from tests_browser.browsers import launch_chromium
 from tests_browser.page_watch import PageWatch
-from tests_browser.program_page import MILLISECONDS, expect_no_tensors, stop
+from tests_browser.program_page import expect_no_tensors, stop
 from tests_browser.test_accessibility import AXE, RUN_AXE
 from tests_py.keras.saved_models import keras as real_keras
 from web.build import SITE
@@ -68,7 +68,7 @@ class Visitor:
         self.notice = page.locator("#notice")
         self.cards = page.locator(".class-card")
         page.goto(f"{url}/teachable/?backend={backend}")
-        expect(page.locator("#load-examples")).to_be_enabled(timeout=MILLISECONDS)
+        expect(page.locator("#load-examples")).to_be_enabled()
 
     def load_examples(self) -> None:
         """Teach the page's own classes."""
@@ -77,13 +77,13 @@ class Visitor:
 
     def wait_for_pictures(self, count: int) -> None:
         """Wait until `count` pictures are learned."""
-        expect(self.status).to_contain_text(f"{count} pictures of", timeout=MILLISECONDS)
+        expect(self.status).to_contain_text(f"{count} pictures of")
 
     def train(self) -> None:
         """Train the head."""
         button = self.page.locator("#train")
         button.click()  # it is disabled at once
-        expect(button).to_be_enabled(timeout=MILLISECONDS)
+        expect(button).to_be_enabled()
         expect(self.status).to_contain_text("The head is trained.")
 
     def judge(self, held_out: int) -> None:
@@ -93,7 +93,7 @@ class Visitor:
     def expect_likeliest(self, classifier: str, name: str) -> None:
         """Wait until a classifier says that the picture is of a class."""
         output = self.page.locator(f"#{classifier}-name")
-        expect(output).to_have_text(name, timeout=MILLISECONDS)
+        expect(output).to_have_text(name)
 
     def values(self, classifier: str) -> dict[str, float]:
         """Return how sure a classifier is of each class."""
@@ -145,7 +145,7 @@ class Visitor:
         self.page.locator("#reset").click()
         stop(self.page)
         self.page.locator("#run").click()
-        expect(self.page.locator("#load-examples")).to_be_enabled(timeout=MILLISECONDS)
+        expect(self.page.locator("#load-examples")).to_be_enabled()
 
 
 @pytest.fixture(scope="module")
@@ -288,7 +288,7 @@ class TestClasses:
         visitor.start_anew()
         remove = visitor.page.get_by_label("Remove the class Temple")
         remove.evaluate("(remove) => { document.getElementById('train').click(); remove.click(); }")
-        expect(visitor.status).to_contain_text("The head is trained.", timeout=MILLISECONDS)
+        expect(visitor.status).to_contain_text("The head is trained.")
         visitor.judge(2)
         visitor.expect_likeliest("trained", "Astronaut")
         assert list(visitor.values("trained")) == ["Flower", "Astronaut"]
@@ -361,7 +361,7 @@ def test_a_head_is_opened_while_another_is_trained(visitor: Visitor):
     content = visitor.save_head()
     visitor.page.get_by_label("Remove the class Temple").click()
     visitor.page.evaluate(TRAIN_AND_OPEN, list(content))
-    expect(visitor.status).to_contain_text("The head is trained.", timeout=MILLISECONDS)
+    expect(visitor.status).to_contain_text("The head is trained.")
     visitor.judge(2)
     visitor.expect_likeliest("trained", "Astronaut")
     assert list(visitor.values("trained")) == ["Flower", "Astronaut"]
@@ -375,7 +375,7 @@ class TestWebcam:
         visitor.clear()
         page = visitor.page
         page.locator("#webcam").click()
-        expect(page.locator("#webcam")).to_have_text("Stop webcam", timeout=MILLISECONDS)
+        expect(page.locator("#webcam")).to_have_text("Stop webcam")
         card = visitor.card("Class 1")
         button, thumbnails = card.get_by_label("Hold to record"), card.locator(".thumbnails button")
         if means == "pointer":
@@ -384,7 +384,7 @@ class TestWebcam:
         else:
             button.focus()
             page.keyboard.down(" ")
-        expect(thumbnails.nth(10)).to_be_attached(timeout=MILLISECONDS)
+        expect(thumbnails.nth(10)).to_be_attached()
         page.mouse.up() if means == "pointer" else page.keyboard.up(" ")
         recorded = thumbnails.count()
         visitor.expect_likeliest("nearest", "Class 1")
@@ -398,7 +398,7 @@ class TestWebcam:
         page = visitor.page
         visitor.card("Class 2").get_by_label("Hold to record").hover()
         page.mouse.down()
-        expect(page.locator("#webcam")).to_have_text("Stop webcam", timeout=MILLISECONDS)
+        expect(page.locator("#webcam")).to_have_text("Stop webcam")
         page.mouse.up()
         stream = page.locator("#video").evaluate_handle("(video) => video.srcObject")
         page.locator("#run").click()
@@ -411,9 +411,9 @@ class TestWebcam:
         visitor.clear()
         button = visitor.page.locator("#webcam")
         button.click()
-        expect(button).to_have_text("Stop webcam", timeout=MILLISECONDS)
+        expect(button).to_have_text("Stop webcam")
         visitor.page.locator("#video").evaluate("(video) => video.srcObject.getTracks()[0].stop()")
-        expect(visitor.notice).to_have_text("The webcam was taken away.", timeout=MILLISECONDS)
+        expect(visitor.notice).to_have_text("The webcam was taken away.")
         expect(button).to_have_text("Start webcam")
 
     def test_without_permission_it_says_so(self, visitor: Visitor):

@@ -21,7 +21,7 @@ def page(chromium: Browser, site_url: str) -> Iterator[Page]:
     watch = PageWatch(page)
     page.goto(f"{site_url}/text/?backend=wasm")
     page.locator("#text").select_option("rhyme")
-    expect(page.locator("#prompt-shown")).to_have_text("this is ", timeout=60_000)
+    expect(page.locator("#prompt-shown")).to_have_text("this is ")
     yield page
     errors = watch.take_errors()
     context.close()
@@ -30,7 +30,7 @@ def page(chromium: Browser, site_url: str) -> Iterator[Page]:
 
 def wait_for_epoch(page: Page, epoch: int) -> None:
     """Wait until an epoch's recital has been written."""
-    expect(page.locator("#earlier")).to_contain_text(f"Epoch {epoch} ", timeout=120_000)
+    expect(page.locator("#earlier")).to_contain_text(f"Epoch {epoch} ")
 
 
 def share_of_words(text: str) -> float:
@@ -58,20 +58,20 @@ def test_it_learns_words_while_it_writes(page: Page):
 
 def test_it_goes_on_from_a_prompt_without_unknown_characters(page: Page):
     page.locator("#prompt").fill("The cow that?")
-    expect(page.locator("#prompt-shown")).to_have_text("he cow that", timeout=30_000)
+    expect(page.locator("#prompt-shown")).to_have_text("he cow that")
     page.locator("#prompt").fill("")
-    expect(page.locator("#prompt-shown")).to_have_text("this is ", timeout=30_000)
+    expect(page.locator("#prompt-shown")).to_have_text("this is ")
 
 
 def test_it_makes_more_mistakes_at_a_high_temperature(page: Page):
-    expect(page.locator("#state")).to_contain_text("It has learned", timeout=120_000)
+    expect(page.locator("#state")).to_contain_text("It has learned")
     slider = page.locator("#temperature")
     slider.focus()
     slider.press("End")
     expect(page.locator("#degrees")).to_have_text("2")
     expect(page.locator("#heading")).to_have_text("Learned")
     written = page.locator("#written")
-    expect(written).to_have_text(re.compile(r"[\s\S]{110}"), timeout=30_000)
+    expect(written).to_have_text(re.compile(r"[\s\S]{110}"))
     assert share_of_words(written.inner_text()) < 0.9
 
 
@@ -91,7 +91,7 @@ def test_a_text_to_learn_nothing_from_is_refused(page: Page):
     page.locator("#own").fill("la " * 100)
     page.locator("#own").blur()
     expect(page.locator("#problem")).to_be_hidden()
-    expect(page.locator("#state")).to_contain_text("of the 3 characters", timeout=30_000)
+    expect(page.locator("#state")).to_contain_text("of the 3 characters")
 
 
 def test_nothing_is_left_of_a_run_that_is_stopped(page: Page):
@@ -103,11 +103,11 @@ def test_nothing_is_left_of_a_run_that_is_stopped(page: Page):
 def test_it_learns_on_the_gpu(chromium_page: Page, site_url: str):
     chromium_page.goto(f"{site_url}/text/?backend=webgl")
     chromium_page.locator("#text").select_option("rhyme")
-    expect(chromium_page.locator("#earlier li").first).to_be_attached(timeout=120_000)
+    expect(chromium_page.locator("#earlier li").first).to_be_attached()
     expect(chromium_page.locator("#facts")).to_contain_text("on the GPU")
 
 
 def test_it_learns_in_firefox(firefox_page: Page, site_url: str):
     firefox_page.goto(f"{site_url}/text/?backend=wasm")
-    expect(firefox_page.locator("#earlier li").nth(1)).to_be_attached(timeout=120_000)
+    expect(firefox_page.locator("#earlier li").nth(1)).to_be_attached()
     expect(firefox_page.locator("#prompt-shown")).to_have_text("Shall I ")
