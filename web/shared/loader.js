@@ -214,7 +214,7 @@ function showProgress(fraction, text) {
 }
 
 /** Writes an error into the page, where the visitor sees it, and into the console. */
-export function showError(error) {
+function showError(error) {
   const text = error?.message ?? String(error);
   console.error(text);
   document.getElementById("loading")?.remove();
