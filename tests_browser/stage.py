@@ -54,6 +54,16 @@ def coloured_pixels(canvas: Locator) -> list[tuple[int, int, int]]:
     return [tuple(pixel) for pixel in canvas.evaluate(COLOURED_PIXELS)]
 
 
+def await_frames(page: Page, count: int) -> None:
+    """Wait until the page has painted so often."""
+    page.evaluate(
+        """async (count) => {
+          while (count-- > 0) await new Promise(requestAnimationFrame);
+        }""",
+        count,
+    )
+
+
 def count_colours(canvas: Locator) -> int:
     """Return how many colours a canvas has."""
     return int(canvas.evaluate(COUNT_COLOURS))

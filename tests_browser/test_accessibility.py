@@ -21,7 +21,7 @@ PAGES = [
     *sorted(f"/{page.parent.name}/" for page in WEB.glob("*/index.html")),
     *(
         f"/docs/{page}.html"
-        for page in ("index", "tensorflow_js", "tutorial", "guides/async", "standards", "search")
+        for page in ("index", "differences_from_tfjs", "tutorial", "guides/async", "search")
     ),
 ]
 WIDTHS = {"wide": 1280, "phone": 390}
@@ -61,7 +61,7 @@ def visit(request: pytest.FixtureRequest, chromium: Browser, site_url: str) -> I
     page.on("request", lambda sent: requests.append(sent.url))
     visit = Visit(page, site_url + request.param, PageWatch(page), requests)
     page.goto(visit.url)
-    expect(page.locator("#loading")).to_be_hidden(timeout=120_000)
+    expect(page.locator("#loading")).to_be_hidden()
     yield visit
     context.close()
 

@@ -43,9 +43,10 @@ if threads:
 )
 
 
-@pytest.mark.parametrize("backend", ["wasm", "webgl"])
-def test_chains_compute_the_same(python_page: PythonPage, backend: str):
-    wrong, left = python_page.run(COMPARE, backend=backend, seeds=list(range(30)))
+# On WebGL nearly each chain is a shader of its own, which takes long to compile.
+@pytest.mark.parametrize("backend, count", [("wasm", 30), ("webgl", 10)])
+def test_chains_compute_the_same(python_page: PythonPage, backend: str, count: int):
+    wrong, left = python_page.run(COMPARE, backend=backend, seeds=list(range(count)))
     assert wrong == []
     assert left == 0
 

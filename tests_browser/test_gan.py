@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests_browser.page_watch import PageWatch
 from tests_browser.program_page import BACKENDS, expect_no_tensors, stop
 from tests_browser.stage import (
+    await_frames,
     coloured_pixels,
     count_colours,
     expect_on_first_screen,
@@ -20,9 +21,6 @@ from tests_browser.stage import (
 
 STEP = r"Step (\d+), discriminator's loss \d+\.\d\d, generator's \d+\.\d\d$"
 REAL, MADE = 0, 1
-AWAIT_FRAMES = """async (count) => {
-  while (count-- > 0) await new Promise(requestAnimationFrame);
-}"""
 
 
 @pytest.fixture(scope="module", params=BACKENDS)
@@ -64,7 +62,7 @@ def test_it_pauses_and_goes_on(page: Page):
     pause.click()
     expect(pause).to_have_text("Go on")
     paused_at = number_in(step, STEP)
-    page.evaluate(AWAIT_FRAMES, 60)
+    await_frames(page, 60)
     assert number_in(step, STEP) <= paused_at + 3, "one drawing was under way"
     pause.click()
     expect(pause).to_have_text("Pause")

@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests_browser.page_watch import PageWatch
 from tests_browser.program_page import BACKENDS, expect_no_tensors, stop
 from tests_browser.stage import (
+    await_frames,
     coloured_pixels,
     count_colours,
     expect_on_first_screen,
@@ -102,15 +103,17 @@ def test_layers_and_neurons_are_added_and_removed(page: Page):
 
 def test_it_pauses_and_takes_one_epoch(page: Page):
     run_to(page, EPOCH, 0)
-    page.locator("#pause").click()
-    once, step = page.locator("#step-once"), page.locator("#step")
-    once.click()
-    first = number_in(step, EPOCH)
-    wait_for_number(step, EPOCH, first)
-    once.click()
-    wait_for_number(step, EPOCH, first + 1)
-    page.locator("#pause").click()
-    wait_for_number(step, EPOCH, first + 6)
+    pause, step = page.locator("#pause"), page.locator("#step")
+    pause.click()
+    expect(pause).to_have_text("Go on")
+    paused_at = number_in(step, EPOCH)
+    page.locator("#step-once").click()
+    wait_for_number(step, EPOCH, paused_at + 1)
+    await_frames(page, 60)
+    assert number_in(step, EPOCH) <= paused_at + 4, "each third epoch is drawn"
+    pause.click()
+    expect(pause).to_have_text("Pause")
+    wait_for_number(step, EPOCH, paused_at + 15)
 
 
 def test_noise_activation_and_regularization_begin_anew(page: Page):
