@@ -18,6 +18,10 @@ from typing import Any
 from playwright.sync_api import Browser, BrowserType, Error, Playwright
 from selenium import webdriver
 
+#: How long a page may take for what it does in moments, where other programs keep the processors
+#: busy. Playwright's own limits are 5 s for expectations and 30 s for all else.
+PATIENCE_MS = 120_000
+
 # Of several such options the last counts, so Playwright's own features are named again.
 #
 # GWP-ASan watches a few allocations of some processes, and notes the stack of each, as the heap

@@ -27,6 +27,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from tests_browser.browsers import (
+    PATIENCE_MS,
     launch_chromium,
     launch_firefox,
     launch_playwright_webkit,
@@ -43,8 +44,7 @@ from web.serve import serve
 
 collect_ignore = ["pages"]  # these run in browsers
 
-# Five seconds, Playwright's own limit, are too few where other programs keep the processors busy.
-expect.set_options(timeout=120_000)
+expect.set_options(timeout=PATIENCE_MS)
 
 FAILED = pytest.StashKey[bool]()
 
@@ -325,6 +325,7 @@ def fresh_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Pag
     """
     context = browser.new_context(service_workers="block")
     page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     watch = PageWatch(page)
     yield page
     errors = watch.take_errors()

@@ -9,11 +9,9 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
+from tests_browser.browsers import PATIENCE_MS
 from tests_browser.page_watch import PageWatch
 from web.build import WEB
-
-#: How long a page may take for what it does in moments, on a busy machine.
-MILLISECONDS = 120_000
 
 
 @contextmanager
@@ -57,7 +55,7 @@ def printed(page: Page, line: int = 0) -> Any:
     page.wait_for_function(
         "(line) => document.getElementById('output').textContent.split('\\n').length > line + 1",
         arg=line,
-        timeout=MILLISECONDS,
+        timeout=PATIENCE_MS,
     )
     return json.loads(page.locator("#output").inner_text().splitlines()[line])
 
@@ -70,5 +68,5 @@ def expect_new_picture(page: Page) -> Iterator[None]:
     page.wait_for_function(
         "(before) => document.getElementById('picture').toDataURL() !== before",
         arg=before,
-        timeout=MILLISECONDS,
+        timeout=PATIENCE_MS,
     )

@@ -5,9 +5,9 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests_browser.browsers import PATIENCE_MS
 from tests_browser.program_page import stop
 
-SECONDS_TO_START = 120
 FIRST_SCREEN = {"width": 1280, "height": 800}
 
 #: The colours of a legend, as integers of the pixels that have them.
@@ -85,7 +85,7 @@ def wait_for_number(locator: Locator, pattern: str, minimum: float) -> None:
         """([element, { pattern, minimum }]) =>
           Number(element.textContent.match(pattern)?.[1].replace(",", "")) >= minimum""",
         arg=[element, values],
-        timeout=SECONDS_TO_START * 1000,
+        timeout=PATIENCE_MS,
     )
 
 
