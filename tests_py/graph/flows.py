@@ -756,6 +756,24 @@ OWN_LISTS = [
         listed("y", "TensorListStack", "list row_shape", num_elements=-1),
         y=np.zeros((0, 2)),
     ),
+    list_of(
+        "TensorListConcatV2 of an empty list",
+        listed("list", "EmptyTensorList", "any_rows five"),
+        constant("leading", np.zeros(0, np.int32)),
+        listed("y", "TensorListConcatV2", "list any_rows leading"),
+        node("lengths", "Identity", "y:1"),
+        y=np.zeros((0, 2)),
+        lengths=np.zeros(0, np.int32),
+    ),
+    list_of(
+        "TensorArrayWriteV3 beyond the end of an array that grows",
+        node("array", "TensorArrayV3", "one", dtype=FLOAT, dynamic_size=True),
+        node("written", "TensorArrayWriteV3", "array three row array:1", T=FLOAT),
+        node("size", "TensorArraySizeV3", "array written"),
+        node("y", "TensorArrayReadV3", "array three written", dtype=FLOAT),
+        size=4,
+        y=[7.0, 8.0],
+    ),
 ]
 
 ARRAY = node("array", "TensorArrayV3", "three", dtype=FLOAT, element_shape=Shape((2,)),

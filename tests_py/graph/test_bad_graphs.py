@@ -89,6 +89,31 @@ STRUCTURE: dict[str, tuple[list[JsonNode], str]] = {
         [X, node("y", "TensorListLength", "x")],
         "node 'y' of operation TensorListLength",
     ),
+    "element written beyond the end of an array": (
+        [X, ONE, node("a", "TensorArrayV3", "one", dtype=FLOAT),
+         node("y", "TensorArrayWriteV3", "a one x a:1")],
+        "TensorArrayWriteV3: there is no element 1 among 1",
+    ),
+    "element read beyond the end of an array": (
+        [ONE, node("a", "TensorArrayV3", "one", dtype=FLOAT),
+         node("y", "TensorArrayReadV3", "a one a:1")],
+        "TensorArrayReadV3: there is no element 1 among 1",
+    ),
+    "element set beyond the end of a list": (
+        [X, constant("s", [2]), ONE, node("l", "TensorListReserve", "s one", element_dtype=FLOAT),
+         node("y", "TensorListSetItem", "l one x")],
+        "TensorListSetItem: there is no element 1 among 1",
+    ),
+    "element set before the start of a list": (
+        [X, constant("s", [2]), ONE, node("l", "TensorListReserve", "s one", element_dtype=FLOAT),
+         constant("i", -1), node("y", "TensorListSetItem", "l i x")],
+        "TensorListSetItem: there is no element -1 among 1",
+    ),
+    "last element of an empty list": (
+        [constant("s", [2]), ONE, node("l", "EmptyTensorList", "s one", element_dtype=FLOAT),
+         node("y", "TensorListPopBack", "l s", element_dtype=FLOAT)],
+        "TensorListPopBack: the list is empty",
+    ),
     "tensor where a table is needed": (
         [X, node("y", "LookupTableSizeV2", "x")],
         "node 'y' of operation LookupTableSizeV2",
