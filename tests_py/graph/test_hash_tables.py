@@ -26,12 +26,12 @@ def ints(values: Any) -> Any:
 
 
 KEYS = {
-    "string": texts(["red", "green", "blue"]),
+    "string": np.array([b"red", b"green", b"\xff"], object),  # bytes that are no text, too
     "int32": np.array([5, -1, 7], np.int32),
     "float32": np.array([0.5, 1.5, -2.0], np.float32),
 }
 ASKED = {
-    "string": texts([["blue", "pink"], ["red", ""]]),
+    "string": np.array([[b"\xff", b"\xfe"], [b"red", b""]], object),
     "int32": np.array([[7, 6], [5, 0]], np.int32),
     "float32": np.array([[-2.0, 1.0], [0.5, 9.0]], np.float32),
 }
@@ -115,22 +115,25 @@ def test_no_keys_find_nothing():
 
 
 @pytest.mark.parametrize(
-    "keys, values, default, message",
+    "keys, values, asked, default, message",
     [
-        ([1], [1.0, 2.0], 0.0, "got 1 keys, but 2 values"),
-        ([1.0], [1.0], 0.0, "keys of dtype int32, but got float32"),
-        ([1], [1], 0.0, "values of dtype float32, but got int32"),
-        ([1], [1.0], 0, "default of dtype float32, but got int32"),
-        ([1], [1.0], [0.0, 1.0], r"default has shape \(2,\)"),
+        ([1], [1.0, 2.0], [1], 0.0, "got 1 keys, but 2 values"),
+        ([1.0], [1.0], [1], 0.0, "keys of dtype int32, but got float32"),
+        ([1], [1], [1], 0.0, "values of dtype float32, but got int32"),
+        ([1], [1.0], [1.0], 0.0, "keys of dtype int32, but got float32"),
+        ([1], [1.0], [1], 0, "default of dtype float32, but got int32"),
+        ([1], [1.0], [1], [0.0, 1.0], r"default has shape \(2,\)"),
     ],
 )
-def test_what_does_not_fit_is_refused(keys: Any, values: Any, default: Any, message: str):
+def test_what_does_not_fit_is_refused(
+    keys: Any, values: Any, asked: Any, default: Any, message: str
+):
     nodes = [
         table("int32", "float32"),
         constant("keys", keys),
         constant("values", values),
         constant("default", default),
-        constant("asked", [1]),
+        constant("asked", asked),
         node("filled", "InitializeTableV2", "table keys values"),
         node("found", "LookupTableFindV2", "filled asked default"),
     ]
