@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 import webtensor as wt
 from webtensor import io
 from webtensor.convert import convert_model
+from webtensor.convert.constant_sizes import result_bound
 
 RNG = np.random.default_rng(9)
 Constants = dict[str, NDArray[Any]]
@@ -211,6 +213,45 @@ def test_products_share_the_filter_that_becomes_of_theirs(tmp_path: Path) -> Non
     assert_fused(nodes, ["AddV2", "AddV2", "Conv2D", "Conv2D"], tmp_path)
     (spec,) = io.load_artifacts(str(tmp_path / "after")).weight_specs or []
     assert spec["name"] == "filter"
+
+
+#: Operations on constants, whose results are large for their operands.
+LARGE: dict[str, tuple[str, list[Any]]] = {
+    "broadcasting": ("Mul", [np.ones((3, 1)), np.ones((4,))]),
+    "filling": ("Fill", [[7, 9], 0.0]),
+    "filling with a large number": ("Fill", [[3], -1e9]),
+    "padding": ("Pad", [np.ones((2, 3)), [[1, 2], [0, 4]]]),
+    "repeating": ("Tile", [np.ones((2, 3)), [4, 5]]),
+    "counting": ("Range", [-5, 100, 1]),
+    "counting in small steps": ("Range", [0.0, 1.0, 0.001]),
+    "picking again and again": ("GatherNd", [np.ones((2, 100)), np.zeros((100, 1), int)]),
+    "picking all again and again": ("GatherNd", [np.ones(100), np.zeros((100, 0), int)]),
+    "products": ("MatMul", [np.ones((50, 1)), np.ones((1, 50))]),
+    "stacking": ("Pack", [1.0, 2.0, 3.0]),
+}
+
+
+TYPES = {"float32": "DT_FLOAT", "int32": "DT_INT32"}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_results_are_not_larger_than_was_expected(name: str) -> None:
+    op, values = LARGE[name]
+    operands = {f"operand{index}": wt.tensor(value) for index, value in enumerate(values)}
+    nodes = [
+        {"name": name, "op": "Placeholder", "attr": {"dtype": {"type": TYPES[str(value.dtype)]}}}
+        for name, value in operands.items()
+    ]
+    topology = {"node": [*nodes, node("y", op, *operands)]}
+    model_json = json.dumps({"modelTopology": topology, "weightsManifest": []})
+    model = wt.load_graph_model({"model.json": model_json.encode()})
+    result = model.execute(operands, "y")
+    assert isinstance(result, wt.Tensor)
+    assert result.size <= result_bound(op, list(operands.values()))
+
+
+def test_filling_with_a_large_number_is_still_small() -> None:
+    assert result_bound("Fill", [wt.tensor([3]), wt.tensor(-1e9)]) == 4
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -18,13 +18,12 @@ __all__ = ["result_bound"]
 _NEVER_LARGER = frozenset(
     {
         "All", "Any", "ArgMax", "ArgMin", "Concat", "ConcatV2", "Cumprod", "Cumsum", "ExpandDims",
-        "GatherNd", "Max", "Mean", "Min", "Pack", "Prod", "Rank", "Reshape", "Reverse",
+        "Max", "Mean", "Min", "OnesLike", "Pack", "Prod", "Rank", "Reshape", "Reverse",
         "ReverseV2", "Shape", "ShapeN", "Size", "Slice", "Split", "SplitV", "Squeeze",
         "StridedSlice", "Sum", "TensorScatterUpdate", "Transpose", "Unpack", "ZerosLike",
-        "OnesLike",
     }
 )  # fmt: skip
-#: Operations whose result has as many elements as some of their integers say.
+#: Operations whose result has as many elements as some of their int32 operands say.
 _SIZED_BY_ELEMENTS = frozenset(
     {
         "BroadcastTo", "Fill", "MirrorPad", "OneHot", "Ones", "Pad", "PadV2", "Range", "ScatterNd",
@@ -51,6 +50,10 @@ def result_bound(op: str, operands: Sequence[Tensor]) -> float:
         return _broadcast_size(operands)
     if op in _NEVER_LARGER:
         return sum(sizes) + len(operands) * _MOST_SIZES
+    if op == "GatherNd" and len(operands) == 2:
+        return operands[0].size * prod(operands[1].shape[:-1])
+    if op == "Range" and any(str(operand.dtype) != "int32" for operand in operands):
+        return float("inf")  # steps may be fractions
     if op in _SIZED_BY_ELEMENTS:
         return prod(_largest(operand) for operand in operands)
     if op == "MatMul":
@@ -66,8 +69,7 @@ def _broadcast_size(operands: Sequence[Tensor]) -> int:
 
 def _largest(operand: Tensor) -> int:
     """Return the product of the sizes that an operand may stand for, or the number of elements."""
-    if str(operand.dtype) not in ("int32", "float32") or operand.size > _MOST_SIZES:
+    if str(operand.dtype) != "int32" or operand.size > _MOST_SIZES:
         return operand.size
-    elements = ops.reshape(operand, (-1,)).tolist()
-    numbers = [abs(int(value)) + 1 for value in elements if abs(value) < float("inf")]
-    return max(operand.size, prod(numbers))
+    numbers = ops.reshape(operand, (-1,)).tolist()
+    return max(operand.size, prod(abs(number) + 1 for number in numbers))
