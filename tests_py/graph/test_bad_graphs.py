@@ -458,6 +458,8 @@ GIANT: dict[str, tuple[str, str, dict[str, Any]]] = {
         {"strides": [1, 1, 1, 1], "padding": "EXPLICIT",
          "explicit_paddings": [0, 0, 65536, 0, 65536, 0, 0, 0]},
     ),
+    "Split": ("Split", "zero no_weights", {"num_split": 2**30}),
+    "Unpack": ("Unpack", "hollow", {"num": 2**30}),
     "TensorListReserve": ("TensorListReserve", "tall huge", {"element_dtype": FLOAT}),
     "TensorListResize": ("TensorListResize", "list huge", {}),
     "TensorListScatterV2": (
@@ -487,6 +489,7 @@ def sizes() -> list[JsonNode]:
         constant("zero_row", [0]), constant("one_row", [1]), constant("deep", [2**30, 1]),
         constant("logits", [[1.0, 1.0]]),
         constant("no_weights", [], "float32"), constant("splits", [0, 1]),
+        constant("hollow", np.zeros((2**30, 0), np.float32)),
         constant("texts", texts), constant("giant", [1, 196608, 196608, 1]),
         node("list", "TensorListReserve", "zero_row one", element_dtype=FLOAT),
         node("array", "TensorArrayV3", "one", dtype=FLOAT, dynamic_size=True),

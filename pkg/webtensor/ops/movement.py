@@ -648,11 +648,15 @@ def part(x: Tensor, axis: int, index: int) -> Tensor:
     return strided_view(_PART, x, rest, remaining_strides, index * strides[axis], axis, index)
 
 
+#: Of more parts than this, none may be empty: each is a tensor.
+MAX_EMPTY_PARTS = 1 << 16
+
+
 def split(x: TensorLike, num_or_size_splits: int | Sequence[int], axis: int = 0) -> list[Tensor]:
     """Part a tensor along an axis into equal parts, or into parts of the given sizes.
 
     Raises:
-        ValueError: the parts do not add up to the axis.
+        ValueError: the parts do not add up to the axis, or are tens of thousands of empty ones.
 
     Example:
         >>> import webtensor as wt
@@ -664,7 +668,7 @@ def split(x: TensorLike, num_or_size_splits: int | Sequence[int], axis: int = 0)
     dimension = x.shape[axis]
     count = single_integer(num_or_size_splits)
     if count is not None:
-        if count <= 0 or dimension % count:
+        if count <= 0 or dimension % count or (not dimension and count > MAX_EMPTY_PARTS):
             raise ValueError(
                 f"split: axis {axis} of {x.shape} cannot be parted into {count} equal parts"
             )

@@ -13,6 +13,7 @@ from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.indexing import get_item
 from webtensor.ops.movement import (
+    MAX_EMPTY_PARTS,
     as_indices,
     concat,
     expand_dims,
@@ -179,7 +180,7 @@ def unstack(x: TensorLike, axis: int = 0) -> tuple[Tensor, ...]:
     Each has the dtype of ``x``.
 
     Raises:
-        ValueError: ``axis`` is out of range.
+        ValueError: ``axis`` is out of range, or there are tens of thousands of empty slices.
 
     Example:
         >>> import webtensor as wt
@@ -188,6 +189,8 @@ def unstack(x: TensorLike, axis: int = 0) -> tuple[Tensor, ...]:
     """
     x = as_operand("unstack", x)
     axis = normalize_axis("unstack", axis, len(x.shape))
+    if not x.size and x.shape[axis] > MAX_EMPTY_PARTS:
+        raise ValueError(f"unstack: axis {axis} of {x.shape} has too many slices without elements")
     return tuple(part(x, axis, index) for index in range(x.shape[axis]))
 
 

@@ -15,6 +15,7 @@ from webtensor.keras.ops.vectorization import vectorize
 from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Axis, Config, Operand, Shape
+from webtensor.ops.movement import MAX_EMPTY_PARTS
 from webtensor.shapes import normalize_axis, prod
 
 __all__ = ["ROWS", "shape_of"]
@@ -384,10 +385,6 @@ def _split(x: TensorLike, indices_or_sections: int | Sequence[int], axis: int = 
     return wt.split(x, sizes, axis)
 
 
-#: Of more parts than this, none may be empty: each is a tensor.
-_MAX_EMPTY_PARTS = 1 << 16
-
-
 def _array_split(
     x: TensorLike, indices_or_sections: int | Sequence[int], axis: int = 0
 ) -> list[Tensor]:
@@ -404,9 +401,9 @@ def _array_split(
     if not isinstance(indices_or_sections, int):
         return _split(x, indices_or_sections, axis)
     x = wt.asarray(x)
-    if not 0 < indices_or_sections <= max(x.shape[axis], _MAX_EMPTY_PARTS):
+    if not 0 < indices_or_sections <= max(x.shape[axis], MAX_EMPTY_PARTS):
         raise ValueError(
-            f"array_split: indices_or_sections must be from 1 to {_MAX_EMPTY_PARTS}, or to the "
+            f"array_split: indices_or_sections must be from 1 to {MAX_EMPTY_PARTS}, or to the "
             f"size of the axis, {x.shape[axis]}, but is {indices_or_sections!r:.20}"
         )
     size, remainder = divmod(x.shape[axis], indices_or_sections)
