@@ -251,6 +251,11 @@ def test_a_class_that_is_functional() -> None:
         (lambda k: float(k.Input((2,))), "symbolic"),
         (lambda k: named(k)({"x": np.ones((1, 3))}), r"needs inputs \['x', 'y'\]"),
         (lambda k: listed(k)([np.ones((1, 3))]), "2 inputs, but got 1"),
+        (lambda k: listed(k)(k.Input((3,))), "2 inputs, but got 1"),
+        (lambda k: named(k)({"x": k.Input((3,))}), r"needs inputs \['x', 'y'\]"),
+        (lambda k: sequential(k)([k.Input((4,)), k.Input((4,))]), "1 inputs, but got 2"),
+        (lambda k: sequential(k)(k.Input((5,))), r"size 4 on axis -1.*\(None, 5\)"),
+        (lambda k: k.Sequential([k.Input((3,)), listed(k)]), "2 inputs, but got 1"),
         (lambda k: k.layers.Dense(2, dtype="mixed_float15"), "mixed"),
     ],
 )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.layers.input_spec import check_inputs
 from webtensor.keras.nodes import Node, Operation
 from webtensor.keras.symbols import KerasTensor, map_shapes
 from webtensor.keras.types import Shapes, Tensors
@@ -28,7 +29,10 @@ def _call(operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def call_symbolically(operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return symbolic outputs of an operation, without making a node."""
+    """Return symbolic outputs of an operation whose inputs are checked, without making a node."""
+    specs = getattr(operation, "input_spec", None)
+    if specs is not None and args:
+        check_inputs(specs, args[0], operation.name)
     return operation.compute_output_spec(*args, **kwargs)
 
 

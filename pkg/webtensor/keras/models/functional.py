@@ -154,13 +154,15 @@ class Functional(Model):
         self, inputs: Tensors, training: bool | None = None, mask: Tensors = None
     ) -> Any:
         """Return symbolic outputs for other symbolic inputs."""
-        shapes = [symbol.shape for symbol in flatten(inputs)]
-        if all(symbol.shape == shape for symbol, shape in zip(self.inputs, shapes, strict=False)):
+        values = self._standardized(inputs)
+        if all(
+            value is not None and value.shape == symbol.shape
+            for value, symbol in zip(values, self.inputs, strict=True)
+        ):
             return map_structure(
                 lambda symbol: KerasTensor(symbol.shape, symbol.dtype), self._outputs_struct
             )
-        outputs = self._graph.run(self._standardized(inputs), call_symbolically)
-        return pack(self._outputs_struct, outputs)
+        return pack(self._outputs_struct, self._graph.run(values, call_symbolically))
 
     def compute_output_shape(self, input_shape: Shapes) -> Any:
         """Return the shapes of the outputs for other shapes of the inputs."""
