@@ -388,6 +388,21 @@ def test_training_leaves_nothing(name: str, config: dict[str, Any], backend: str
         (lambda: ours.layers.StackedRNNCells([ours.layers.Dense(2)]), "must have 'state_size'"),  # type: ignore[list-item]
         (lambda: ours.layers.LSTM(2)(array(2, 3)), "must have 3 axes"),
         (lambda: ours.layers.LSTM(2)(array(2, 0, 3)), "at least one step"),
+        (lambda: ours.layers.RNN(Growing(2))(array(2, 3)), "at least 3 axes"),
+        (
+            lambda: ours.layers.GRU(2)(array(2, 1, 3), initial_state=[array(2, 2), array(2, 2)]),
+            "initial_state must have 1 tensors, but has 2",
+        ),
+        (
+            lambda: ours.layers.LSTM(2)(array(2, 1, 3), initial_state=[array(2, 2)]),
+            "initial_state must have 2 tensors, but has 1",
+        ),
+        (
+            lambda: ours.layers.Bidirectional(ours.layers.SimpleRNN(2))(
+                array(2, 1, 3), initial_state=[array(2, 2)] * 3
+            ),
+            "initial_state must have 1 tensors, but has 2",
+        ),
         (lambda: ours.layers.ConvLSTM2D(2, 3, strides=2, dilation_rate=2), "both be greater"),
         (lambda: ours.layers.ConvLSTM2D(2, (1, 2, 3)), "kernel_size must be"),
         (lambda: ours.layers.ConvLSTM2D(2, 3, padding="causal"), "padding must be"),

@@ -89,6 +89,7 @@ class RNN(Layer):
         self.unroll = unroll
         self.zero_output_for_mask = zero_output_for_mask
         self.supports_masking = True
+        self.input_spec = InputSpec(min_ndim=3)
         self.states: list[Any] | None = None
 
     @property
@@ -168,7 +169,13 @@ class RNN(Layer):
             if self.stateful:
                 return list(map_structure(lambda variable: variable.value, self.states))
             return self.get_initial_state(batch_size)
-        return as_list(initial_state)
+        states = as_list(initial_state)
+        if len(states) != len(self.state_size):
+            raise ValueError(
+                f"layer {self.name!r}: initial_state must have {len(self.state_size)} tensors, but "
+                f"has {len(states)}"
+            )
+        return states
 
     # -- call ---------------------------------------------------------------------------------
 
