@@ -237,7 +237,22 @@ EINSUM: dict[str, Row] = {
     "an equation that is no text": (
         lambda: wt.einsum(1, VECTOR),
         TypeError,
-        "einsum: equation must be text, but got 1",
+        "einsum: equation must be text, or each tensor be followed by a list of labels, but got",
+    ),
+    "labels that are no integers": (
+        lambda: wt.einsum(VECTOR, [0.5]),
+        TypeError,
+        r"einsum: labels must be integers, but got \[0.5\]",
+    ),
+    "labels that are too large": (
+        lambda: wt.einsum(VECTOR, [52]),
+        ValueError,
+        r"einsum: labels must be from 0 to 51, but got \[52\]",
+    ),
+    "labels of more axes": (
+        lambda: wt.einsum(VECTOR, [0, 1], []),
+        ValueError,
+        "does not fit a tensor of rank 1",
     ),
     "an equation without tensors": (lambda: wt.einsum("i->i"), ValueError, "needs tensors"),
     "an equation for more tensors": (

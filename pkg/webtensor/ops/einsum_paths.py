@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
+from string import ascii_lowercase, ascii_uppercase
+from typing import Any, NamedTuple
 
+from webtensor.arguments import as_integers
 from webtensor.dtypes import bool_, int32, promote
 from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.ops.binary import multiply
@@ -27,7 +29,7 @@ class _Term(NamedTuple):
     labels: tuple[str, ...]
 
 
-def einsum(equation: str, *tensors: TensorLike) -> Tensor:
+def einsum(equation: str | TensorLike, *tensors: TensorLike) -> Tensor:
     """Sum of products of tensors over labelled axes, as NumPy's ``einsum``.
 
     The equation gives each tensor's axes letters, separated by commas, and after ``->`` those of
@@ -36,8 +38,11 @@ def einsum(equation: str, *tensors: TensorLike) -> Tensor:
     which broadcast. Without ``->``, the result has the letters that occur once, in alphabetical
     order.
 
+    In place of an equation, each tensor may be followed by a list of its axes' labels, which are
+    integers from 0 to 51 or ``...``, and the last of them by that of the result.
+
     Raises:
-        TypeError: the equation is not text.
+        TypeError: the equation is not text, or the labels are no lists of integers.
         ValueError: it does not fit the tensors, or axes of one letter have different sizes.
 
     Example:
@@ -46,9 +51,11 @@ def einsum(equation: str, *tensors: TensorLike) -> Tensor:
         [[3], [7]]
         >>> wt.einsum("ii", [[1, 2], [3, 4]]).tolist()
         5
+        >>> wt.einsum([[1, 2], [3, 4]], [0, 1], [1]).tolist()
+        [4, 6]
     """
     if not isinstance(equation, str):
-        raise TypeError(f"einsum: equation must be text, but got {equation!r}")
+        equation, tensors = _from_labels([equation, *tensors])
     operands = [as_operand("einsum", tensor) for tensor in tensors]
     if not operands:
         raise ValueError(f"einsum: equation {equation!r} needs tensors, but got none")
@@ -79,6 +86,29 @@ def einsum(equation: str, *tensors: TensorLike) -> Tensor:
 
 
 # -- the equation -------------------------------------------------------------------------------
+
+
+def _from_labels(arguments: Sequence[Any]) -> tuple[str, tuple[TensorLike, ...]]:
+    """Return the equation of tensors that are each followed by the labels of their axes."""
+    count = len(arguments) // 2
+    labels = [*arguments[1 : 2 * count : 2], *arguments[2 * count :]]
+    if not all(isinstance(own_labels, (list, tuple)) for own_labels in labels):
+        raise TypeError(
+            "einsum: equation must be text, or each tensor be followed by a list of labels, but "
+            f"got {', '.join(map(repr, arguments[:2]))}"
+        )
+    parts = [_letters(own_labels) for own_labels in labels]
+    inputs = ",".join(parts[:count])
+    return "->".join([inputs, *parts[count:]]), tuple(arguments[: 2 * count : 2])
+
+
+def _letters(labels: Sequence[Any]) -> str:
+    """Return letters in the alphabetical order of a list of labels."""
+    letters = ascii_uppercase + ascii_lowercase
+    numbers = as_integers("einsum", "labels", [label for label in labels if label is not ...])
+    if any(not 0 <= number < len(letters) for number in numbers):
+        raise ValueError(f"einsum: labels must be from 0 to {len(letters) - 1}, but got {labels}")
+    return "".join("..." if label is ... else letters[label] for label in labels)
 
 
 def _parse(
