@@ -240,7 +240,7 @@ ERRORS: dict[str, Row] = {
         "pad: paddings must be one",
     ),
     "padding of too few axes": (
-        lambda: wt.pad(X, [(1, 1)]),
+        lambda: wt.pad(wt.ones((1, 1, 1)), [(1, 1), (1, 1)]),
         ValueError,
         "pad: paddings must be one",
     ),

@@ -462,13 +462,37 @@ def spread(x: Tensor, shape: Shape, low: Shape, step: Shape, value: complex) -> 
     return run(_PAD, (x,), shape, x.dtype, low, step, value)
 
 
+def pairs_of_padding(
+    argument: str, padding: int | Sequence[int | Sequence[int]], shape: Shape
+) -> list[list[int]]:
+    """Return the padding (before, after) of each axis; one number or pair is for all axes.
+
+    Raises:
+        ValueError: not one pair of non-negative integers for each axis.
+    """
+    if single_integer(padding) is not None:
+        padding = [padding]  # type: ignore[list-item]
+    pairs = as_pairs_of_integers("pad", argument, padding)
+    if len(pairs) == 2 and all(single_integer(width) is not None for width in padding):  # type: ignore[union-attr]
+        pairs = [[*pairs[0], *pairs[1]]]
+    pairs = [pair * 2 if len(pair) == 1 else pair for pair in pairs]
+    if len(pairs) == 1:
+        pairs *= len(shape)
+    if len(pairs) != len(shape) or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
+        raise ValueError(
+            f"pad: {argument} must be one (before, after) pair of non-negative integers for each "
+            f"axis of shape {shape}, or for all of them, but got {padding}"
+        )
+    return pairs
+
+
 @planned
 def pad(
-    x: TensorLike, paddings: Sequence[int | Sequence[int]], constant_value: complex = 0
+    x: TensorLike, paddings: int | Sequence[int | Sequence[int]], constant_value: complex = 0
 ) -> Tensor:
     """Surround a tensor with a constant: ``paddings[i]`` is (before, after) along axis ``i``.
 
-    For a single axis, ``paddings`` may be (before, after) itself.
+    One pair (before, after), or one number for both, is for all axes.
 
     Raises:
         ValueError: not one pair of non-negative integers for each axis.
@@ -479,14 +503,7 @@ def pad(
         [0, 1, 2, 0, 0]
     """
     x = as_operand("pad", x)
-    pairs = as_pairs_of_integers("pad", "paddings", paddings)
-    if len(x.shape) == 1 and list(map(len, pairs)) == [1, 1]:
-        pairs = [[number for (number,) in pairs]]
-    if len(pairs) != len(x.shape) or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
-        raise ValueError(
-            "pad: paddings must be one (before, after) pair of non-negative integers for each axis "
-            f"of shape {x.shape}, but got {paddings}"
-        )
+    pairs = pairs_of_padding("paddings", paddings, x.shape)
     shape = tuple(
         size + before + after for size, (before, after) in zip(x.shape, pairs, strict=True)
     )

@@ -15,7 +15,7 @@ from webtensor.keras.ops.vectorization import vectorize
 from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Axis, Config, Operand, Shape
-from webtensor.ops.movement import MAX_EMPTY_PARTS
+from webtensor.ops.movement import MAX_EMPTY_PARTS, pairs_of_padding
 from webtensor.shapes import normalize_axis, prod
 
 __all__ = ["ROWS", "shape_of"]
@@ -541,7 +541,7 @@ def _pad(
         [9, 1, 2, 9]
     """
     x = wt.asarray(x)
-    paddings = _paddings(pad_width, len(x.shape))
+    paddings = pairs_of_padding("pad_width", pad_width, x.shape)
     if mode != "constant" and constant_values is not None:
         raise ValueError(f"pad: constant_values are for mode 'constant' only, but mode is {mode!r}")
     if mode == "constant":
@@ -560,23 +560,6 @@ def _edge_padded(x: Tensor, paddings: list[list[int]]) -> Tensor:
             indices = [min(max(i, 0), last) for i in range(-before, last + 1 + after)]
             x = wt.gather(x, wt.tensor(indices, dtype=int32), axis)
     return x
-
-
-def _paddings(pad_width: int | Sequence[int | Sequence[int]], rank: int) -> list[list[int]]:
-    """Return the padding before and after each axis."""
-    if isinstance(pad_width, int):
-        return [[pad_width, pad_width]] * rank
-    widths = [width for width in pad_width if isinstance(width, int)]
-    if len(widths) == len(pad_width) == 2:
-        return [widths] * rank
-    paddings = [[width, width] if isinstance(width, int) else list(width) for width in pad_width]
-    if len(paddings) == 1:
-        paddings *= rank
-    if len(paddings) != rank or any(len(padding) != 2 for padding in paddings):
-        raise ValueError(
-            f"pad: pad_width must have a pair for each of {rank} axes, but got {pad_width}"
-        )
-    return paddings
 
 
 # -- orders ------------------------------------------------------------------------------------
