@@ -331,10 +331,10 @@ ERRORS: dict[str, Row] = {
         ValueError,
         "matmul: shapes",
     ),
-    "dot of rank 3": (
-        lambda: wt.dot(wt.ones((1, 1, 1)), X),
+    "dot of axes that do not fit": (
+        lambda: wt.dot(wt.ones((2, 3, 4)), wt.ones((2, 3, 4))),
         ValueError,
-        "dot: operands must have rank 1 or 2",
+        r"dot: axes \(2,\) of shape \(2, 3, 4\) and \(1,\) of \(2, 3, 4\) have different sizes",
     ),
     "channels that do not fit": (
         lambda: wt.conv2d(IMAGE, FILTER),

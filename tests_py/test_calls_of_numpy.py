@@ -30,6 +30,15 @@ CALLS: list[tuple[str, tuple[Any, ...]]] = [
     ("pad", (MATRIX, [(1,), (2,)])),
     ("pad", (CUBE[0, 0], (0, 2))),
     ("pad", (CUBE, 0)),
+    # Numbers, and tensors of every rank.
+    ("dot", (3, MATRIX)),
+    ("dot", (MATRIX, 3)),
+    ("dot", (CUBE, MATRIX[0, 0])),
+    ("dot", (CUBE, np.arange(4, dtype=np.int32))),
+    ("dot", (MATRIX[0], CUBE)),
+    ("dot", (MATRIX, CUBE)),
+    ("dot", (CUBE, CUBE.reshape(3, 4, 2))),
+    ("dot", (CUBE, np.zeros((1, 2, 4, 0), np.int32))),
 ]
 
 
@@ -42,3 +51,14 @@ def test_results_are_those_of_numpy(
     assert y.dtype == "int32"
     assert y.shape == wanted.shape
     assert y.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("x", [MATRIX, MATRIX[0]])
+def test_gradients_of_dot_reach_both_operands(x: np.ndarray[Any, Any]) -> None:
+    a, b = wt.tensor(x, dtype="float32"), wt.tensor(CUBE, dtype="float32")
+    first, second = wt.grads(lambda a, b: wt.sum(wt.dot(a, b)))(a, b)
+    assert first.tolist() == np.broadcast_to(CUBE.sum((0, 2)), x.shape).tolist()
+    assert (
+        second.tolist()
+        == np.broadcast_to(x.reshape(-1, 3).sum(0)[:, np.newaxis], CUBE.shape).tolist()
+    )

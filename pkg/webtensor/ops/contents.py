@@ -32,7 +32,7 @@ CONTENTS = contents(
     broadcasting: broadcast_to
     casting: astype
     complex_numbers: angle complex conj imag real
-    contraction: dot matmul
+    contraction: matmul
     convolution: conv1d conv2d conv2d_transpose conv3d conv3d_transpose depthwise_conv2d
         separable_conv2d
     creation: array asarray empty empty_like eye from_dlpack full full_like ones ones_like tensor
@@ -72,6 +72,6 @@ CONTENTS = contents(
     unary: abs bitwise_invert ceil clip_by_value divisor_of_kept exp expm1 float_between floor
         isfinite isinf isnan log log10 log1p log2 logical_not negative reciprocal rsqrt sign
         signbit sqrt square trunc unit_float
-    vector_products: matrix_transpose outer_product tensordot vecdot
+    vector_products: dot matrix_transpose outer_product tensordot vecdot
     """
 )

@@ -14,7 +14,7 @@ from webtensor.ops.movement import reshape
 from webtensor.ops.shared_operands import OfRows
 from webtensor.shapes import Shape, broadcast_shapes, prod
 
-__all__ = ["dot", "matmul"]
+__all__ = ["matmul"]
 
 
 def _gradient_a(dy: Tensor, y: Tensor, a: Tensor, b: Tensor, sizes: MatmulSizes) -> Tensor:
@@ -121,22 +121,3 @@ def _vector_product(a: Tensor, b: Tensor, transpose_a: bool, transpose_b: bool) 
     if a_is_vector:
         shape = shape[:-2] + shape[-1:] if not b_is_vector else shape[:-1]
     return reshape(product, shape)
-
-
-def dot(a: TensorLike, b: TensorLike) -> Tensor:
-    """Product of vectors and matrices of rank 1 or 2.
-
-    The last axis of ``a`` and the first of ``b`` have the same size and are summed over.
-
-    Raises:
-        ValueError: a rank is neither 1 nor 2, or the sizes differ.
-
-    Example:
-        >>> import webtensor as wt
-        >>> wt.dot([1, 2], [3, 4]).tolist()
-        11
-    """
-    a, b = as_operands("dot", a, b)
-    if len(a.shape) not in (1, 2) or len(b.shape) not in (1, 2):
-        raise ValueError(f"dot: operands must have rank 1 or 2, but got {a.shape} and {b.shape}")
-    return matmul(a, b)

@@ -193,6 +193,7 @@ _METHODS: dict[str, list[str]] = {
         "to_int",
         "variable",
     ],
+    "vector_products": ["dot"],
 }
 
 

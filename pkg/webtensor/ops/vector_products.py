@@ -14,7 +14,7 @@ from webtensor.ops.movement import permute_dims, reshape
 from webtensor.ops.reduction import sum as _sum
 from webtensor.shapes import broadcast_shapes, normalize_axis, prod, single_integer
 
-__all__ = ["matrix_transpose", "outer_product", "tensordot", "vecdot"]
+__all__ = ["dot", "matrix_transpose", "outer_product", "tensordot", "vecdot"]
 
 
 def matrix_transpose(x: TensorLike) -> Tensor:
@@ -156,3 +156,24 @@ def broadcast_batches(name: str, *operands: Tensor) -> list[Tensor]:
     for operand in operands:
         batch = broadcast_shapes(name, batch, operand.shape[:-2])
     return [broadcast_to(operand, (*batch, *operand.shape[-2:])) for operand in operands]
+
+
+def dot(a: TensorLike, b: TensorLike) -> Tensor:
+    """Sums of products along the last axis of ``a`` and the last but one of ``b``, as in NumPy.
+
+    Of a vector ``b`` it is the only axis; a number is multiplied with all elements.
+
+    Raises:
+        ValueError: the axes have different sizes.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.dot([1, 2], [3, 4]).tolist()
+        11
+    """
+    a, b = as_operands("dot", a, b)
+    if not a.shape or not b.shape:
+        return multiply(*_numbers("dot", a, b))
+    if len(a.shape) <= 2 and len(b.shape) <= 2:
+        return matmul(a, b)
+    return tensordot(a, b, axes=([-1], [-2 if len(b.shape) > 1 else -1]))

@@ -22,10 +22,7 @@ def _dot(x1: TensorLike, x2: TensorLike) -> Tensor:
         >>> keras.ops.dot([1, 2], [3, 4]).item()
         11
     """
-    x1, x2 = wt.asarray(x1), wt.asarray(x2)
-    if not x1.shape or not x2.shape:
-        return wt.multiply(x1, x2)
-    return wt.linalg.tensordot(x1, x2, axes=([-1], [-2 if len(x2.shape) > 1 else -1]))
+    return wt.dot(x1, x2)
 
 
 def _inner(x1: TensorLike, x2: TensorLike) -> Tensor:
