@@ -173,7 +173,7 @@ def dot(a: TensorLike, b: TensorLike) -> Tensor:
     """
     a, b = as_operands("dot", a, b)
     if not a.shape or not b.shape:
-        return multiply(*_numbers("dot", a, b))
+        return multiply(a, b)
     if len(a.shape) <= 2 and len(b.shape) <= 2:
         return matmul(a, b)
     return tensordot(a, b, axes=([-1], [-2 if len(b.shape) > 1 else -1]))
