@@ -18,7 +18,7 @@ from webtensor.keras import activations, constraints, initializers, random, regu
 from webtensor.keras.arguments import ALWAYS, accepted_arguments
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.seeds import SeedGenerator
-from webtensor.keras.types import DTypeLike, InitializerLike
+from webtensor.keras.types import DTypeLike, InitializerLike, Shape
 from webtensor.keras.variables import Variable
 from webtensor.ops.movement import part
 
@@ -116,9 +116,11 @@ class GatedCell(RecurrentArguments, Layer):
 
     # -- variables ----------------------------------------------------------------------------
 
-    def _add_weights(
-        self, input_sizes: Sequence[int], state_sizes: Sequence[int], units: int
-    ) -> None:
+    def build(self, input_shape: Shape) -> None:
+        """Add the kernels and the bias."""
+        self._add_weights(input_shape[-1:], (self.units,), self.units)
+
+    def _add_weights(self, input_sizes: Shape, state_sizes: Sequence[int], units: int) -> None:
         """Add both kernels, whose last dimension is ``units`` for each gate, and the bias."""
         columns = self._gates * units
         self.kernel = self._add_weight("kernel", (*input_sizes, columns), "kernel")
@@ -134,7 +136,7 @@ class GatedCell(RecurrentArguments, Layer):
     def _add_weight(
         self,
         name: str,
-        shape: Sequence[int],
+        shape: Shape,
         prefix: str,
         initializer: InitializerLike = None,
     ) -> Variable:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from webtensor import ops as wt
@@ -62,10 +61,6 @@ class GRUCell(GatedCell):
         **kwargs: Any,
     ) -> None:
         check_positive("GRUCell", units=units)
-
-    def build(self, input_shape: Sequence[int]) -> None:
-        """Add the kernels and the bias."""
-        self._add_weights(input_shape[-1:], (self.units,), self.units)
 
     def _bias_shape(self, columns: int) -> tuple[int, ...]:
         return (2, columns) if self.reset_after else (columns,)

@@ -100,10 +100,6 @@ class LSTMCell(MemoryCell):
     ) -> None:
         check_positive("LSTMCell", units=units)
 
-    def build(self, input_shape: Sequence[int]) -> None:
-        """Add the kernels and the bias."""
-        self._add_weights(input_shape[-1:], (self.units,), self.units)
-
 
 class LSTM(CellLayer):
     """Long short-term memory along sequences: see ``LSTMCell``.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from webtensor.engine import Tensor
@@ -51,10 +50,6 @@ class SimpleRNNCell(GatedCell):
         **kwargs: Any,
     ) -> None:
         check_positive("SimpleRNNCell", units=units)
-
-    def build(self, input_shape: Sequence[int]) -> None:
-        """Add the kernels and the bias."""
-        self._add_weights(input_shape[-1:], (self.units,), self.units)
 
     @property
     def _has_mask_per_gate(self) -> bool:
