@@ -340,39 +340,53 @@ def _functional(config: Config, model: Model) -> Config:
         for layer in _layers(config, model)
     ]
     class_names = {layer["name"]: layer["class_name"] for layer in layers}
-
-    def input_history(history: _History) -> _History:
-        """Return the history of a layer's input; making a nested model counts as its first call."""
-        name, node_index, tensor_index = history
-        return name, node_index + (class_names[name] in CONTAINERS), tensor_index
-
-    def end_history(history: _History) -> _History:
-        """Return the history of a model's input or output.
-
-        In configurations of Keras 3, too, making a functional model counts as a call here.
-        """
-        return history if class_names[history[0]] == "Model" else input_history(history)
-
-    def call(node: Config, name: str) -> list[object]:
-        kwargs = {key: value for key, value in node["kwargs"].items() if value is not None}
-        histories = list(_histories(node["args"]))
-        if class_names[name] in WITH_INITIAL_STATE:
-            histories += _histories(kwargs.pop("initial_state", None))
-        if not histories or any(True for _ in _histories(list(kwargs.values()))):
-            raise ValueError(
-                f"TensorFlow.js gives layers their inputs as one argument only, but {name!r} is "
-                "called otherwise"
-            )
-        return [[*input_history(history), kwargs] for history in histories]
-
     for layer, converted in zip(config["layers"], layers, strict=True):
-        converted["inbound_nodes"] = [call(node, layer["name"]) for node in layer["inbound_nodes"]]
+        converted["inbound_nodes"] = [
+            _call(node, layer["name"], class_names) for node in layer["inbound_nodes"]
+        ]
+    input_layers, output_layers = (
+        [list(_end_history(end, class_names)) for end in _ends(config[argument])]
+        for argument in ("input_layers", "output_layers")
+    )
     return {
         "name": config["name"],
         "layers": layers,
-        "input_layers": [list(end_history(end)) for end in _ends(config["input_layers"])],
-        "output_layers": [list(end_history(end)) for end in _ends(config["output_layers"])],
+        "input_layers": input_layers,
+        "output_layers": output_layers,
     }
+
+
+def _call(node: Config, name: str, class_names: Mapping[str, str]) -> list[object]:
+    """Return a call of the layer ``name``; ``class_names`` are those of all layers by their names.
+
+    Raises:
+        ValueError: the layer has inputs in further arguments, or none.
+    """
+    kwargs = {key: value for key, value in node["kwargs"].items() if value is not None}
+    histories = list(_histories(node["args"]))
+    if class_names[name] in WITH_INITIAL_STATE:
+        histories += _histories(kwargs.pop("initial_state", None))
+    if not histories or any(True for _ in _histories(list(kwargs.values()))):
+        raise ValueError(
+            f"TensorFlow.js gives layers their inputs as one argument only, but {name!r} is "
+            "called otherwise"
+        )
+    return [[*_input_history(history, class_names), kwargs] for history in histories]
+
+
+def _input_history(history: _History, class_names: Mapping[str, str]) -> _History:
+    """Return the history of a layer's input; making a nested model counts as its first call."""
+    name, node_index, tensor_index = history
+    return name, node_index + (class_names[name] in CONTAINERS), tensor_index
+
+
+def _end_history(history: _History, class_names: Mapping[str, str]) -> _History:
+    """Return the history of a model's input or output.
+
+    In configurations of Keras 3, too, making a functional model counts as a call here.
+    """
+    is_functional = class_names[history[0]] == "Model"
+    return history if is_functional else _input_history(history, class_names)
 
 
 def _histories(value: object) -> Iterator[_History]:
