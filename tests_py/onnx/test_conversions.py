@@ -76,6 +76,7 @@ def converted_with(
     return session, wt.load_graph_model(folder / "web")
 
 
+make = onnx.helper.make_node
 FILTERS = np.random.default_rng(1).standard_normal((4, 3, 3, 3)).astype("float32")
 WINDOWS: dict[str, tuple[str, dict[str, Any]]] = {
     "padding on all sides": ("Conv", {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
@@ -108,7 +109,6 @@ def test_the_padding_of_windows_is_that_of_the_model_for_all_sizes(
 ) -> None:
     op, attributes = WINDOWS[name]
     inputs = ["x", "filters"] if op == "Conv" else ["x"]
-    make = onnx.helper.make_node
     nodes = [make(op, inputs, ["windows"], **attributes)]
     nodes.append(
         make("MaxPool", ["windows"], ["y"], kernel_shape=[12, 12])
@@ -124,7 +124,6 @@ def test_the_padding_of_windows_is_that_of_the_model_for_all_sizes(
 
 
 def test_a_padding_that_differs_between_odd_and_even_images_is_refused(tmp_path: Path) -> None:
-    make = onnx.helper.make_node
     attributes: dict[str, Any] = {"strides": [2, 2], "auto_pad": "SAME_LOWER"}
     weights = {
         "first": np.ones((4, 3, 5, 3), "float32"),
@@ -141,7 +140,6 @@ def test_a_padding_that_differs_between_odd_and_even_images_is_refused(tmp_path:
 @pytest.mark.parametrize("head", ["means", "rows"])
 def test_networks_of_many_strides_compute_the_same_for_all_sizes(head: str, tmp_path: Path) -> None:
     draw = np.random.default_rng(2)
-    make = onnx.helper.make_node
     nodes, weights, images = [], {}, "x"
     for layer, channels in enumerate((3, 4, 4, 4, 4)):
         weights[f"filters {layer}"] = draw.standard_normal((4, channels, 3, 3)).astype("float32")
@@ -292,7 +290,6 @@ def test_sums_at_indices_that_are_computed(tmp_path: Path) -> None:
 
 
 def test_networks_of_even_images_that_attend_to_all_pixels(tmp_path: Path) -> None:
-    make = onnx.helper.make_node
     nodes = [
         make("Conv", ["x", "filters"], ["half"], strides=[2, 2], pads=[1] * 4),
         make("Shape", ["half"], ["shape"]),
@@ -343,7 +340,6 @@ def test_an_axis_named_as_a_sum_has_the_sum_of_the_sizes(tmp_path: Path) -> None
 
 
 def test_signals_of_any_length(tmp_path: Path) -> None:
-    make = onnx.helper.make_node
     filters = np.random.default_rng(2).standard_normal((8, 3, 400)).astype("float32")
     nodes = [
         make("Conv", ["x", "filters"], ["frames"], strides=[160], pads=[200, 200]),
@@ -355,6 +351,55 @@ def test_signals_of_any_length(tmp_path: Path) -> None:
     for shape in ((1, 3, 16000), (2, 3, 5001), (1, 3, 300)):
         x = np.random.default_rng(3).random(shape, np.float32)
         close(model.predict(x).numpy(), session.run(None, {"x": x})[0])
+    model.dispose()
+
+
+def converted_signals(
+    nodes: list[onnx.NodeProto], weights: dict[str, Any], folder: Path
+) -> tuple[onnxruntime.InferenceSession, Any]:
+    """Return a model of signals x of any length, and its graph-model."""
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        nodes,
+        "graph",
+        [value("x", onnx.TensorProto.FLOAT, ["batch", "samples"])],
+        [value("y", onnx.TensorProto.FLOAT, None)],
+        [onnx.numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    imports = [onnx.helper.make_opsetid("", 18)]
+    model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=8)
+    onnx.save(model, str(folder / "model.onnx"))
+    convert_model(folder / "model.onnx", folder / "web")
+    session = onnxruntime.InferenceSession(str(folder / "model.onnx"))
+    return session, wt.load_graph_model(folder / "web")
+
+
+SIGNALS: dict[str, tuple[list[onnx.NodeProto], dict[str, Any]]] = {
+    "spectra of frames": (
+        [
+            make("Pad", ["x", "pads"], ["padded"]),
+            make("STFT", ["padded", "step", "window"], ["spectra"], onesided=1),
+            make("ReduceSumSquare", ["spectra", "last"], ["y"], keepdims=0),
+        ],
+        {
+            "pads": np.array([0, 20, 0, 20]),
+            "step": np.array(160),
+            "window": np.hanning(400).astype("float32"),
+            "last": np.array([3]),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+def test_signals_of_any_length_in_frames(name: str, tmp_path: Path) -> None:
+    session, model = converted_signals(*SIGNALS[name], tmp_path)
+    with NodeProcess() as node:
+        for shape in ((1, 16000), (2, 5001), (3, 600)):
+            x = np.random.default_rng(3).random(shape, np.float32)
+            (expected,) = session.run(None, {"x": x})
+            close(model.predict(x).numpy(), expected)
+            close(node.run(tmp_path / "web", {"x": x})[0], expected)
     model.dispose()
 
 
@@ -441,7 +486,6 @@ if "WEBTENSOR_ALL_ONNX" in os.environ:
 
 def test_sequences_of_a_batch_of_any_size_are_reversed(tmp_path: Path) -> None:
     """As tf2onnx writes what goes backward in Keras's Bidirectional."""
-    make = onnx.helper.make_node
     nodes = [
         make("Shape", ["x"], ["size"], start=0, end=1),
         make("Expand", ["two", "size"], ["lengths"]),
@@ -474,7 +518,6 @@ def branches(*others: str) -> dict[str, onnx.GraphProto]:
 
 def choice(**graphs: onnx.GraphProto) -> list[onnx.NodeProto]:
     """Nodes that run a branch where the sum of x is positive, and the other elsewhere."""
-    make = onnx.helper.make_node
     return [
         make("ReduceSum", ["x"], ["sum"]),
         make("Greater", ["sum", "zero"], ["positive"]),

@@ -84,11 +84,13 @@ def _part(nodes: NodeBuilder, call: Call) -> Value:
 
 def _frames(nodes: NodeBuilder, call: Call) -> Value:
     (x,), step = call.inputs, call.attributes[2]
-    count, length = call.shape[-2:]
-    if not isinstance(count, int) or not isinstance(length, int):
-        raise refused(nodes, "frames of a signal of unknown length")
-    numbers = [frame * step + index for frame in range(count) for index in range(length)]
-    indices = nodes.constant("frames", ops.tensor(numbers, shape=(count, length), dtype="int32"))
+    (count, length), samples = call.shape[-2:], x.shape[-1]
+    if not isinstance(length, int) or not isinstance(step, int):
+        raise refused(nodes, "frames of an unknown length")
+    ends = [nodes.size(size) for size in (0, samples - (length - 1), step)]
+    begins = nodes.add("Range", ends, (count,), "int32", Tidx=_INT32)
+    offsets = nodes.constant("offsets", ops.arange(length, dtype="int32"))
+    indices = alike(nodes, "AddV2", nodes.reshaped(begins, (count, 1)), offsets)
     return _gathered_along(nodes, x, indices, len(x.shape) - 1)
 
 

@@ -118,13 +118,10 @@ def short_time_fourier(
         length = window.shape[0]
     else:
         raise ValueError("it needs frame_length or window")
-    step = int(frame_step)
-    starts = range(0, signal.shape[1] - length + 1, step)
-    indices = [start + offset for start in starts for offset in range(length)]
-    frames = ops.gather(signal, ops.tensor(indices, shape=(len(starts), length), dtype="int32"), 1)
+    frames = ops.signal.frame(ops.moveaxis(signal, -1, 1), length, int(frame_step))
     if window is not None:
-        frames = frames * ops.reshape(window, (length, 1))
-    values = _pairs(ops.fft.fft(_complex(frames), n=length))
+        frames = frames * window
+    values = _pairs(ops.fft.fft(_complex(ops.moveaxis(frames, 1, -1)), n=length))
     return values[:, :, : length // 2 + 1] if onesided else values
 
 
