@@ -388,6 +388,23 @@ SIGNALS: dict[str, tuple[list[onnx.NodeProto], dict[str, Any]]] = {
             "last": np.array([3]),
         },
     ),
+    "a size that the model computes": (
+        [
+            make("Shape", ["x"], ["shape"]),
+            make("Gather", ["shape", "one"], ["samples"]),
+            make("Mul", ["samples", "new rate"], ["product"]),
+            make("Add", ["product", "rest"], ["sum"]),
+            make("Div", ["sum", "old rate"], ["size"]),
+            make("Slice", ["x", "zero", "size", "one"], ["y"]),
+        ],
+        {
+            "zero": np.array([0]),
+            "one": np.array([1]),
+            "new rate": np.array(320),
+            "old rate": np.array(441),
+            "rest": np.array(440),
+        },
+    ),
 }
 
 

@@ -6,7 +6,7 @@ it from the shape of a tensor that has it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import gcd
 from typing import NamedTuple
 
@@ -60,6 +60,8 @@ class NodeBuilder:
         self.nodes: list[NodeDef] = []
         self.constants: dict[str, Tensor] = {}
         self.place = ""
+        #: Adds the nodes by which the model itself computed a size, where it did.
+        self.computed: Callable[[Varying], Value | None] = lambda size: None
         self._names = UniqueNames(reserved)
         #: A tensor and an axis for each size that varies; and the nodes that compute sizes.
         self._axes: dict[Varying, tuple[Value, int]] = {}
@@ -163,6 +165,9 @@ class NodeBuilder:
             value, axis = self._axes[size]
             shape = self.add("Shape", [value], (len(value.shape),), "int32")
             return self.sliced(shape, (axis,), (axis + 1,), (1,), (), shrunk=1)
+        computed = self.computed(size)
+        if computed is not None:
+            return computed
         for other in [*self._axes]:
             slope, offset = _line(other, size)
             if slope:

@@ -16,7 +16,7 @@ from webtensor.convert.node_building import NodeBuilder, Value
 from webtensor.convert.node_rules import Call, Rule, refused
 from webtensor.convert.primitive_nodes import RULES
 from webtensor.convert.recording import INPUT, Trace, Traced, TracedModel
-from webtensor.convert.sizes import Shape, Size, UnknownSizeError, size_of
+from webtensor.convert.sizes import Shape, Size, UnknownSizeError, Varying, size_of
 from webtensor.convert.window_nodes import WINDOW_RULES
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
@@ -67,6 +67,10 @@ class Merging:
         for number, row in enumerate(self._traces[0].tensors):
             self._is_fixed.append(self._fixed(number))
             self._weights.append(self._weight(row))
+        #: Where the model itself computed a size: numbers of vectors, and indices of elements.
+        self._computed_sizes = self._sizes_in_vectors()
+        self.nodes.computed = self._computed_size
+        self._number_of_added = 0
 
     def _compare(self) -> None:
         """Refuse traces of different computations."""
@@ -99,9 +103,14 @@ class Merging:
         for number, row in enumerate(self._traces[0].tensors):
             if row.primitive is INPUT:
                 self._values[number] = self._input(number)
-        for number in self._needed(outputs):
-            self._values[number] = self._added(number)
-        return [self._values[number] for number in outputs]
+        return [self._value(number) for number in outputs]
+
+    def _value(self, number: int) -> Value:
+        """Return a tensor, after adding the nodes that it needs."""
+        for needed in self._needed([number]):
+            if needed not in self._values:
+                self._values[needed] = self._added(needed)
+        return self._values[number]
 
     def _needed(self, outputs: Sequence[int]) -> list[int]:
         """Return the numbers of the tensors that become nodes, in order."""
@@ -156,7 +165,7 @@ class Merging:
         """Add the node of a constant or of a primitive."""
         rows = self._rows(number)
         row = rows[0]
-        self.nodes.place = row.place
+        self._number_of_added, self.nodes.place = number, row.place
         if self._is_fixed[number]:
             assert row.value is not None
             name = f"{row.place}/Const" if row.place else "Const"
@@ -185,6 +194,33 @@ class Merging:
         call = Call(row.primitive, inputs, shape, dtype, merged, traced, constants)
         value = rule(self.nodes, call)
         return value if value.shape == call.shape else self.nodes.reshaped(value, call.shape)
+
+    def _sizes_in_vectors(self) -> dict[Varying, list[tuple[int, int]]]:
+        sizes: dict[Varying, list[tuple[int, int]]] = {}
+        for number, is_fixed in enumerate(self._is_fixed):
+            rows = self._rows(number)
+            values = [row.value for row in rows if row.value is not None]
+            if is_fixed or not rows[0].inputs or len(values) < len(rows):
+                continue
+            if rows[0].dtype != "int32" or max(value.size for value in values) > _MOST_SIZES:
+                continue
+            lists = [ops.reshape(value, (-1,)).tolist() for value in values]
+            for index, numbers in enumerate(zip(*lists, strict=False)):
+                size = size_of(numbers)
+                if isinstance(size, Varying):
+                    sizes.setdefault(size, []).append((number, index))
+        return sizes
+
+    def _computed_size(self, size: Varying) -> Value | None:
+        """Add the nodes by which the model computed a size before, such as that of a padding."""
+        before, place, nodes = self._number_of_added, self.nodes.place, self.nodes
+        earlier = [entry for entry in self._computed_sizes.get(size, ()) if entry[0] < before]
+        if not earlier:
+            return None
+        number, index = earlier[-1]
+        vector = nodes.reshaped(self._value(number), (-1,))
+        self._number_of_added, nodes.place = before, place
+        return nodes.sliced(vector, (index,), (index + 1,), (1,), (), shrunk=1)
 
     def _constant_of_sizes(self, number: int, rows: Sequence[Traced]) -> Value:
         """Add the nodes of a tensor that the host made of sizes.
