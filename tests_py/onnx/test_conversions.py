@@ -405,6 +405,16 @@ SIGNALS: dict[str, tuple[list[onnx.NodeProto], dict[str, Any]]] = {
             "rest": np.array(440),
         },
     ),
+    "a padding up to a number of samples": (
+        [
+            make("Shape", ["x"], ["shape"], start=1),
+            make("Sub", ["width", "shape"], ["missing"]),
+            make("Max", ["missing", "zero"], ["after"]),
+            make("Concat", ["zeros", "after"], ["pads"], axis=0),
+            make("Pad", ["x", "pads"], ["y"]),
+        ],
+        {"width": np.array([250]), "zero": np.array([0]), "zeros": np.array([0, 0, 0])},
+    ),
 }
 
 

@@ -52,7 +52,7 @@ class Merging:
     """
 
     def __init__(self, model: TracedModel, traces: Sequence[Trace]) -> None:
-        self._model, self._traces = model, _with_slices(traces)
+        self._model, self._traces = model, _without_copies(traces)
         input_names = {value.name for value in model.inputs}
         self.nodes = NodeBuilder(
             model.label, [name for name in model.outputs if name not in input_names]
@@ -274,21 +274,24 @@ class Merging:
         )
 
 
-def _with_slices(traces: Sequence[Trace]) -> list[Trace]:
-    """Return traces in which copies of tensors are slices where other traces have some.
+def _without_copies(traces: Sequence[Trace]) -> list[Trace]:
+    """Return traces in which copies of tensors are slices or paddings where other traces have some.
 
-    A slice that is all of a tensor is recorded as a copy.
+    A slice that is all of a tensor, and a padding of nothing, are recorded as copies.
     """
     rows = [[*trace.tensors] for trace in traces]
     for number, step in enumerate(zip(*rows, strict=False)):
-        if {row.primitive.name for row in step} != {"clone", "slice"}:
+        if len({row.primitive.name for row in step}) != 2:
             continue
-        primitive = next(row.primitive for row in step if row.primitive.name == "slice")
+        other = next(row for row in step if row.primitive.name != "clone")
         for tensors, row in zip(rows, step, strict=True):
-            if row.primitive is not primitive:
-                zeros, ones = (0,) * len(row.shape), (1,) * len(row.shape)
-                attributes = contiguous_strides(row.shape), 0, zeros, ones
-                tensors[number] = replace(row, primitive=primitive, attributes=attributes)
+            zeros, ones = (0,) * len(row.shape), (1,) * len(row.shape)
+            attributes = {
+                "slice": (contiguous_strides(row.shape), 0, zeros, ones),
+                "pad": (zeros, ones, *other.attributes[2:]),
+            }.get(other.primitive.name)
+            if row.primitive.name == "clone" and attributes is not None:
+                tensors[number] = replace(row, primitive=other.primitive, attributes=attributes)
     return [Trace(tensors, trace.outputs) for tensors, trace in zip(rows, traces, strict=True)]
 
 

@@ -65,8 +65,8 @@ def cropped(x: Tensor, begins: Sequence[int], ends: Sequence[int], fill: Any = 0
                 for size, begin, end in zip(x.shape, begins, ends, strict=True)
             ],
         )
-    if max((*begins, *ends), default=0) <= 0:
-        return x
+        if max((*begins, *ends)) <= 0:
+            return x
     pairs = [[max(begin, 0), max(end, 0)] for begin, end in zip(begins, ends, strict=True)]
     return ops.pad(x, pairs, fill)
 
