@@ -388,6 +388,18 @@ SIGNALS: dict[str, tuple[list[onnx.NodeProto], dict[str, Any]]] = {
             "last": np.array([3]),
         },
     ),
+    "a padding that mirrors the signal": (
+        [
+            make("Pad", ["x", "pads"], ["padded"], mode="reflect"),
+            make("Unsqueeze", ["padded", "one"], ["rows"]),
+            make("Conv", ["rows", "filters"], ["y"], strides=[160]),
+        ],
+        {
+            "pads": np.array([0, 200, 0, 200]),
+            "one": np.array([1]),
+            "filters": np.random.default_rng(4).random((2, 1, 400), np.float32),
+        },
+    ),
     "a size that the model computes": (
         [
             make("Shape", ["x"], ["shape"]),

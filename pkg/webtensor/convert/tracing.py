@@ -45,6 +45,7 @@ def traced_graph(model: TracedModel) -> GraphSource:
     """
     with on_host("tracing"), reading(model.label):
         problems: list[UnknownSizeError] = []
+        limited: GraphSource | None = None
         for grouping in groupings(model.inputs):
             attempts = _Attempts(model, grouping)
             for runs in grouping.runs():
@@ -52,6 +53,9 @@ def traced_graph(model: TracedModel) -> GraphSource:
                     return attempts.graph(runs)
                 except UnknownSizeError as error:
                     problems.append(error.with_traceback(None))
+            limited = limited or attempts.limited
+        if limited is not None:
+            return limited
         # Of a model that takes some sizes, the reason why these are not enough says most.
         raise max(problems, key=lambda error: error.progress)
 
@@ -88,6 +92,8 @@ class _Attempts:
         #: Runs of sizes that were not enough for a graph, which must compute the same for them.
         self._earlier: list[_Run] = []
         self._checks: list[_Run] | None = None
+        #: A graph that passes all checks, but is an error for some of the earlier sizes.
+        self.limited: GraphSource | None = None
 
     def graph(self, runs: Sequence[Sizes]) -> GraphSource:
         """Return the graph that runs with these sizes show; the last run is a check.
@@ -104,9 +110,15 @@ class _Attempts:
             merging = Merging(model, traces)
             results = merging.results()
             source = _source(model, merging, results)
-            others = (checks[-1], *self._further_checks(), *self._earlier)
-            checked = [run for run in others if run.empty <= empty]
-            _check(model, source, merging.nodes.constants, checked, self._has_unknown)
+            checked, earlier = (
+                [run for run in others if run.empty <= empty]
+                for others in ([checks[-1], *self._further_checks()], self._earlier)
+            )
+            constants = merging.nodes.constants
+            errors = _check(model, source, constants, checked, earlier, self._has_unknown)
+            if errors:
+                self.limited = self.limited or source
+                raise errors[0]
         except UnknownSizeError:
             self._earlier += [run for run in checks if not run.empty]
             raise
@@ -263,9 +275,10 @@ def _check(
     source: GraphSource,
     constants: Mapping[str, Tensor],
     runs: Sequence[_Run],
+    earlier: Sequence[_Run],
     has_unknown: bool,
-) -> None:
-    """Compare the graph with the model.
+) -> list[_ExecutionError]:
+    """Compare the graph with the model, and return its errors for earlier runs.
 
     Raises:
         UnknownSizeError: they compute different numbers, or the model computes no number.
@@ -275,15 +288,26 @@ def _check(
     try:
         for run in runs:
             _compare(model, graph, source, run)
+        errors = []
+        for run in earlier:
+            try:
+                _compare(model, graph, source, run)
+            except _ExecutionError as error:
+                errors.append(error)
     finally:
         graph.dispose()
     for index, name in enumerate(model.outputs):
-        if has_unknown and not any(_has_numbers(run.results[index]) for run in runs):
+        if has_unknown and not any(_has_numbers(run.results[index]) for run in [*runs, *earlier]):
             raise UnknownSizeError(
                 f"{model.label}: the model computes no finite number as {name!r:.200} for inputs "
                 "of the sizes tried, so its graph cannot be checked",
                 progress=2,
             )
+    return errors
+
+
+class _ExecutionError(UnknownSizeError):
+    """A graph fails for inputs of some sizes."""
 
 
 def _compare(model: TracedModel, graph: GraphModel, source: GraphSource, run: _Run) -> None:
@@ -293,7 +317,7 @@ def _compare(model: TracedModel, graph: GraphModel, source: GraphSource, run: _R
     try:
         results = graph.execute(feeds, fetches)
     except Exception as error:
-        raise UnknownSizeError(
+        raise _ExecutionError(
             f"{model.label}: the graph fails for inputs of shapes {shapes:.200}: {error!s:.200}",
             progress=2,
         ) from None
