@@ -445,9 +445,10 @@ def test_signals_of_any_length_in_frames(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "names, expected",
     [
-        (("x:0", "serving/x:1", "y:0"), ["x", "serving/x/1"]),
-        (("x:0", "x", "y"), ["x", "x_1"]),
+        (("x:0", "serving/x:1", "y:0"), ["x", "serving/x_1"]),
+        (("x:0", "x", "y"), ["x_1", "x"]),
         (("^x", ":0", "x"), ["x_1", "node"]),
+        (("onnx::Sub_0", "onnx::Sub_1", "y"), ["onnx__Sub_0", "onnx__Sub_1"]),
     ],
 )
 def test_inputs_may_have_names_that_nodes_have_not(
@@ -462,11 +463,13 @@ def test_inputs_may_have_names_that_nodes_have_not(
     (tmp_path / "model.onnx").write_bytes(onnx.helper.make_model(graph).SerializeToString())
     convert_model(tmp_path / "model.onnx", tmp_path / "web")
     model: Any = wt.load_graph_model(tmp_path / "web")
-    assert (model.input_nodes, model.output_nodes) == (expected, [output])
+    assert (model.input_nodes, model.output_nodes) == ([first, second], [output])
+    assert [value.name for value in model.inputs] == expected
     x, y = np.array([[5, 6, 7]], "float32"), np.array([[1, 2, 3]], "float32")
     assert model.predict([x, y]).tolist() == [[4, 4, 4]]
+    assert model.predict({first: x, second: y}).tolist() == [[4, 4, 4]]
     with NodeProcess() as process:
-        (theirs,) = process.run(tmp_path / "web", dict(zip(expected, (x, y), strict=True)))
+        (theirs,) = process.run(tmp_path / "web", {first: x, second: y})
     np.testing.assert_array_equal(theirs, x - y)
 
 

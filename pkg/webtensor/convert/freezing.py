@@ -8,7 +8,7 @@ variables instead of their handles.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from webtensor.convert.control_flow import InlineFunctions
 from webtensor.convert.copying import ALIASES, DEBUG_ALIASES, TABLES, VARIABLES, Copying
@@ -32,6 +32,7 @@ from webtensor.formats.graph_def import (
 )
 from webtensor.graph.nodes import Node, Nodes, Reference, nodes_of, reference_of
 from webtensor.graph.ordering import ordered
+from webtensor.graph.unique_names import node_name
 
 __all__ = ["freeze"]
 
@@ -78,7 +79,8 @@ class Freezing:
         signature = self.source.signature
         nodes = nodes_of(self.source.graph.nodes, self.where)
         frozen, main = self.frozen, self.frozen.main
-        fed, inputs = self._inputs(signature, nodes, main)
+        names = self._names_of(signature)
+        fed, inputs = self._inputs(signature, names, nodes, main)
         definitions = {node.name: node for node in self.source.graph.nodes}
         targets: list[Reference] = []
         outputs: dict[str, TensorInfo] = {}
@@ -87,15 +89,28 @@ class Freezing:
                 targets.append(reference_of(tensor_name, self.where, definitions))
                 is_whole = len(info.names) == 1
                 shape = info.shape if is_whole else None
-                name = frozen.name(part)
+                name = next(names)
                 outputs[part] = TensorInfo((f"{name}:0",), info.dtype if is_whole else "", shape)
         main.results = self.expand(nodes, targets, fed, main)
         frozen.signature = Signature(inputs, outputs, signature.method)
         self._initialize(frozen)
         return frozen
 
+    def _names_of(self, signature: Signature) -> Iterator[str]:
+        """Return the names of the nodes of inputs and outputs; those that nodes may have stay."""
+        parts = [
+            part
+            for side in (signature.inputs, signature.outputs)
+            for key, info in side.items()
+            for part, _ in _components(key, info)
+        ]
+        changed = [node_name(part) != part for part in parts]
+        order = sorted(range(len(parts)), key=changed.__getitem__)
+        names = {index: self.frozen.name(parts[index]) for index in order}
+        return (names[index] for index in range(len(parts)))
+
     def _inputs(
-        self, signature: Signature, nodes: Nodes, main: Scope
+        self, signature: Signature, names: Iterator[str], nodes: Nodes, main: Scope
     ) -> tuple[dict[str, Reference], dict[str, TensorInfo]]:
         """Add a placeholder for each input, and return what they feed, and their signature."""
         fed: dict[str, Reference] = {}
@@ -106,7 +121,7 @@ class Freezing:
                 node = nodes.get(reference.node)
                 if node is None or reference.output:
                     raise ModelFormatError(f"{self.where}: there is no input {tensor_name!r:.200}")
-                name = self.frozen.name(part)
+                name = next(names)
                 tensor_info = info if len(info.names) == 1 else TensorInfo((), "", None)
                 dtype = ElementType(node.attributes.get("dtype", info.dtype))
                 declared = node.attributes.get("shape")
@@ -114,7 +129,7 @@ class Freezing:
                 attributes: dict[str, AttributeValue] = {"dtype": dtype, "shape": shape}
                 main.nodes[name] = Node(name, "Placeholder", (), (), attributes)
                 fed[reference.node] = Reference(name)
-                infos[name] = TensorInfo((f"{name}:0",), dtype, shape, tensor_info.resource_id)
+                infos[part] = TensorInfo((f"{name}:0",), dtype, shape, tensor_info.resource_id)
         return fed, infos
 
     # -- nodes ---------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from webtensor.formats.element_types import Buffer
 from webtensor.formats.graph_def import Argument, Graph, Signature
 from webtensor.graph.default_attributes import Defaults
 from webtensor.graph.nodes import Node, Nodes, Reference
-from webtensor.graph.unique_names import UniqueNames
+from webtensor.graph.unique_names import UniqueNames, node_name
 
 __all__ = ["FrozenFunction", "FrozenGraph", "GraphSource", "Scope"]
 
@@ -128,7 +128,7 @@ class FrozenGraph:
 
     def name(self, wanted: str) -> str:
         """Return a name that no node has yet, and that files may have."""
-        return self._names.new(wanted.replace(":", "/"))
+        return self._names.new(node_name(wanted))
 
     def add_constant(self, scope: Scope, name: str, value: Tensor) -> Reference:
         """Add a constant to a scope."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from webtensor.convert.sizes import Shape, Size, UnknownSizeError, Varying, product
 from webtensor.engine import Tensor
 from webtensor.formats.graph_def import AttributeValue, ElementType, NodeDef
-from webtensor.graph.unique_names import UniqueNames
+from webtensor.graph.unique_names import UniqueNames, node_name
 from webtensor.ops import tensor
 
 __all__ = ["NodeBuilder", "Value"]
@@ -95,7 +95,7 @@ class NodeBuilder:
 
     def placeholder(self, name: str, shape: Shape, dtype: str) -> Value:
         """Add an input. Its name loses what the name of a node cannot have."""
-        name = self._name(name.removesuffix(":0"))
+        name = self._name(name)
         static_shape = tuple(size if isinstance(size, int) else None for size in shape)
         attributes: dict[str, AttributeValue] = {"dtype": ElementType(dtype), "shape": static_shape}
         self.nodes.append(NodeDef(name, "Placeholder", (), attributes, ""))
@@ -129,7 +129,7 @@ class NodeBuilder:
         return value
 
     def _name(self, wanted: str) -> str:
-        return self._names.new(wanted.replace(":", "/").lstrip("/^") or "node")
+        return self._names.new(node_name(wanted))
 
     # -- sizes ---------------------------------------------------------------------------------
 

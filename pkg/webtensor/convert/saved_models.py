@@ -16,6 +16,7 @@ from webtensor.formats.graph_def import Graph, Signature, TensorInfo, TensorValu
 from webtensor.formats.saved_model import SavedModel
 from webtensor.graph.default_attributes import DEFAULTS
 from webtensor.graph.nodes import Node, nodes_of, reference_of
+from webtensor.graph.unique_names import node_name
 from webtensor.io.stored_integers import with_int32_limits
 from webtensor.io.stored_tensors import tensor_of
 
@@ -98,8 +99,8 @@ def source_of_graph(
         if reference_of(name, label).node not in nodes:
             raise ModelFormatError(f"{label}: there is no node {name!r:.200}")
     signature = Signature(
-        {_key(name): _described(name, nodes) for name in inputs},
-        {_key(name): TensorInfo((name,), "", None) for name in outputs},
+        {node_name(name): _described(name, nodes) for name in inputs},
+        {node_name(name): TensorInfo((name,), "", None) for name in outputs},
     )
     return GraphSource(
         label, graph, signature, _Constants(label, budget), budget, defaults=DEFAULTS
@@ -163,10 +164,6 @@ def _natural(name: str) -> list[tuple[int, str]]:
         (int(part), "") if part.isdecimal() and len(part) < 10 else (-1, part)
         for part in _DIGITS.split(name)
     ]
-
-
-def _key(name: str) -> str:
-    return name.removesuffix(":0").replace(":", "_")
 
 
 def _described(name: str, nodes: Mapping[str, Any]) -> TensorInfo:

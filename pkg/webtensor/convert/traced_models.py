@@ -90,7 +90,7 @@ def _names(symbols: Sequence[KerasTensor]) -> list[str]:
 def source_of_onnx(data: Buffer, label: str, files: Mapping[str, Buffer]) -> GraphSource:
     """Return the graph of an ONNX model.
 
-    Its inputs and outputs keep their names, except for what names of nodes cannot have, as ":".
+    Its inputs and outputs keep their names, but nodes have none with ":" (see ``node_name``).
 
     Args:
         data: the bytes of the file.

@@ -236,7 +236,9 @@ def _source(model: TracedModel, merging: Merging, results: Sequence[Value]) -> G
     """Return the graph as a source, with the names of the model's inputs and outputs."""
     nodes = merging.nodes
     inputs = {
-        value.name: TensorInfo((f"{value.name}:0",), value.dtype, _static_shape(described.shape))
+        described.name: TensorInfo(
+            (f"{value.name}:0",), value.dtype, _static_shape(described.shape)
+        )
         for value, described in zip(merging.inputs, model.inputs, strict=True)
     }
     outputs = {

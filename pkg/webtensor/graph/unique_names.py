@@ -1,10 +1,20 @@
-"""Names that no two nodes of a graph have."""
+"""Names that nodes of a graph may have, and that no two of them have."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["UniqueNames"]
+__all__ = ["UniqueNames", "node_name"]
+
+
+def node_name(tensor: str) -> str:
+    """Return a name for the node of a tensor, which has no colons.
+
+    Example:
+        >>> node_name("x:0"), node_name("onnx::Conv_1")
+        ('x', 'onnx__Conv_1')
+    """
+    return tensor.removesuffix(":0").replace(":", "_").lstrip("/^") or "node"
 
 
 class UniqueNames:

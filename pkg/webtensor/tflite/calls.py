@@ -18,7 +18,7 @@ from webtensor.formats.budgets import Budget
 from webtensor.formats.graph_def import AttributeValue, NodeDef
 from webtensor.graph.nodes import Node, Reference
 from webtensor.graph.operations import OPERATIONS
-from webtensor.graph.unique_names import UniqueNames
+from webtensor.graph.unique_names import UniqueNames, node_name
 from webtensor.tflite.constants import constant_of
 from webtensor.tflite.quantization import Grid, grid_of
 
@@ -59,8 +59,7 @@ class Library:
 
     def name(self, preferred: str) -> str:
         """Return a name that no node has, like the preferred one."""
-        base = preferred.removesuffix(":0").replace(":", "_").lstrip("^") or "tensor"
-        name = self._names.new(base)
+        name = self._names.new(node_name(preferred))
         self.budget.spend_items(8, self.where)
         self.budget.spend(len(name), self.where)
         return name
