@@ -56,6 +56,27 @@ def test_tensorflow_js_joins_more_than_two_tensors(tmp_path: Path) -> None:
     np.testing.assert_array_equal(theirs, np.concatenate([x, x, x], 1))
 
 
+def test_spectra_of_rows_run_in_tensorflow_js(tmp_path: Path) -> None:
+    x = normal(2, 1, 8)
+    tensors = [
+        Tensor("x", x.shape),
+        Tensor.constant("lengths", np.array([1, 8], "int32")),
+        Tensor("spectra", (2, 1, 5), "complex64"),
+        Tensor("y", (2, 1, 5)),
+    ]
+    operators = [
+        Operator("RFFT2D", ["x", "lengths"], ["spectra"]),
+        Operator("COMPLEX_ABS", ["spectra"], ["y"]),
+    ]
+    (tmp_path / "model.tflite").write_bytes(file(subgraph(tensors, operators, ["x"], ["y"])))
+    report = wt.convert_model(tmp_path / "model.tflite", tmp_path / "web")
+    assert report.counts is not None
+    assert report.counts.lacking == ()
+    with NodeProcess() as node:
+        (theirs,) = node.run(tmp_path / "web", {"x": x})
+    np.testing.assert_allclose(theirs, np.abs(np.fft.rfft(x)), atol=1e-5)
+
+
 def test_transposed_convolutions_of_mediapipe_run_in_tensorflow_js(tmp_path: Path) -> None:
     x, filters, bias = normal(1, 3, 4, 3), normal(2, 2, 2, 3), normal(2)
     options = pack("<3i", 1, 2, 2)

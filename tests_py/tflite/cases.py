@@ -773,4 +773,10 @@ CASES = [
         lambda x, size: np.fft.rfft2(x, size).astype("complex64"),
         constants=[1],
     ),
+    Case(
+        "RFFT2D",
+        [normal(3, 1, 6), ints(1, 6)],
+        lambda x, size: np.fft.rfft2(x, size).astype("complex64"),
+        constants=[1],
+    ),
 ]

@@ -95,6 +95,14 @@ def strided_slice(call: Call) -> list[str]:
     return [call.node("StridedSlice", call.input(0), call.input(1), end, call.input(3), **masks)]
 
 
+def real_transform(call: Call) -> list[str]:
+    """Transform images; those of one row are rows, which TensorFlow.js transforms, too."""
+    lengths, shape = call.graph.library.constants.get(call.input(1)), call.tensor(0).shape
+    if lengths is not None and lengths.tolist() == [*shape[-2:]] == [1, *shape[-1:]]:
+        return [call.node("RFFT", call.input(0), call.constant([*shape[-1:]]))]
+    return [call.node("RFFT2D", call.input(0), call.input(1))]
+
+
 # -- control flow ------------------------------------------------------------------------------
 
 

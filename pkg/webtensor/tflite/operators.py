@@ -323,7 +323,7 @@ OPERATORS: dict[str, Operator] = {
     "SPACE_TO_DEPTH": moving(to("SpaceToDepth", block_size=option("block_size"))),
     "TRANSPOSE": moving(to("Transpose")),
     # Fourier transforms
-    "RFFT2D": to("RFFT2D"),
+    "RFFT2D": Operator(compositions.real_transform),
     # recurrent networks
     "BIDIRECTIONAL_SEQUENCE_LSTM": activated(recurrent_calls.bidirectional_lstm),
     "BIDIRECTIONAL_SEQUENCE_RNN": activated(recurrent_calls.bidirectional_network),
