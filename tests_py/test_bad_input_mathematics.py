@@ -167,7 +167,7 @@ LINALG: dict[str, Row] = {
         "vector_norm: ord must be a number, but got 'many'",
     ),
     "a norm of no order": (
-        lambda: wt.linalg.vector_norm(VECTOR, ord=None),  # type: ignore[arg-type]
+        lambda: wt.linalg.vector_norm(VECTOR, ord=None),
         TypeError,
         "vector_norm: ord must be a number, but got None",
     ),

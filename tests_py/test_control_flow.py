@@ -547,8 +547,9 @@ def test_bad_arguments_of_scan(backend: str) -> None:
     with pytest.raises(ValueError, match="scan: length must not be negative, but got -2"):
         wt.scan(lambda c, x: (c, x), 0.0, length=-2)
     for result in (1.0, (1.0,), (1.0, 2.0, 3.0)):
+        step: Any = lambda *_, result=result: result  # noqa: E731
         with pytest.raises(TypeError, match="scan: f must return a pair of a carried value and an"):
-            wt.scan(lambda c, x, result=result: result, 0.0, length=2)
+            wt.scan(step, 0.0, length=2)
     for length in (2, 4):
         with pytest.raises(ValueError, match=f"scan: length is {length}, but xs has 3 slices"):
             wt.scan(lambda c, x: (c, x), 0.0, wt.zeros((3,)), length=length)

@@ -71,5 +71,5 @@ def _largest(operand: Tensor) -> int:
     """Return the product of the sizes that an operand may stand for, or the number of elements."""
     if str(operand.dtype) != "int32" or operand.size > _MOST_SIZES:
         return operand.size
-    numbers = ops.reshape(operand, (-1,)).tolist()
-    return max(operand.size, prod(abs(number) + 1 for number in numbers))
+    numbers = [abs(int(value)) + 1 for value in ops.reshape(operand, (-1,)).tolist()]
+    return max(operand.size, prod(numbers))
