@@ -212,6 +212,10 @@ SEPARATE: dict[str, tuple[Any, list[JsonNode]]] = {
             *(node("y", "Maximum", "x low"), node("out", "Minimum", "y high")),
         ],
     ),
+    "relu up to five": (
+        6 * ROWS,
+        [constant("five", 5.0), node("y", "Relu", "x"), node("out", "Minimum", "y five")],
+    ),
     "a product of as many rows as there are numbers": (
         ROWS,
         [

@@ -70,6 +70,8 @@ def test_classes_are_counted_and_cleared() -> None:
     classifier.clear_class("a")
     assert classifier.get_class_example_count() == {7: 3}
     assert classifier.predict_class([1, 0, 0], k=1) == KNNPrediction(7, 1, {7: 1.0})
+    classifier.clear_class(7)
+    classifier.add_example([1.0, 2.0], "of another shape")
     classifier.clear_all_classes()
     assert classifier.get_num_classes() == 0
     classifier.add_example([1.0, 2.0, 3.0, 4.0], "of another shape")
@@ -122,6 +124,7 @@ def test_the_asynchronous_form_predicts_the_same() -> None:
         ),
         (lambda knn: knn.predict_class([[1.0] * 3]), r"predict_class: x has shape \(1, 3\), but"),
         (lambda knn: knn.predict_class([1.0] * 3, k=0), "k must be a positive integer, but got 0"),
+        (lambda knn: knn.predict_class([1.0] * 3, k=1.5), "k must be a positive integer, but got"),
         (
             lambda knn: knn.clear_class("b"),
             r"clear_class: there is no class 'b'; there are \['a', 7\]",
