@@ -76,8 +76,17 @@ def test_persons_who_are_not_seen_are_remembered_for_a_second(time: float, numbe
     assert video.ids(LEFT, time=time) == [number]
 
 
-def test_the_persons_who_were_seen_last_are_remembered() -> None:
-    video = Video(tracker_config={"max_tracks": 1})
+@pytest.mark.parametrize("tracker_type", ["bounding_box", "keypoint"])
+@pytest.mark.parametrize("time, number", [(50.0, 1), (51.0, 2)])
+def test_persons_may_be_remembered_for_less(tracker_type: Any, time: float, number: int) -> None:
+    video = Video(tracker_type=tracker_type, tracker_config={"max_age": 50})
+    video.ids(LEFT, time=0)
+    assert video.ids(LEFT, time=time) == [number]
+
+
+@pytest.mark.parametrize("tracker_type", ["bounding_box", "keypoint"])
+def test_the_persons_who_were_seen_last_are_remembered(tracker_type: Any) -> None:
+    video = Video(tracker_type=tracker_type, tracker_config={"max_tracks": 1})
     video.ids(LEFT, time=0)
     assert video.ids(RIGHT, time=40) == [2]
     assert video.ids(RIGHT, LEFT, time=80) == [2, 3]
