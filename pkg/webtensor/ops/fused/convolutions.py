@@ -7,11 +7,7 @@ from typing import Any
 from webtensor.engine import Tensor, TensorLike, as_operand, planned
 from webtensor.geometry import Padding
 from webtensor.ops import convolution
-from webtensor.ops.fused.epilogue_arguments import (
-    check_activation,
-    epilogue_of,
-    with_separate_ops,
-)
+from webtensor.ops.fused.epilogue_arguments import EpilogueArguments
 from webtensor.shapes import prod
 
 __all__ = ["conv2d", "depthwise_conv2d"]
@@ -22,24 +18,20 @@ def _convolution(
     x: TensorLike,
     filter: TensorLike,
     options: tuple[Any, Padding, str, Any, str | None],
-    arguments: tuple[Any, ...],
+    arguments: EpilogueArguments,
 ) -> Tensor:
-    """Convolve; ``options`` are the convolution's, ``arguments`` those of the epilogue."""
-    name = f"fused.{op}"
-    bias, activation, prelu_weights, leakyrelu_alpha, residual = arguments
-    activation_name = check_activation(name, activation, prelu_weights)
-    arguments = (bias, activation_name, prelu_weights, leakyrelu_alpha, residual)
+    """Convolve by the options of ``convolution.fused_convolution``, then apply the arguments."""
+    name = arguments.name
+    arguments.check_activation()
     channels_first = options[2] == "NCHW"
     filter, x = as_operand(name, filter), as_operand(name, x)
     epilogue = None
-    if residual is None or (len(x.shape) == 4 and not channels_first):
+    if arguments.residual is None or (len(x.shape) == 4 and not channels_first):
         shape = filter.shape
         columns = shape[-1:] if op == "conv2d" else (prod(shape[-2:]),)
-        epilogue = epilogue_of(name, columns, *arguments)
+        epilogue = arguments.epilogue(columns)
     y = convolution.fused_convolution(op, x, filter, *options, epilogue)
-    if epilogue is not None:
-        return y
-    return with_separate_ops(name, y, *arguments, channels_first)
+    return arguments.apply(y, channels_first) if epilogue is None else y
 
 
 @planned
@@ -73,7 +65,14 @@ def conv2d(
         [[[0.0]]]
     """
     options = (strides, pad, data_format, dilations, dim_rounding_mode)
-    arguments = (bias, activation, prelu_activation_weights, leakyrelu_alpha, residual)
+    arguments = EpilogueArguments(
+        "fused.conv2d",
+        bias,
+        activation or "linear",
+        prelu_activation_weights,
+        leakyrelu_alpha,
+        residual,
+    )
     return _convolution("conv2d", x, filter, options, arguments)
 
 
@@ -104,5 +103,12 @@ def depthwise_conv2d(
         [[[5.0]]]
     """
     options = (strides, pad, data_format, dilations, dim_rounding_mode)
-    arguments = (bias, activation, prelu_activation_weights, leakyrelu_alpha, residual)
+    arguments = EpilogueArguments(
+        "fused.depthwise_conv2d",
+        bias,
+        activation or "linear",
+        prelu_activation_weights,
+        leakyrelu_alpha,
+        residual,
+    )
     return _convolution("depthwise_conv2d", x, filter, options, arguments)

@@ -6,11 +6,7 @@ from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike, as_operands, planned
 from webtensor.ops import contraction
 from webtensor.ops.casting import as_float
-from webtensor.ops.fused.epilogue_arguments import (
-    check_activation,
-    epilogue_of,
-    with_separate_ops,
-)
+from webtensor.ops.fused.epilogue_arguments import EpilogueArguments
 
 __all__ = ["mat_mul"]
 
@@ -39,16 +35,19 @@ def mat_mul(
         [[0.0]]
     """
     name = "fused.mat_mul"
-    activation_name = check_activation(name, activation, prelu_activation_weights)
-    arguments = (bias, activation_name, prelu_activation_weights, leakyrelu_alpha, residual)
+    activation = activation or "linear"
+    arguments = EpilogueArguments(
+        name, bias, activation, prelu_activation_weights, leakyrelu_alpha, residual
+    )
+    arguments.check_activation()
     a, b = as_operands(name, a, b)
     epilogue = None
     if a.dtype is b.dtype is float32 and len(b.shape) > 1:
         columns = b.shape[-2] if transpose_b else b.shape[-1]
-        epilogue = epilogue_of(name, (columns,), *arguments)
+        epilogue = arguments.epilogue((columns,))
     if epilogue is not None:
         return contraction.fused_matmul(a, b, transpose_a, transpose_b, epilogue)
     y = contraction.matmul(a, b, transpose_a, transpose_b)
-    if bias is not None or residual is not None or activation_name != "linear":
+    if bias is not None or residual is not None or activation != "linear":
         y = as_float(name, "the product", y)
-    return with_separate_ops(name, y, *arguments)
+    return arguments.apply(y)
