@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
-from webtensor.backends.wasm.programs import Life, arranged
+from webtensor.backends.wasm.temporary_memory import Life, arranged
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -30,7 +30,8 @@ from webtensor.shapes import Shape, prod
 if TYPE_CHECKING:
     from webtensor.backends.programs import Program
     from webtensor.backends.wasm.chain_functions import ChainFunctions
-    from webtensor.backends.wasm.programs import TemporaryBlock, WasmProgram
+    from webtensor.backends.wasm.programs import WasmProgram
+    from webtensor.backends.wasm.temporary_memory import TemporaryBlock
 
 __all__ = ["WasmBackend", "kernel"]
 
@@ -116,7 +117,7 @@ class WasmBackend(Backend):
     @cached_property
     def temporary_block(self) -> TemporaryBlock:
         """The memory of the temporary values of programs."""
-        from webtensor.backends.wasm.programs import TemporaryBlock
+        from webtensor.backends.wasm.temporary_memory import TemporaryBlock
 
         return TemporaryBlock(self)
 

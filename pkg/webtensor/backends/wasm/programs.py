@@ -8,7 +8,6 @@ sources and results, what is looked up when the call happens, and what follows f
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
 from collections.abc import Callable, MutableSequence, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -30,15 +29,14 @@ from webtensor.backends.wasm.descriptions import (
     is_lookup,
 )
 from webtensor.backends.wasm.links import is_end, is_link
+from webtensor.backends.wasm.temporary_memory import Life, aligned_size, arranged
 from webtensor.errors import KernelNotFoundError
 
 if TYPE_CHECKING:
     from webtensor.backends.wasm.backend import WasmBackend
 
-__all__ = ["Life", "TemporaryBlock", "WasmProgram", "arranged"]
+__all__ = ["WasmProgram"]
 
-#: The sizes of blocks are multiples of this number of bytes.
-_GRANULE = 64
 #: The numbers of arguments with which exports are called quickly (``calls.js``). Calls are filled
 #: with zeros: exports take them for missing arguments, and ignore what is too much.
 _FORMS = (3, 4, 5, 12)
@@ -47,10 +45,6 @@ _FORMS = (3, 4, 5, 12)
 _Words: TypeAlias = MutableSequence[float]
 #: Positions among the words of a call, with what is looked up for them.
 _Late: TypeAlias = list[tuple[int, Lookup]]
-
-
-def _rounded(count: int) -> int:
-    return max((count + _GRANULE - 1) & -_GRANULE, _GRANULE)
 
 
 class _Gap(NamedTuple):
@@ -138,83 +132,11 @@ def _is_late(argument: Any) -> bool:
     return is_lookup(argument) and not isinstance(argument, Packed)
 
 
-class Life(NamedTuple):
-    """The bytes that a value needs, from a call to another one."""
-
-    first: int
-    last: int
-    bytes: int
-
-
-def arranged(lives: Sequence[Life]) -> tuple[list[int], int]:
-    """Return offsets of values in one block, and its size: those that live at once don't overlap.
-
-    The largest are placed first, each at the first gap that has room.
-    """
-    offsets = [0] * len(lives)
-    size = 0
-    #: The values that are placed, by the calls during which they live.
-    alive: defaultdict[int, list[int]] = defaultdict(list)
-    for index in sorted(range(len(lives)), key=lambda index: -lives[index].bytes):
-        life = lives[index]
-        times = range(life.first, life.last + 1)
-        others = {other for time in times for other in alive[time]}
-        start = 0
-        for begin, count in sorted((offsets[other], lives[other].bytes) for other in others):
-            if begin - start >= life.bytes:
-                break
-            start = max(start, begin + count)
-        offsets[index] = start
-        size = max(size, start + life.bytes)
-        for time in times:
-            alive[time].append(index)
-    return offsets, size
-
-
 def _distinguishable(call: KernelCall) -> tuple[Any, ...]:
     """Return the attributes of a call; late floats are objects of their own."""
     if call.late is None:
         return call.attributes
     return tuple(_Attribute(part) if type(part) is float else part for part in call.attributes)
-
-
-class TemporaryBlock:
-    """The memory in which all programs have their temporary values, one after the other.
-
-    It is as large as the largest of them needs.
-    """
-
-    def __init__(self, backend: WasmBackend) -> None:
-        self._backend = backend
-        self._users: set[int] = set()
-        self._address = self._bytes = 0
-        #: Another number for another address.
-        self.generation = 0
-
-    def reserve(self, user: int, count: int) -> int:
-        """Return the address of ``count`` bytes for a user.
-
-        Raises:
-            OutOfMemoryError: there is no room.
-        """
-        self._users.add(user)
-        if count > self._bytes:
-            self._free()
-            self._address = self._backend.allocate(count)
-            self._bytes = count
-        return self._address
-
-    def release(self, user: int) -> None:
-        """Note that a user needs no memory any more; the last one frees it."""
-        self._users.discard(user)
-        if not self._users:
-            self._free()
-
-    def _free(self) -> None:
-        if self._bytes:
-            address, self._address, self._bytes = self._address, 0, 0
-            self.generation += 1
-            self._backend.release(address)
 
 
 class WasmProgram:
@@ -465,13 +387,13 @@ class WasmProgram:
                 owner, _ = self._aliases.owner(number)
                 if owner < sources or owner in results:
                     continue
-                begin, size = number - sources, _rounded(descriptions[owner - sources].bytes)
+                begin, size = number - sources, aligned_size(descriptions[owner - sources].bytes)
                 if owner in temporary:
                     begin = min(begin, temporary[owner].first)
                 temporary[owner] = Life(begin, index, size)
         lives = [*temporary.values()]
         lives += [
-            Life(index, index, _rounded(count))
+            Life(index, index, aligned_size(count))
             for index, description in enumerate(descriptions)
             for count in description.scratch
         ]
@@ -497,9 +419,9 @@ class WasmProgram:
         self._geometries: dict[tuple[int, ...], int] = {}
         if not geometries:
             return
-        total = sum(_rounded(4 * len(integers)) for integers in geometries)
+        total = sum(aligned_size(4 * len(integers)) for integers in geometries)
         address = self._geometry_block = backend.allocate(total)
         for integers in geometries:
             backend.host.write(address, memoryview(array("i", integers)).cast("B"))
             self._geometries[integers] = address
-            address += _rounded(4 * len(integers))
+            address += aligned_size(4 * len(integers))
