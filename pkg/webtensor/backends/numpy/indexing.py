@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from webtensor.backends.api import Handle
-from webtensor.backends.numpy.backend import Arrays, kernel
+from webtensor.backends.numpy.backend import Array, Arrays, kernel
 from webtensor.backends.signatures import Signature
 from webtensor.shapes import Shape, contiguous_strides, prod
 
-__all__: list[str] = []
+__all__ = ["wrapped_indices"]
+
+
+def wrapped_indices(indices: Array, length: int) -> tuple[Array, Array]:
+    """Return indices with negative ones counted from the end, and which are then in range."""
+    wrapped = np.where(indices < 0, indices + length, indices)
+    return wrapped, (wrapped >= 0) & (wrapped < length)
 
 
 @kernel("gather")
@@ -18,10 +24,8 @@ def gather(
 ) -> Handle:
     """Pick slices by index; out of range picks zeros."""
     x = arrays[0].reshape(outer, length, inner)
-    indices = arrays[1].reshape(count)
-    wrapped = np.where(indices < 0, indices + length, indices)
-    inside = (wrapped >= 0) & (wrapped < length)
-    picked = x[:, np.where(inside, wrapped, 0)]
+    indices, inside = wrapped_indices(arrays[1].reshape(count), length)
+    picked = x[:, np.where(inside, indices, 0)]
     picked[:, ~inside] = 0
     return picked.reshape(of.shape)
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from webtensor.backends.api import Handle
-from webtensor.backends.numpy.backend import Arrays, kernel
+from webtensor.backends.numpy.backend import Array, Arrays, kernel
 from webtensor.backends.signatures import Signature
 
 __all__: list[str] = []
@@ -16,7 +14,7 @@ _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 
 
-def _rotate(x: np.ndarray[Any, Any], by: int) -> np.ndarray[Any, Any]:
+def _rotate(x: Array, by: int) -> Array:
     return (x << np.uint32(by)) | (x >> np.uint32(32 - by))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from webtensor.backends.api import Handle
 from webtensor.backends.numpy.backend import Arrays, kernel
+from webtensor.backends.numpy.indexing import wrapped_indices
 from webtensor.backends.signatures import Signature
 
 __all__: list[str] = []
@@ -16,13 +17,11 @@ def scatter_set(of: Signature, arrays: Arrays, length: int, inner: int, count: i
     """Replace slices of a copy; the last of equal indices wins, others out of range are ignored."""
     x = arrays[0]
     result = np.broadcast_to(x.reshape(-1, inner if x.size > 1 else 1), (length, inner)).copy()
-    indices = arrays[1].reshape(count)
+    indices, inside = wrapped_indices(arrays[1].reshape(count), length)
     updates = arrays[2].reshape(count, inner)
-    wrapped = np.where(indices < 0, indices + length, indices)
-    inside = (wrapped >= 0) & (wrapped < length)
     # NumPy does not define which of equal indices wins an assignment, so only the last are used.
     last = np.full(length, -1)
-    np.maximum.at(last, wrapped[inside], np.arange(count)[inside])
+    np.maximum.at(last, indices[inside], np.arange(count)[inside])
     is_set = last >= 0
     result[is_set] = updates[last[is_set]]
     return result.reshape(of.shape)
@@ -50,9 +49,7 @@ def scatter_add(
 ) -> Handle:
     """Add slices up at their indices; those out of range are left out."""
     values = arrays[0].reshape(outer, count, inner)
-    indices = arrays[1].reshape(count).astype(np.int64)
-    wrapped = np.where(indices < 0, indices + length, indices)
-    inside = (wrapped >= 0) & (wrapped < length)
+    indices, inside = wrapped_indices(arrays[1].reshape(count).astype(np.int64), length)
     result = np.zeros((length, outer, inner), dtype=of.dtype.name)
-    np.add.at(result, wrapped[inside], values.transpose(1, 0, 2)[inside])
+    np.add.at(result, indices[inside], values.transpose(1, 0, 2)[inside])
     return result.transpose(1, 0, 2).reshape(of.shape)
