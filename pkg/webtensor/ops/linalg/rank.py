@@ -9,7 +9,7 @@ from webtensor.ops.binary import divide_no_nan
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.contraction import matmul
-from webtensor.ops.creation import full
+from webtensor.ops.creation import full, zeros_like
 from webtensor.ops.linalg.factorizations import svd, svdvals
 from webtensor.ops.linalg.stacks import adjoint, matrices
 from webtensor.ops.movement import expand_dims
@@ -69,28 +69,30 @@ def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     if 0 in operand.shape[-2:]:
         return operand.reshape((*operand.shape[:-2], operand.shape[-1], operand.shape[-2]))  # type: ignore[no-any-return]
 
-    if rtol is not None:
-        rtol = as_operand("pinv", rtol, float32)
-        stack = broadcast_shapes("pinv", operand.shape[:-2], rtol.shape)
+    rtols = [] if rtol is None else [cast_to(as_operand("pinv", rtol, float32), float32)]
+    if rtols:
+        stack = broadcast_shapes("pinv", operand.shape[:-2], rtols[0].shape)
         operand = broadcast_to(operand, (*stack, *operand.shape[-2:]))
 
-    def with_gradient(a: Tensor) -> tuple[Tensor, object]:
+    def with_gradient(a: Tensor, *rtols: Tensor) -> tuple[Tensor, object]:
+        rtol = rtols[0] if rtols else None
         u, values, vh = svd(a, full_matrices=False)
         significant = values.where(values > _threshold("pinv", values, a, rtol), 0.0)
         inverses = divide_no_nan(1.0, significant)
         inverse = matmul(adjoint(vh) * expand_dims(inverses, -2), adjoint(u))
 
-        def gradient(dy: Tensor) -> Tensor:
+        def gradient(dy: Tensor) -> list[Tensor]:
             p = pinv(a, rtol=rtol)  # anew, so that it can be differentiated again
             ph, slope = adjoint(p), adjoint(dy)
             rows = slope - matmul(a, matmul(p, slope))
             columns = slope - matmul(matmul(slope, p), a)
-            return (
+            slope_of_a = (
                 matmul(rows, matmul(p, ph))
                 + matmul(matmul(ph, p), columns)
                 - matmul(ph, matmul(dy, ph))
             )
+            return [slope_of_a, *map(zeros_like, rtols)]
 
         return inverse, gradient
 
-    return custom_grad(with_gradient)(operand)  # type: ignore[arg-type]
+    return custom_grad(with_gradient)(operand, *rtols)  # type: ignore[arg-type]
