@@ -10,7 +10,7 @@ from webtensor.dtypes import int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.losses.base import FunctionLoss, as_floats, of_labels
 
-__all__ = ["CTC", "alignment_loss", "ctc"]
+__all__ = ["CTC", "ctc"]
 
 #: The logarithm that stands for a probability of 0.
 _LOG_ZERO = -1e5
