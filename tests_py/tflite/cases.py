@@ -778,5 +778,6 @@ CASES = [
         [normal(3, 1, 6), ints(1, 6)],
         lambda x, size: np.fft.rfft2(x, size).astype("complex64"),
         constants=[1],
+        label="of rows",
     ),
 ]
