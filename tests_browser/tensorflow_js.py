@@ -691,6 +691,7 @@ DIFFERENCES: list[tuple[str, str]] = [
         "they take the parts of stacks to have the shape of the stack, which those of squares have",
     ),
     (r"^(gradient of )?signal\.(frame|stft)\((int )?\d+x", "they take one signal"),
+    (r"^signal\.stft\(.*window_fn=None", "theirs always multiplies by a window"),
     # -- scans, sorting, scattering, arrangements
     (r"^cum(sum|prod)\((\w+ )?(\d+x)*0[x,]", "their shape is NaN of nothing"),
     (

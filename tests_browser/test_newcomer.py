@@ -105,6 +105,7 @@ def test_an_example_of_the_repl_is_changed_run_stopped_and_shared(page: Page, de
     repl = Repl(page)
     repl.wait_until("ready")
     page.get_by_label("Open an example").select_option("Tensors")
+    expect(repl.program).to_contain_text("Tensors: arrays of numbers")
     repl.program.press("Control+End")
     page.keyboard.insert_text("\nprint('changed')\n")
     repl.button("Run").click()
