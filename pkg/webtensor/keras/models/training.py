@@ -155,10 +155,10 @@ class Trainer(Layer):
 
         Nothing overflows in float32, but files of such models have the state of the scaling.
         """
-        scaling_class = keras.optimizers.LossScaleOptimizer
-        if optimizer is None or isinstance(optimizer, scaling_class):
+        if optimizer is None or self.dtype_policy.name != "mixed_float16":
             return optimizer
-        if self.dtype_policy.name != "mixed_float16":
+        scaling_class = keras.optimizers.LossScaleOptimizer  # imported where a model needs it
+        if isinstance(optimizer, scaling_class):
             return optimizer
         return scaling_class(optimizer, name="loss_scale_optimizer")
 
