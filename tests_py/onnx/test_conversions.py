@@ -60,15 +60,26 @@ def converted_with(
 ) -> tuple[onnxruntime.InferenceSession, Any]:
     """Return a model of x and y whose axes but the channels are unknown, and its graph-model."""
     axes: list[int | str] = ["batch", 3, "height", "width"]
+    return converted_of(nodes, axes[:rank], weights, folder, 17)
+
+
+def converted_of(
+    nodes: list[onnx.NodeProto],
+    shape: list[int | str],
+    weights: dict[str, Any],
+    folder: Path,
+    opset: int,
+) -> tuple[onnxruntime.InferenceSession, Any]:
+    """Return a model of x, which has a shape, and y, and its graph-model."""
     value = onnx.helper.make_tensor_value_info
     graph = onnx.helper.make_graph(
         nodes,
         "graph",
-        [value("x", onnx.TensorProto.FLOAT, axes[:rank])],
+        [value("x", onnx.TensorProto.FLOAT, shape)],
         [value("y", onnx.TensorProto.FLOAT, None)],
         [onnx.numpy_helper.from_array(array, name) for name, array in weights.items()],
     )
-    imports = [onnx.helper.make_opsetid("", 17)]
+    imports = [onnx.helper.make_opsetid("", opset)]
     model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=8)
     onnx.save(model, str(folder / "model.onnx"))
     convert_model(folder / "model.onnx", folder / "web")
@@ -354,26 +365,6 @@ def test_signals_of_any_length(tmp_path: Path) -> None:
     model.dispose()
 
 
-def converted_signals(
-    nodes: list[onnx.NodeProto], weights: dict[str, Any], folder: Path
-) -> tuple[onnxruntime.InferenceSession, Any]:
-    """Return a model of signals x of any length, and its graph-model."""
-    value = onnx.helper.make_tensor_value_info
-    graph = onnx.helper.make_graph(
-        nodes,
-        "graph",
-        [value("x", onnx.TensorProto.FLOAT, ["batch", "samples"])],
-        [value("y", onnx.TensorProto.FLOAT, None)],
-        [onnx.numpy_helper.from_array(array, name) for name, array in weights.items()],
-    )
-    imports = [onnx.helper.make_opsetid("", 18)]
-    model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=8)
-    onnx.save(model, str(folder / "model.onnx"))
-    convert_model(folder / "model.onnx", folder / "web")
-    session = onnxruntime.InferenceSession(str(folder / "model.onnx"))
-    return session, wt.load_graph_model(folder / "web")
-
-
 SIGNALS: dict[str, tuple[list[onnx.NodeProto], dict[str, Any]]] = {
     "spectra of frames": (
         [
@@ -432,7 +423,8 @@ SIGNALS: dict[str, tuple[list[onnx.NodeProto], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", SIGNALS)
 def test_signals_of_any_length_in_frames(name: str, tmp_path: Path) -> None:
-    session, model = converted_signals(*SIGNALS[name], tmp_path)
+    nodes, weights = SIGNALS[name]
+    session, model = converted_of(nodes, ["batch", "samples"], weights, tmp_path, 18)
     with NodeProcess() as node:
         for shape in ((1, 16000), (2, 5001), (3, 600)):
             x = np.random.default_rng(3).random(shape, np.float32)
