@@ -35,10 +35,7 @@ from webtensor.ops.movement import (
     slice,
 )
 from webtensor.ops.reduction import max as _max, min as _min
-from webtensor.ops.scatter import (
-    bincount,
-    put,
-)
+from webtensor.ops.scatter import bincount, put
 from webtensor.ops.sequences import arange
 from webtensor.ops.sorting import argsort
 from webtensor.ops.string_elements import check_all_text
@@ -127,18 +124,18 @@ def sparse_fill_empty_rows(
         raise ValueError(f"{name}: default_value must be a scalar, but got shape {default.shape}")
     check_all_text(name, [operand.dtype, default.dtype])
     index_tensor.data_sync()  # the number of empty rows must be read anyway
-    all_indices, is_empty, went, order = _filled(name, index_tensor, shape.data_sync()[0])
+    all_indices, is_empty, positions, order = _filled(name, index_tensor, shape.data_sync()[0])
     candidates = concat([operand, cast_to(reshape(default, (1,)), operand.dtype)])
-    return FilledRows(all_indices, gather(candidates, minimum(order, count)), is_empty, went)
+    return FilledRows(all_indices, gather(candidates, minimum(order, count)), is_empty, positions)
 
 
 @near_its_operands
 def _filled(
     name: str, index_tensor: Tensor, dense_rows: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return the filled indices, the empty rows, where elements went, and the order of both.
+    """Return the filled indices, which rows were empty, the elements' new positions, and the order.
 
-    In the order, the empty rows come after the elements, as if they had been appended.
+    In the order, empty rows are numbered after the elements, as if they had been appended.
     """
     count, rank = index_tensor.shape
     rows = flatten(slice(index_tensor, (0, 0), (count, 1)))
