@@ -104,7 +104,7 @@ def test_value_and_grad_of_a_list_of_numbers_is_that_of_a_tensor() -> None:
 
 
 def test_value_and_grad_names_what_is_wrong() -> None:
-    with pytest.raises(ValueError, match="argnums is 1, but there are 1 arguments"):
+    with pytest.raises(ValueError, match="argnums has 1, but there are 1 arguments"):
         wt.value_and_grad(cubes, argnums=1)(1.0)
     with pytest.raises(TypeError, match="argnums must be integers, but got 'x'"):
         wt.value_and_grad(cubes, argnums="x")  # type: ignore[arg-type]
@@ -767,7 +767,7 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         r"grad: dy must have the shape of the function's result, \(2,\), but its shape is \(\)",
     ),
     "a function that returns no tensor": (
-        lambda: wt.grad(lambda x: None)(1.0),  # type: ignore[arg-type, return-value]
+        lambda: wt.grad(lambda x: None)(1.0),
         TypeError,
         "grad: the function must return a tensor, but returned None",
     ),

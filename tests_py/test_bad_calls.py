@@ -84,6 +84,7 @@ GOOD_CALLS: dict[str, tuple[Any, ...]] = {
     "jacobian": (wt.sin,),
     "jvp": (wt.sin, [wt.ones((2,))], [wt.ones((2,))]),
     "scan": (lambda carry, x: (carry, x), 0.0, [1.0, 2.0]),
+    "vjp": (wt.sin, [1.0, 2.0]),
     "vmap": (wt.sin,),
     "while_loop": (lambda x: False, lambda x: x, 0.0, 9),
     "positive": (MATRIX,),

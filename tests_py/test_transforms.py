@@ -577,8 +577,88 @@ def test_jacobian_and_hessian_pass_further_arguments_on(backend: str) -> None:
         (wt.jacobian, jax.jacobian, function),
         (wt.hessian, jax.hessian, total),
     ):
-        wanted = theirs(partial(f, jnp))(x, weights, power=3)
-        close(mine(partial(f, wt))(*ours, power=3), wanted)
+        for named in ({}, {"power": 3}):
+            wanted = theirs(partial(f, jnp))(x, weights, **named)
+            close(mine(partial(f, wt))(*ours, **named), wanted)
+
+
+def test_jacobian_and_hessian_of_structures(backend: str) -> None:
+    def function(lib: Any, weights: Any, power: int, x: Any) -> Any:
+        hidden = lib.tanh(x @ weights["kernel"] + weights["bias"][0]) ** power
+        return {"sum": lib.sum(hidden), "rest": (hidden, None), "same": x}
+
+    def total(lib: Any, *args: Any) -> Any:
+        return function(lib, *args)["sum"]
+
+    arguments = {"kernel": drawn(3, 2), "bias": [drawn(2), None]}, 2, drawn(2, 3)
+    ours = jax.tree.map(wt.tensor, arguments)
+    for mine, theirs, f in (
+        (wt.jacobian, jax.jacobian, function),
+        (wt.hessian, jax.hessian, total),
+    ):
+        for argnums in (0, 2, (2, 0), (-1,)):
+            wanted = theirs(partial(f, jnp), argnums=argnums)(*arguments)
+            result = mine(partial(f, wt), argnums)(*ours)
+            assert str(jax.tree.structure(result)) == str(jax.tree.structure(wanted))
+            close(jax.tree.leaves(result), jax.tree.leaves(wanted), 1e-4)
+
+
+def test_vjp_as_in_jax(backend: str) -> None:
+    def function(lib: Any, weights: Any, x: Any) -> Any:
+        hidden = lib.tanh(x @ weights["kernel"])
+        return {"sum": lib.sum(hidden), "rest": (hidden, None)}
+
+    primals = {"kernel": drawn(3, 2), "unused": drawn(2)}, drawn(4, 3)
+    value, theirs = jax.vjp(partial(function, jnp), *primals)
+    mine, gradients_of = wt.vjp(partial(function, wt), *jax.tree.map(wt.tensor, primals))
+    close(jax.tree.leaves(mine), jax.tree.leaves(value))
+    for dy in (jax.tree.map(np.cos, value), value):
+        close(gradients_of(dy), theirs(dy))
+    with pytest.raises(ValueError, match=r"vjp: dy must have the structure of the result"):
+        gradients_of({"sum": 1.0})
+    with pytest.raises(ValueError, match=r"dy\['rest'\]\[0\] must have the shape of the result"):
+        gradients_of({"sum": 1.0, "rest": ([1.0], None)})
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda lib, f, x: lib.grad(f, has_aux=True)(x),
+        lambda lib, f, x: lib.value_and_grad(f, has_aux=True)(x),
+        lambda lib, f, x: lib.jacobian(f, has_aux=True)(x),
+        lambda lib, f, x: lib.hessian(f, has_aux=True)(x),
+        lambda lib, f, x: lib.jvp(f, [x], [x], has_aux=True),
+        lambda lib, f, x: lib.vjp(f, x, has_aux=True)[::2],
+    ],
+    ids=["grad", "value_and_grad", "jacobian", "hessian", "jvp", "vjp"],
+)
+def test_auxiliary_results_as_in_jax(backend: str, transform: Callable[..., Any]) -> None:
+    def function(lib: Any, x: Any) -> Any:
+        waves = lib.sin(x)
+        return lib.sum(waves**2), {"waves": waves}
+
+    wanted = transform(jax, partial(function, jnp), drawn(3))
+    result = transform(wt, partial(function, wt), wt.tensor(drawn(3)))
+    assert str(jax.tree.structure(result)) == str(jax.tree.structure(wanted))
+    close(jax.tree.leaves(result), jax.tree.leaves(wanted))
+    with pytest.raises(TypeError, match="with has_aux, the function must return a pair"):
+        transform(wt, wt.sum, wt.tensor(drawn(3)))
+
+
+def test_jacobians_of_what_a_batch_cannot_go_back_through(backend: str) -> None:
+    @wt.custom_grad
+    def square(x: wt.Tensor) -> Any:
+        def gradient(dy: wt.Tensor) -> wt.Tensor:
+            return 2.0 * x * dy if dy.tolist() != [0.0, 0.0] else dy
+
+        return x * x, gradient
+
+    def powers(x: wt.Tensor) -> Any:
+        return wt.while_loop(lambda n, y: n < 3, lambda n, y: (n + 1, y * x), (0, x))[1]
+
+    x = wt.tensor([2.0, 3.0])
+    assert wt.jacobian(square)(x).tolist() == [[4.0, 0.0], [0.0, 6.0]]
+    assert wt.function(wt.jacobian(powers))(x).tolist() == [[32.0, 0.0], [0.0, 108.0]]
 
 
 def test_empty_parts_of_structures_stay(backend: str) -> None:

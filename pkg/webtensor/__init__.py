@@ -160,6 +160,7 @@ if _typing.TYPE_CHECKING:
         jacobian as jacobian,
         jvp as jvp,
         scan as scan,
+        vjp as vjp,
         vmap as vmap,
         while_loop as while_loop,
     )
@@ -229,7 +230,16 @@ else:
             "ops.tfjs_methods": ["print"],
             "programs": ["Function", "function"],
             "tflite": ["TFLiteModel", "load_tflite", "load_tflite_async"],
-            "transforms": ["cond", "hessian", "jacobian", "jvp", "scan", "vmap", "while_loop"],
+            "transforms": [
+                "cond",
+                "hessian",
+                "jacobian",
+                "jvp",
+                "scan",
+                "vjp",
+                "vmap",
+                "while_loop",
+            ],
         }.items()
         for name in names
     }

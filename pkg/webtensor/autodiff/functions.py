@@ -16,26 +16,33 @@ from webtensor.engine import Tensor, TensorLike, Variable, alias, as_operand
 from webtensor.nest import alike, is_nested, keys, leaves, pack_leaves
 
 __all__ = [
+    "as_pair",
     "grad",
     "grads",
     "in_dtype_of",
     "is_host_data",
+    "own_arguments",
     "own_tensor",
     "own_tensors",
     "value_and_grad",
+    "value_and_gradient_of",
     "value_and_grads",
 ]
 
 
-def grad(function: Callable[..., Tensor], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+def grad(
+    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """Return a function that computes the gradient of ``function`` at its argument.
 
     The returned function takes ``x`` and optionally ``dy``, the gradient of the result (ones of
     the shape of ``function(x)`` by default), and returns a tensor of the shape of ``x``. Structures
-    of tensors, and the arguments of a function that needs several, are those of
-    ``value_and_grad``; ``dy`` is a keyword then.
+    of tensors, the arguments of a function that needs several, and ``has_aux`` are those of
+    ``value_and_grad``; ``dy`` is a keyword then. With ``has_aux`` it returns
+    ``(gradient, auxiliary)``.
 
     Raises:
+        TypeError: with ``has_aux``, ``function`` returns no pair.
         ValueError: ``function(x)`` does not depend on ``x``, or ``dy`` has another shape.
 
     Example:
@@ -48,18 +55,19 @@ def grad(function: Callable[..., Tensor], argnums: int | Sequence[int] = 0) -> C
         >>> wt.grad(lambda x, y: x * y)(2.0, 3.0).tolist()
         3.0
     """
-    value_and_gradient = _value_and_gradient("grad", function, argnums)
+    value_and_gradient = value_and_gradient_of("grad", function, argnums, has_aux)
 
     @wraps(function)
     def gradient(*args: Any, dy: TensorLike | None = None, **kwargs: Any) -> Any:
         if len(args) == 2 and dy is None and not kwargs and _takes_one_argument(function):
             *args, dy = args  # type: ignore[assignment]
-        return value_and_gradient(args, kwargs, dy)[1]
+        value, gradient = value_and_gradient(args, kwargs, dy)
+        return (gradient, value[1]) if has_aux else gradient
 
     return gradient
 
 
-def _takes_one_argument(function: Callable[..., Tensor]) -> bool:
+def _takes_one_argument(function: Callable[..., Any]) -> bool:
     """Whether a function can be called with one argument, as far as that is known."""
     from inspect import signature
 
@@ -92,8 +100,8 @@ def grads(function: Callable[..., Tensor]) -> Callable[..., list[Tensor]]:
 
 
 def value_and_grad(
-    function: Callable[..., Tensor], argnums: int | Sequence[int] = 0
-) -> Callable[..., tuple[Tensor, Any]]:
+    function: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., tuple[Any, Any]]:
     """Return a function that computes ``function``'s result and its gradient, as JAX and MLX do.
 
     The returned function takes the arguments of ``function``, and ``dy``, the gradient of the
@@ -106,8 +114,11 @@ def value_and_grad(
         argnums: which positional arguments the gradient is for, by default the first. The gradient
             is like the argument: a tensor, or such a structure of tensors. For several arguments it
             is a tuple.
+        has_aux: whether ``function`` returns a pair, ``(result, auxiliary)``, of which the second
+            is anything, and is not differentiated. The pair is returned in place of the result.
 
     Raises:
+        TypeError: with ``has_aux``, ``function`` returns no pair.
         ValueError: the result does not depend on one of these arguments, there is no such
             argument, or ``dy`` has another shape than the result.
 
@@ -122,19 +133,25 @@ def value_and_grad(
         >>> value, gradient = wt.value_and_grad(loss)(weights, [1.0, 2.0])
         >>> value.tolist(), gradient["scale"].tolist(), gradient["offset"].tolist()
         (8.0, 3.0, 2.0)
+        >>> def loss_and_distance(x):
+        ...     distance = wt.abs(x - 1.0)
+        ...     return distance**2, distance
+        >>> (value, distance), gradient = wt.value_and_grad(loss_and_distance, has_aux=True)(3.0)
+        >>> value.tolist(), distance.tolist(), gradient.tolist()
+        (4.0, 2.0, 4.0)
     """
-    value_and_gradient = _value_and_gradient("value_and_grad", function, argnums)
+    value_and_gradient = value_and_gradient_of("value_and_grad", function, argnums, has_aux)
 
     @wraps(function)
-    def both(*args: Any, dy: TensorLike | None = None, **kwargs: Any) -> tuple[Tensor, Any]:
+    def both(*args: Any, dy: TensorLike | None = None, **kwargs: Any) -> tuple[Any, Any]:
         return value_and_gradient(args, kwargs, dy)
 
     return both
 
 
-def _value_and_gradient(
-    name: str, function: Callable[..., Tensor], argnums: int | Sequence[int]
-) -> Callable[[Sequence[Any], Mapping[str, Any], TensorLike | None], tuple[Tensor, Any]]:
+def value_and_gradient_of(
+    name: str, function: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool
+) -> Callable[[Sequence[Any], Mapping[str, Any], TensorLike | None], tuple[Any, Any]]:
     """Return a function of positional and keyword arguments, and of ``dy``.
 
     It returns what the function of ``value_and_grad`` does; ``name`` is for errors.
@@ -144,18 +161,19 @@ def _value_and_gradient(
 
     def value_and_gradient(
         args: Sequence[Any], kwargs: Mapping[str, Any], dy: TensorLike | None
-    ) -> tuple[Tensor, Any]:
-        arguments = list(args)
-        for position in positions:
-            if not -len(args) <= position < len(args):
-                raise ValueError(
-                    f"{name}: argnums is {argnums}, but there are {len(args)} arguments"
-                )
-            arguments[position] = own_tensors(name, args[position])
-        trees = [arguments[position] for position in positions]
-        value, gradients = _gradients(
-            name, lambda: function(*arguments, **kwargs), leaves(trees), dy
-        )
+    ) -> tuple[Any, Any]:
+        arguments, trees = own_arguments(name, positions, args)
+        auxiliary = None
+
+        def differentiated() -> Any:
+            nonlocal auxiliary
+            result = function(*arguments, **kwargs)
+            if not has_aux:
+                return result
+            result, auxiliary = as_pair(name, result)
+            return result
+
+        value, gradients = _gradients(name, differentiated, leaves(trees), dy)
         remaining = iter(each_its_own(gradients))
         by_argument = []
         for position, tree in zip(positions, trees, strict=True):
@@ -165,9 +183,41 @@ def _value_and_gradient(
                 raise _independence(name, position)
             zeroed = with_zeros(parts, [source.shape for source in sources])
             by_argument.append(pack_leaves(tree, zeroed))
-        return value, by_argument[0] if hasattr(argnums, "__index__") else tuple(by_argument)
+        gradient = by_argument[0] if hasattr(argnums, "__index__") else tuple(by_argument)
+        return (value, auxiliary) if has_aux else value, gradient
 
     return value_and_gradient
+
+
+def own_arguments(
+    name: str, positions: Sequence[int], args: Sequence[Any]
+) -> tuple[list[Any], list[Any]]:
+    """Return arguments with new tensors for those at some positions, and these alone.
+
+    Raises:
+        ValueError: there is no argument at one of the positions.
+    """
+    arguments = list(args)
+    for position in positions:
+        if not -len(args) <= position < len(args):
+            raise ValueError(f"{name}: argnums has {position}, but there are {len(args)} arguments")
+        arguments[position] = own_tensors(name, args[position])
+    return arguments, [arguments[position] for position in positions]
+
+
+def as_pair(name: str, result: Any) -> tuple[Any, Any]:
+    """Return the result of a function with an auxiliary one.
+
+    Raises:
+        TypeError: it is no pair.
+    """
+    if not isinstance(result, (list, tuple)) or len(result) != 2:
+        raise TypeError(
+            f"{name}: with has_aux, the function must return a pair, (result, auxiliary), but "
+            f"returned {result!r}"
+        )
+    result, auxiliary = result
+    return result, auxiliary
 
 
 def value_and_grads(
@@ -207,7 +257,7 @@ def _differentiate(
 
 
 def _gradients(
-    name: str, function: Callable[[], Tensor], sources: list[Tensor], dy: TensorLike | None
+    name: str, function: Callable[[], Any], sources: list[Tensor], dy: TensorLike | None
 ) -> tuple[Tensor, list[Tensor | None]]:
     """Return a function's result and its gradients, None for sources it does not depend on."""
     tape = Tape()

@@ -12,7 +12,7 @@ from webtensor.lazy_contents import contents, lazy_contents
 _CONTENTS = contents(
     """
     control_flow: cond scan while_loop
-    derivatives: hessian jacobian jvp
+    derivatives: hessian jacobian jvp vjp
     vectorization: vmap
     """
 )
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         hessian as hessian,
         jacobian as jacobian,
         jvp as jvp,
+        vjp as vjp,
     )
     from webtensor.transforms.vectorization import vmap as vmap
 else:

@@ -264,7 +264,8 @@ def _jvp(
     of which only the first is differentiated; the second is returned, too.
 
     Raises:
-        TypeError: they are neither lists nor tuples, or a result is no tensor.
+        TypeError: they are neither lists nor tuples, or a result is no tensor; with ``has_aux``,
+            ``fun`` returns no pair.
         ValueError: ``primals`` and ``tangents`` differ in structure or shapes.
 
     Example:
@@ -273,17 +274,7 @@ def _jvp(
         >>> value.tolist(), derivative.tolist()
         (9.0, 6.0)
     """
-    auxiliary = None
-
-    def differentiated(*args: Any) -> Any:
-        nonlocal auxiliary
-        if not has_aux:
-            return fun(*args)
-        result, auxiliary = fun(*args)
-        return result
-
-    value, derivative = jvp(differentiated, primals, tangents)
-    return (value, derivative, auxiliary) if has_aux else (value, derivative)
+    return jvp(fun, primals, tangents, has_aux)
 
 
 TABLE = Table(
