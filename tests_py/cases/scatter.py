@@ -433,8 +433,11 @@ def _gradient_cases() -> list[Case]:
             unsorted_segment_sum,
         ),
         Case("unsorted_segment_sum", (floats((0, 2)), arr([], np.int32), 3), unsorted_segment_sum),
+        Case("unsorted_segment_sum", (x, ints((3,), 0, 3), 0), unsorted_segment_sum),
         Case("bincount", (ints((7,), 0, 5), floats((7,)), 4), bincount),
+        Case("bincount", (ints((7,), 0, 5), floats((7,)), 0), bincount),
         Case("dense_bincount", (ints((2, 7), 0, 5), floats((2, 7)), 4), dense_bincount),
+        Case("dense_bincount", (ints((2, 7), 0, 5), floats((2, 7)), 0), dense_bincount),
     ]
     return list(map(gradient_of, linear))
 

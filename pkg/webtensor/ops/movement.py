@@ -718,7 +718,9 @@ _GATHER: Primitive = Primitive(
 _SCATTER_ADD: Primitive = Primitive(
     "scatter_add",
     gradients=(
-        lambda dy, y, x, indices, *group: run(_GATHER, (dy, indices), x.shape, x.dtype, *group),
+        lambda dy, y, x, indices, *group: _run_unless_empty(
+            _GATHER, dy, indices, x.shape, x.dtype, *group
+        ),
         None,
     ),
 )
@@ -726,9 +728,16 @@ _SCATTER_ADD: Primitive = Primitive(
 
 def scatter_add(x: Tensor, indices: Tensor, shape: Shape, dtype: DType, *group: int) -> Tensor:
     """Add the slices of ``x`` up at their indices, in a tensor of zeros."""
+    return _run_unless_empty(_SCATTER_ADD, x, indices, shape, dtype, *group)
+
+
+def _run_unless_empty(
+    primitive: Primitive, x: Tensor, indices: Tensor, shape: Shape, dtype: DType, *group: int
+) -> Tensor:
+    """Gather or scatter the slices of ``x``, or return zeros where it has no elements."""
     if x.size == 0:
         return _constant(shape, 0.0, dtype)
-    return run(_SCATTER_ADD, (x, indices), shape, dtype, *group)
+    return run(primitive, (x, indices), shape, dtype, *group)
 
 
 def _constant(shape: Shape, value: complex, dtype: DType) -> Tensor:
