@@ -843,6 +843,13 @@ def test_no_gradient_passes_a_function_where_it_is_flat(
     np.testing.assert_equal(gradient.numpy(), np.array([0.0, dy, 0.0], "float32"))
 
 
+def test_the_gradient_of_an_exponent_is_nan_where_the_power_has_no_value(backend: str) -> None:
+    bases = wt.tensor([math.nan, -2.0, 0.0, 0.0, -2.0])
+    exponents = wt.tensor([2.0, 0.5, -1.0, 3.0, 3.0])
+    gradient = wt.grad(lambda y: wt.pow(bases, y))(exponents)
+    np.testing.assert_equal(gradient.numpy(), [math.nan, math.nan, math.nan, 0.0, 0.0])
+
+
 def test_gradients_of_prelu_at_zero_are_those_of_negative_numbers(backend: str) -> None:
     """As in TensorFlow.js, and as leaky_relu has them."""
     x, slopes = wt.tensor([[-1.0, 0.0, 1.0]]), wt.tensor([0.5, 0.25, 0.125])

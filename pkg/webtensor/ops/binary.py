@@ -234,7 +234,7 @@ def remainder(x: TensorLike, y: TensorLike) -> Tensor:
     c="vpow(x, y)",
     c_int="vipow(x, y)",
     grad_x=lambda dy, out, x, y: dy * y * x.where((x != 0) | (y != 0), 1.0) ** (y - 1),
-    grad_y=lambda dy, out, x, y: dy * (out * x.where(x > 0, 1.0).log()).where(x > 0, 0.0),
+    grad_y=lambda dy, out, x, y: dy * (out * x.where(x > 0, 1.0).log()),
 )
 def pow(x: TensorLike, y: TensorLike) -> Tensor:
     """``x`` to the power ``y``.
