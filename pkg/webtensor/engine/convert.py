@@ -223,7 +223,8 @@ def _flatten(name: str, value: Any) -> tuple[Sequence[Any], Shape]:
     while level and isinstance(level[0], (list, tuple, range)):
         sizes = {len(item) if isinstance(item, (list, tuple, range)) else -1 for item in level}
         if len(sizes) != 1:
-            raise ValueError(
+            # Where this is a TypeError, from_host stacks the arrays, tensors and sequences.
+            raise (TypeError if any(map(_is_array, level)) else ValueError)(
                 f"{name}: nested sequences must have equal sizes, but at depth {len(shape)} "
                 f"there are sizes {sorted(size for size in sizes if size >= 0)}"
                 + (" and single elements" if -1 in sizes else "")

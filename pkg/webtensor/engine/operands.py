@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -38,28 +38,37 @@ _constant_bytes = 0
 def from_host(name: str, value: Any, dtype: DType | None = None) -> Tensor:
     """Make a tensor from host data; ``name`` is the function that errors will name.
 
-    Lists may hold tensors. Where something observes operations, as a tape does, these are stacked
-    instead of read.
+    Lists may hold tensors, and arrays next to lists. Where something observes operations, as a tape
+    does, tensors are stacked instead of read.
     """
-    if state.observers and _holds_tensors(value):
+    if state.observers and _holds(_is_tensor, value):
         return _stacked(name, value, dtype)
     try:
         host, shape, dtype = host_buffer(name, value, dtype)
     except TypeError:
-        if not _holds_tensors(value):
+        if not _holds(_is_tensor_or_array, value):
             raise
         return _stacked(name, value, dtype)
     return Tensor(host_storage(dtype, host), shape, dtype)
 
 
-def _holds_tensors(value: Any) -> bool:
+def _is_tensor(kind: type) -> bool:
+    return issubclass(kind, (Tensor, Variable))
+
+
+def _is_tensor_or_array(kind: type) -> bool:
+    return hasattr(kind, "__array__")
+
+
+def _holds(is_wanted: Callable[[type], bool], value: Any) -> bool:
+    """Whether nested lists hold something of a wanted type."""
     if not isinstance(value, (list, tuple)):
         return False
     kinds = set(map(type, value))
-    if any(issubclass(kind, (Tensor, Variable)) for kind in kinds):
+    if any(map(is_wanted, kinds)):
         return True
     return any(issubclass(kind, (list, tuple)) for kind in kinds) and any(
-        map(_holds_tensors, value)
+        _holds(is_wanted, part) for part in value
     )
 
 
