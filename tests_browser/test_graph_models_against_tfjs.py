@@ -64,6 +64,7 @@ DIFFERENCES = [
     (r"^OneHot in the middle$", "they ignore the axis"),
     (r"^Div int32$", "their division of integers rounds down; TensorFlow's rounds towards zero"),
     (r"^FloorDiv float32$", "theirs is int32"),
+    (r"^Mod\b", "their remainder has the sign of the divisor; TensorFlow's that of the dividend"),
     (r"^FakeQuantWithMinMaxVars$", "theirs is the identity"),
     (r"^RFFT shorter$|^IRFFT of odd length$", "they ignore the length"),
     (r"^(Max|Min) of no (numbers|integers)$", "theirs are NaN, or 0"),

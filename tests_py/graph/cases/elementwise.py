@@ -125,7 +125,7 @@ BINARY: dict[str, list[tuple[Any, Any, Any]]] = {
     "LogicalOr": [(bools(SHAPE), bools((4,), seed=1), np.logical_or)],
     "Maximum": [(X, ROW, np.maximum)],
     "Minimum": [(LEFT, RIGHT, np.minimum)],
-    "Mod": [(LEFT, RIGHT, np.mod), (X, POSITIVE, np.mod)],
+    "Mod": [(LEFT, RIGHT, np.fmod), (X, POSITIVE, np.fmod)],
     "Mul": [(X, COLUMN, np.multiply), (LEFT, RIGHT, np.multiply)],
     "NotEqual": [(LEFT, RIGHT, np.not_equal)],
     "Pow": [(POSITIVE, ROW, np.power), (RIGHT, 2, np.power)],

@@ -77,7 +77,6 @@ _BINARY = {
     "LogicalOr": "logical_or",
     "Maximum": "maximum",
     "Minimum": "minimum",
-    "Mod": "remainder",
     "Mul": "multiply",
     "NotEqual": "not_equal",
     "Pow": "pow",
@@ -127,8 +126,8 @@ def unless_zero(compute: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Te
 
 def remainder(x: Tensor, y: Tensor) -> Tensor:
     """Return what is left of x; it has the sign of x, as in C."""
-    quotients = quotient(x, y)
-    return ops.subtract(x, ops.multiply(ops.trunc(quotients), y))
+    rest = ops.remainder(ops.abs(x), ops.abs(y))
+    return ops.where(ops.less(x, 0), ops.negative(rest), rest)
 
 
 def add_bias(value: Tensor, bias: Tensor, data_format: str) -> Tensor:
@@ -196,6 +195,7 @@ ROWS = {
         **_STEPS,
     ),
     "LeakyRelu": Row("leaky_relu", 0, alpha=attribute("alpha", 0.2)),
+    "Mod": Row(remainder, 0, 1),
     "Select": Row(select, 0, 1, 2),
     "SelectV2": Row("where", 0, 1, 2),
 }
