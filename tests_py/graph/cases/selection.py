@@ -155,6 +155,22 @@ CASES = [
         label="weighted",
     ),
     case(
+        "Bincount",
+        arr([[3, 1, 3], [0, 9, 1]], np.int32),
+        4,
+        arr([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+        expected=lambda *_: np.array([4.0, 8.0, 0.0, 4.0]),
+        label="of a matrix",
+    ),
+    case(
+        "Bincount",
+        2,
+        4,
+        np.zeros((0,), np.float32),
+        expected=lambda *_: np.array([0.0, 0.0, 1.0, 0.0]),
+        label="of a number",
+    ),
+    case(
         "DenseBincount",
         arr([[3, 1, 3], [0, 0, 1]], np.int32),
         4,

@@ -53,6 +53,11 @@ def counted(x: Tensor, weights: Tensor, size: int, binary_output: bool) -> Tenso
     return ops.astype(ops.dense_bincount(x, None, size, binary_output), weights.dtype)
 
 
+def counted_flat(x: Tensor, weights: Tensor, size: int, binary_output: bool) -> Tensor:
+    """Count the numbers of a tensor of any rank together."""
+    return counted(ops.flatten(x), ops.flatten(weights), size, binary_output)
+
+
 def unique_along(x: Tensor, axis: list[int]) -> tuple[Tensor, ...]:
     """Return the different slices along an axis, of a vector without one."""
     return ops.unique(x, axis[0] if axis else 0)
@@ -185,7 +190,7 @@ ROWS = {
     "Any": _reduction("any"),
     "ArgMax": Row("argmax", 0, axis=axis(1, 0)),
     "ArgMin": Row("argmin", 0, axis=axis(1, 0)),
-    "Bincount": Row(counted, 0, 2, size=integer(1), binary_output=boolean("binary_output")),
+    "Bincount": Row(counted_flat, 0, 2, size=integer(1), binary_output=boolean("binary_output")),
     "Cumprod": _scan("cumprod"),
     "Cumsum": _scan("cumsum"),
     "DenseBincount": Row(counted, 0, 2, size=integer(1), binary_output=boolean("binary_output")),
