@@ -1,4 +1,8 @@
-"""Every case of the table, forward and gradient, on the backends that run in CPython."""
+"""Every case of the table, forward and gradient, on the backends that run in CPython.
+
+One test runs all cases of a function in a family, as one call to a page does in browsers; each
+wrong one is named with its largest error.
+"""
 
 from asyncio import Runner
 from collections.abc import Iterator
@@ -7,11 +11,10 @@ import pytest
 
 from tests_py.cases import FAMILIES, Case, failures, run_cases
 
-CASES = [
-    pytest.param(case, id=f"{family}: {case.name}")
-    for family, cases in FAMILIES.items()
-    for case in cases
-]
+CASES_OF_FUNCTIONS: dict[str, list[Case]] = {}
+for family, cases in FAMILIES.items():
+    for case in cases:
+        CASES_OF_FUNCTIONS.setdefault(f"{family}: {case.function}", []).append(case)
 
 
 @pytest.fixture(scope="module")
@@ -21,9 +24,9 @@ def runner() -> Iterator[Runner]:
         yield runner
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_op(runner: Runner, backend: str, case: Case) -> None:
-    answer = runner.run(run_cases([case.encoded()], backend))
-    wrong = failures([case], answer, backend)
+@pytest.mark.parametrize("cases", CASES_OF_FUNCTIONS.values(), ids=CASES_OF_FUNCTIONS)
+def test_op(runner: Runner, backend: str, cases: list[Case]) -> None:
+    answer = runner.run(run_cases([case.encoded() for case in cases], backend))
+    wrong = failures(cases, answer, backend)
     if wrong:
         pytest.fail("\n".join(wrong), pytrace=False)
