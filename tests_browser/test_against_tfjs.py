@@ -109,7 +109,6 @@ def family(request: pytest.FixtureRequest, tensorflow_page: PlaywrightPythonPage
     return Computed(cases, ours_of(tensorflow_page, cases, "wasm"))
 
 
-@pytest.mark.whole_tables
 def test_family_on_wasm(family: Computed):
     wrong = failures(family.cases, family.answer, "wasm")
     assert not wrong, "\n".join(wrong)
