@@ -28,6 +28,7 @@ from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwrig
 
 from tests_browser.browsers import (
     PATIENCE_MS,
+    WITHOUT_PREPARED_PIPELINES,
     launch_chromium,
     launch_firefox,
     launch_playwright_webkit,
@@ -186,7 +187,7 @@ def playwright(display: None) -> Iterator[Playwright]:
 @pytest.fixture(scope="session")
 def chromium(playwright: Playwright) -> Iterator[Browser]:
     """Chromium, started once."""
-    with contextlib.closing(launch_chromium(playwright)) as browser:
+    with contextlib.closing(launch_chromium(playwright, [WITHOUT_PREPARED_PIPELINES])) as browser:
         yield browser
 
 
