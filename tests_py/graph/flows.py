@@ -127,31 +127,45 @@ def squares(limit: str = "n", prefix: str = "", first: str = "zero") -> list[Jso
 
 NUMBERS = [constant("zero", 0), constant("one", 1), placeholder("n", "int32")]
 
-NESTED = [
-    *NUMBERS,
-    *frame(
+
+def nested_loops(
+    start: str, nodes: Iterable[JsonNode] = (), invariants: Mapping[str, str] | None = None
+) -> list[JsonNode]:
+    """A loop in a loop, which begins with ``start`` and adds products."""
+    inner = frame(
+        "inner",
+        {"j": (start, "j_more"), "sum": ("total_now", "sum_more")},
+        {"inner_limit": "i_now", "inner_step": "step"},
+        "inner_is_less",
+        [
+            node("inner_is_less", "Less", "j inner_limit", T=INT),
+            node("j_more", "AddV2", "j_now inner_step", T=INT),
+            node("product", "Mul", "j_now inner_limit", T=INT),
+            node("sum_more", "AddV2", "sum_now product", T=INT),
+        ],
+    )
+    outer = frame(
         "outer",
         {"i": ("zero", "i_more"), "total": ("zero", "sum_end")},
-        {"limit": "n", "step": "one", "nought": "zero"},
+        {"limit": "n", "step": "one", **(invariants or {})},
         "is_less",
         [
             node("is_less", "Less", "i limit", T=INT),
             node("i_more", "AddV2", "i_now step", T=INT),
-            *frame(
-                "inner",
-                {"j": ("nought", "j_more"), "sum": ("total_now", "sum_more")},
-                {"inner_limit": "i_now", "inner_step": "step"},
-                "inner_is_less",
-                [
-                    node("inner_is_less", "Less", "j inner_limit", T=INT),
-                    node("j_more", "AddV2", "j_now inner_step", T=INT),
-                    node("product", "Mul", "j_now inner_limit", T=INT),
-                    node("sum_more", "AddV2", "sum_now product", T=INT),
-                ],
-            ),
+            *nodes,
+            *inner,
         ],
-    ),
-]
+    )
+    return [*NUMBERS, *outer]
+
+
+NESTED = nested_loops("nought", invariants={"nought": "zero"})
+
+#: The constant knows its frame by a NoOp, which waits for a Switch, too.
+NESTED_FROM_CONSTANT = nested_loops(
+    "start",
+    [node("pause", "NoOp", "^i_switch ^i_now"), constant("start", 0, inputs="^pause")],
+)
 
 
 def nested(n: int) -> int:
@@ -244,6 +258,15 @@ LOOPS = [
         n=4,
     ),
     *(flow(f"nested loops of {n}", NESTED, {"total_end": nested(n)}, n=n) for n in (0, 1, 5)),
+    *(
+        flow(
+            f"nested loops of {n} from a constant",
+            NESTED_FROM_CONSTANT,
+            {"total_end": nested(n)},
+            n=n,
+        )
+        for n in (0, 1, 5)
+    ),
     flow("constants in and after a loop", CONTROLLED, {"y": 26}, n=10),
     flow("array written in a loop", ARRAY_IN_LOOP, {"y": [0, 1, 4, 9]}, n=4),
     flow("running sum", RUNNING_SUM, {"y": np.cumsum(ROWS, 0)}, x=ROWS),
@@ -275,6 +298,13 @@ CONSTANT_BRANCHES = [
     constant("plus", 10.0, inputs="^on_true"),
     constant("minus", -10.0, inputs="^on_false"),
     node("y", "Merge", "minus plus", N=2),
+]
+
+#: A Merge takes the input that is there, although what it waits for is on both branches.
+WAITING_MERGE = [
+    *CONSTANT_BRANCHES[:-1],
+    node("both", "NoOp", "^on_true ^on_false"),
+    node("y", "Merge", "minus plus ^both"),
 ]
 
 #: As above, but nothing else refers to the branch of the switch that the controls do.
@@ -366,6 +396,7 @@ CHOICES = [
         flow(f"{label} {x}", nodes, {"y": 10.0 if x > 0 else low}, x=x)
         for label, nodes, low in (
             ("constants on both branches", CONSTANT_BRANCHES, -10.0),
+            ("constants on both branches, and a Merge after both", WAITING_MERGE, -10.0),
             ("constant on one branch", ONE_CONSTANT_BRANCH, 2.0),
             ("identities on branches", CONTROLLED_IDENTITY, -10.0),
         )

@@ -100,7 +100,35 @@ def nodes_of(definitions: Iterable[NodeDef], where: str) -> Nodes:
     """
     definitions = tuple(definitions)
     ops = {definition.name: definition for definition in definitions}
-    return {definition.name: _node(definition, ops, where) for definition in definitions}
+    nodes = {definition.name: _node(definition, ops, where) for definition in definitions}
+    return {
+        name: node._replace(controls=_waits(node, nodes)) if node.controls else node
+        for name, node in nodes.items()
+    }
+
+
+def _waits(node: Node, nodes: Nodes) -> tuple[str, ...]:
+    """Return the nodes whose first outputs one waits for.
+
+    A NoOp has no output: what waits for it waits for what it waits for itself. Of the outputs of a
+    Switch only one is computed, whereas its inputs are. A Merge waits for one input alone.
+    """
+    waits: dict[str, None] = {}
+    visited: set[str] = set()
+    stack = [] if node.op == "Merge" else [*reversed(node.controls)]
+    while stack:
+        name = stack.pop()
+        if name in visited:
+            continue
+        visited.add(name)
+        op = nodes[name].op if name in nodes else ""
+        if op == "NoOp":
+            stack += reversed(nodes[name].controls)
+        elif op == "Switch":
+            waits |= {value.node: None for value in nodes[name].inputs if not value.output}
+        else:
+            waits[name] = None
+    return (*waits,)
 
 
 def _node(definition: NodeDef, ops: Mapping[str, NodeDef], where: str) -> Node:
