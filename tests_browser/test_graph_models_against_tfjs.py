@@ -70,6 +70,7 @@ DIFFERENCES = [
     (r"^(Max|Min) of no (numbers|integers)$", "theirs are NaN, or 0"),
     (r"^StaticRegexReplace$", "their groups are called $1; TensorFlow's are \\1"),
     (r"^StringNGrams padded$", "they write attributes in small letters"),
+    (r"^NonMaxSuppressionV4 of fewer boxes", "their padding ends at the number of boxes"),
     (r"^MatrixBandPart\b", "they exchange the numbers of lower and upper diagonals"),
     # -- control flow
     (

@@ -235,6 +235,18 @@ CASES = [
         outputs=2,
         pad_to_max_output_size=True,
     ),
+    case(
+        "NonMaxSuppressionV4",
+        BOXES,
+        SCORES,
+        8,
+        0.5,
+        0.4,
+        label="of fewer boxes than it returns",
+        expected=lambda *_: [[3, 0, 0, 0, 0, 0, 0, 0], 2],
+        outputs=2,
+        pad_to_max_output_size=True,
+    ),
     case("NonMaxSuppressionV5", BOXES, SCORES, 4, 0.5, 0.1, 0.5, outputs=2),
     # images
     *resizings("ResizeBilinear"),

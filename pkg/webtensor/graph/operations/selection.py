@@ -69,6 +69,16 @@ def unique_with_counts(x: Tensor) -> tuple[Tensor, ...]:
     return values, indices, ops.bincount(indices, None, values.size)
 
 
+def padded_selection(
+    boxes: Tensor, scores: Tensor, max_output_size: int, is_padded: bool, **options: Any
+) -> tuple[Tensor, ...]:
+    """Select boxes; padded indices have the maximum size, even where there are fewer boxes."""
+    suppression = ops.image.non_max_suppression_padded
+    indices, count = suppression(boxes, scores, max_output_size, **options)
+    missing = max_output_size - indices.size if is_padded else 0
+    return ops.pad(indices, [[0, missing]], 0), count
+
+
 def selected(boxes: Tensor, scores: Tensor, **options: Any) -> tuple[Tensor, ...]:
     """Select boxes with Soft-NMS; the third result is their number."""
     indices, selected_scores = ops.image.non_max_suppression_with_score(boxes, scores, **options)
@@ -175,11 +185,11 @@ _BOXES = {
     "NonMaxSuppressionV2": Row("image.non_max_suppression", 0, 1, **_SUPPRESSION),
     "NonMaxSuppressionV3": Row("image.non_max_suppression", 0, 1, **_SCORED),
     "NonMaxSuppressionV4": Row(
-        "image.non_max_suppression_padded",
+        padded_selection,
         0,
         1,
         **_SCORED,
-        pad_to_max_output_size=boolean("pad_to_max_output_size"),
+        is_padded=boolean("pad_to_max_output_size"),
     ),
     "NonMaxSuppressionV5": Row(selected, 0, 1, **_SCORED, soft_nms_sigma=number(5, 0.0)),
 }
