@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -252,6 +253,11 @@ def test_results_are_not_larger_than_was_expected(name: str) -> None:
 
 def test_filling_with_a_large_number_is_still_small() -> None:
     assert result_bound("Fill", [wt.tensor([3]), wt.tensor(-1e9)]) == 4
+
+
+def test_ranges_of_floats_have_the_elements_that_their_steps_leave() -> None:
+    assert result_bound("Range", [wt.tensor(value) for value in (0.0, 1.0, 0.25)]) == 5
+    assert result_bound("Range", [wt.tensor(value) for value in (0.0, 1.0, 0.0)]) == math.inf
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -6,7 +6,7 @@ A few bytes of a file may ask for any number of elements.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import inf, isfinite, prod
 
 from webtensor import ops
 from webtensor.engine import Tensor
@@ -26,8 +26,8 @@ _NEVER_LARGER = frozenset(
 #: Operations whose result has as many elements as some of their int32 operands say.
 _SIZED_BY_ELEMENTS = frozenset(
     {
-        "BroadcastTo", "Fill", "MirrorPad", "OneHot", "Ones", "Pad", "PadV2", "Range", "ScatterNd",
-        "Tile", "Zeros",
+        "BroadcastTo", "Fill", "MirrorPad", "OneHot", "Ones", "Pad", "PadV2", "ScatterNd", "Tile",
+        "Zeros",
     }
 )  # fmt: skip
 #: Shapes and the like have no more elements than this.
@@ -52,13 +52,15 @@ def result_bound(op: str, operands: Sequence[Tensor]) -> float:
         return sum(sizes) + len(operands) * _MOST_SIZES
     if op == "GatherNd" and len(operands) == 2:
         return operands[0].size * prod(operands[1].shape[:-1])
-    if op == "Range" and any(str(operand.dtype) != "int32" for operand in operands):
-        return float("inf")  # steps may be fractions
+    if op == "Range" and sizes == [1, 1, 1]:
+        start, limit, step = (float(ops.reshape(operand, ()).item()) for operand in operands)
+        count = abs((limit - start) / step) + 1 if step else inf
+        return count if isfinite(count) else inf
     if op in _SIZED_BY_ELEMENTS:
         return prod(_largest(operand) for operand in operands)
     if op == "MatMul":
         return prod(sizes)
-    return float("inf")
+    return inf
 
 
 def _broadcast_size(operands: Sequence[Tensor]) -> int:
