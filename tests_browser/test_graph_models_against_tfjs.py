@@ -61,7 +61,8 @@ DIFFERENCES = [
     # -- theirs follow JavaScript, or leave attributes out
     (r"^EnsureShape$", "they read the shape from an input, which TensorFlow has as an attribute"),
     (r"^ShapeN$", "theirs are float32"),
-    (r"^OneHot in the middle$", "they ignore the axis"),
+    (r"^OneHot (first|in the middle)$", "they ignore the axis"),
+    (r"^Cum(sum|prod) from the last axis$", "they give no elements for a negative axis"),
     (r"^Div int32$", "their division of integers rounds down; TensorFlow's rounds towards zero"),
     (r"^FloorDiv float32$", "theirs is int32"),
     (r"^Mod\b", "their remainder has the sign of the divisor; TensorFlow's that of the dividend"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import webtensor as wt
 from tests_py.convert.node import NodeProcess
+from tests_py.graph.cases import CASES as OPERATION_CASES, Case
 from webtensor import io
 from webtensor.convert import convert_model
 
@@ -77,26 +78,30 @@ def test_rewritten_operations(name: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(result.numpy(), compute(*values), rtol=1e-6)
 
 
-@pytest.mark.parametrize("op, compute", [("Cumsum", np.cumsum), ("Cumprod", np.cumprod)])
-def test_scans_along_axes_from_the_last(
-    op: str, compute: Callable[..., Array], tmp_path: Path
+#: Operations that TensorFlow.js computes differently, of which there are graphs in the table.
+DIFFERENT = ("Cumprod", "Cumsum", "FloorDiv", "MatrixBandPart", "OneHot", "ShapeN")
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[NodeProcess]:
+    """TensorFlow.js."""
+    with NodeProcess() as process:
+        yield process
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in OPERATION_CASES if case.op in DIFFERENT], ids=lambda case: case.name
+)
+def test_what_tensorflow_js_computes_differently(
+    case: Case, tmp_path: Path, node: NodeProcess
 ) -> None:
-    """TensorFlow.js gives a tensor of no elements for a negative axis."""
-    encoded = io.encode_weights({"axis": wt.tensor(-2, dtype="int32")})
-    nodes = [
-        {"name": "x", "op": "Placeholder", "attr": {"dtype": {"type": "DT_FLOAT"}}},
-        {"name": "axis", "op": "Const", "attr": {"dtype": {"type": "DT_INT32"}}},
-        {"name": "y", "op": op, "input": ["x", "axis"], "attr": {"T": {"type": "DT_FLOAT"}}},
-    ]
-    artifacts = io.ModelArtifacts(
-        {"node": nodes}, "graph-model", weight_specs=encoded.specs, weight_data=encoded.data
-    )
+    fed = case.inputs if case.op in ("FloorDiv", "ShapeN") else case.inputs[:1]
+    topology = case.topology(range(len(fed), len(case.inputs)))
+    outputs = {f"output{index}": {"name": name} for index, name in enumerate(case.fetches)}
+    artifacts = io.ModelArtifacts(topology, "graph-model", signature={"outputs": outputs})
     io.save_artifacts(artifacts, str(tmp_path / "before"))
     convert_model(tmp_path / "before", tmp_path / "after")
-    expected = compute(ROWS, 0)
-    result = wt.load_graph_model(tmp_path / "after").predict(wt.tensor(ROWS))
-    assert isinstance(result, wt.Tensor)
-    np.testing.assert_allclose(result.numpy(), expected)
-    with NodeProcess() as process:
-        (theirs,) = process.run(tmp_path / "after", {"x": ROWS})
-    np.testing.assert_allclose(theirs, expected)
+    results = node.run(tmp_path / "after", dict(zip(case.feeds, fed, strict=False)))
+    for result, expected in zip(results, case.expectation() or [], strict=True):
+        assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
+        np.testing.assert_allclose(result, expected, rtol=1e-6)

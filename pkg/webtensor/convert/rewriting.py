@@ -55,6 +55,17 @@ class Rewriting:
         """Return the rewriting of the same node with other inputs."""
         return Rewriting(self._graph, self._scope, self.node, inputs)
 
+    def size(self, shape: Reference, axis: int) -> Reference:
+        """Add the size along an axis, of a shape."""
+        begin, end, step = (
+            self.constant(name, [value], "int32")
+            for name, value in (("begin", axis), ("end", axis + 1), ("step", 1))
+        )
+        return self.add(
+            "StridedSlice", shape, begin, end, step,
+            end_mask=int(axis == -1), shrink_axis_mask=1, T=_INT32, Index=_INT32,
+        )  # fmt: skip
+
     def rank(self, reference: Reference) -> int | None:
         """Return the rank of a tensor, if it is an input of the model and its shape is known."""
         node = self._scope.nodes.get(reference.node)
@@ -208,19 +219,12 @@ def _roll(rewriting: Rewriting) -> list[Reference] | None:
         return None
     dtype = rewriting.node.attributes.get("T")
     zero, one = rewriting.constant("zero", 0, "int32"), rewriting.constant("one", 1, "int32")
-    step = rewriting.constant("step", [1], "int32")
     x = rewriting.inputs[0]
     shape = rewriting.add("Shape", x, T=dtype, out_type=_INT32)
     for shift, axis in zip(_integers(shifts), _integers(axes), strict=True):
         shift_number = rewriting.constant("shift", shift, "int32")
         axis_number = rewriting.constant("axis", axis, "int32")
-        begin = rewriting.constant("begin", [axis], "int32")
-        end = rewriting.constant("end", [axis + 1], "int32")
-        size = rewriting.add(
-            "StridedSlice", shape, begin, end, step,
-            end_mask=int(axis == -1), T=_INT32, Index=_INT32,
-        )  # fmt: skip
-        count = rewriting.add("Max", size, zero, T=_INT32, Tidx=_INT32, keep_dims=False)
+        count = rewriting.size(shape, axis)
         numbers = rewriting.add("Range", zero, count, one, Tidx=_INT32)
         moved = rewriting.add("Sub", numbers, shift_number, T=_INT32)
         sources = rewriting.add("FloorMod", moved, count, T=_INT32)
@@ -228,6 +232,65 @@ def _roll(rewriting: Rewriting) -> list[Reference] | None:
             "GatherV2", x, sources, axis_number, Tparams=dtype, Tindices=_INT32, Taxis=_INT32
         )
     return [x]
+
+
+def _band(rewriting: Rewriting) -> list[Reference] | None:
+    """Keep the elements of a band by their indices: TensorFlow.js exchanges its two widths."""
+    widths = rewriting.value(1), rewriting.value(2)
+    if widths[0] is None or widths[1] is None:
+        return None
+    lower, upper = (width.item() for width in widths if width is not None)
+    if lower == upper:
+        return None
+    x, dtype = rewriting.inputs[0], rewriting.node.attributes.get("T")
+    zero, one = rewriting.constant("zero", 0, "int32"), rewriting.constant("one", 1, "int32")
+    shape = rewriting.add("Shape", x, T=dtype, out_type=_INT32)
+    rows, columns = (
+        rewriting.add("Range", zero, rewriting.size(shape, axis), one, Tidx=_INT32)
+        for axis in (-2, -1)
+    )
+    rows = rewriting.add("ExpandDims", rows, one, T=_INT32, Tdim=_INT32)
+    offsets = rewriting.add("Sub", columns, rows, T=_INT32)
+    for op, width, offset in (("GreaterEqual", lower, -lower), ("LessEqual", upper, upper)):
+        if width >= 0:
+            bound = rewriting.constant("bound", offset, "int32")
+            is_inside = rewriting.add(op, offsets, bound, T=_INT32)
+            zeros = rewriting.add("ZerosLike", x, T=dtype)
+            x = rewriting.add("SelectV2", is_inside, x, zeros, T=dtype)
+    return [x]
+
+
+def _one_hot(rewriting: Rewriting) -> list[Reference] | None:
+    """Move the axis of one-hot vectors, which is always the last in TensorFlow.js."""
+    attributes = rewriting.node.attributes
+    axis = attributes.get("axis", -1)
+    if not isinstance(axis, int) or axis < 0:
+        return None
+    dtype = attributes.get("T")
+    vectors = rewriting.add("OneHot", *rewriting.inputs, **{**attributes, "axis": -1})
+    zero, one = rewriting.constant("zero", 0, "int32"), rewriting.constant("one", 1, "int32")
+    new_axis = rewriting.constant("axis", axis, "int32")
+    last = rewriting.add("Rank", rewriting.inputs[0], T=attributes.get("TI"))
+    before = rewriting.add("Range", zero, new_axis, one, Tidx=_INT32)
+    moved = rewriting.add("Pack", last, N=1, T=_INT32, axis=0)
+    after = rewriting.add("Range", new_axis, last, one, Tidx=_INT32)
+    order = rewriting.add("ConcatV2", before, moved, after, zero, N=3, T=_INT32, Tidx=_INT32)
+    return [rewriting.add("Transpose", vectors, order, T=dtype, Tperm=_INT32)]
+
+
+def _shapes(rewriting: Rewriting) -> list[Reference]:
+    """Replace ShapeN by shapes of int32; those of TensorFlow.js are float32."""
+    dtype = rewriting.node.attributes.get("T")
+    return [rewriting.add("Shape", x, T=dtype, out_type=_INT32) for x in rewriting.inputs]
+
+
+def _floored_quotient(rewriting: Rewriting) -> list[Reference] | None:
+    """Replace FloorDiv of floats, of which TensorFlow.js makes integers."""
+    dtype = rewriting.node.attributes.get("T", _FLOAT32)
+    if "int" in str(dtype):
+        return None
+    quotient = rewriting.add("RealDiv", *rewriting.inputs, T=dtype)
+    return [rewriting.add("Floor", quotient, T=dtype)]
 
 
 def _scan(rewriting: Rewriting) -> list[Reference] | None:
@@ -276,12 +339,16 @@ REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
     "Cumprod": _scan,
     "Cumsum": _scan,
     "Erfc": _complementary_error,
+    "FloorDiv": _floored_quotient,
     "Inv": partial(_renamed, "Reciprocal"),
     "LookupTableFind": _lookup,
     "LookupTableFindV2": _lookup,
+    "MatrixBandPart": _band,
+    "OneHot": _one_hot,
     "Rint": partial(_renamed, "Round"),
     "Roll": _roll,
     "SegmentSum": _sorted_segment_sum,
+    "ShapeN": _shapes,
     "Softsign": _soft_sign,
     "SpaceToDepth": _space_to_depth,
     "StringSplitV2": _split_texts,

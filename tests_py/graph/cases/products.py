@@ -279,6 +279,14 @@ CASES = [
     case("Einsum", MATRIX, expected=np.transpose, label="of one", equation="ij->ji", N=1),
     case("MatrixBandPart", floats((4, 5)), 1, 2, expected=lambda x, *_: np.triu(np.tril(x, 2), -1)),
     case("MatrixBandPart", floats((4, 5)), -1, 0, expected=lambda x, *_: np.tril(x), label="lower"),
+    case(
+        "MatrixBandPart",
+        floats((2, 3, 4)),
+        0,
+        -1,
+        expected=lambda x, *_: np.triu(x),
+        label="of matrices",
+    ),
     *fused("_FusedMatMul", MATRIX, floats((4, 4), seed=1), BIAS),
     case(
         "_FusedMatMul",

@@ -51,6 +51,7 @@ def scans(op: str, function: Any, first: float) -> list[Case]:
     """The cases of an accumulation."""
     return [
         case(op, CUBE, 1, expected=lambda x, axis: function(x, 1)),
+        case(op, CUBE, -2, expected=lambda x, axis: function(x, 1), label="from the last axis"),
         case(
             op,
             CUBE,
