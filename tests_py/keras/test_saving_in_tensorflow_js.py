@@ -28,7 +28,7 @@ def check(model: Any, shapes: list[tuple[int, ...]], folder: Path, node: NodePro
     rng = np.random.default_rng(0)
     inputs = [
         rng.integers(1, 5, (2, *shape)).astype("int32")
-        if str(symbol.dtype) == "int32"
+        if "int" in str(symbol.dtype)
         else rng.normal(size=(2, *shape)).astype("float32")
         for symbol, shape in zip(model.inputs, shapes, strict=True)
     ]
@@ -112,6 +112,16 @@ def words(body: Callable[[Any], Any]) -> Callable[[], Network]:
     return make
 
 
+def pixels() -> Network:
+    x = keras.Input((6, 6, 2), dtype="uint8")
+    return keras.Model(x, L.Conv2D(2, 3)(L.Rescaling(1 / 255)(x))), [(6, 6, 2)]
+
+
+def words_of_64_bits() -> Network:
+    x = keras.Input((6,), dtype="int64")
+    return keras.Model(x, L.Embedding(5, 4)(x)), [(6,)]
+
+
 def frames() -> Network:
     image = keras.Input((6, 6, 2))
     y = L.Flatten()(L.BatchNormalization()(L.Conv2D(2, 2)(image)))
@@ -127,6 +137,8 @@ NETWORKS = {
     "states of both directions": states_of_both_directions,
     "squeeze and excite": squeeze_and_excite,
     "frames": frames,
+    "pixels": pixels,
+    "words of 64 bits": words_of_64_bits,
     "masked sequences": words(lambda x: L.LSTM(3)(L.Dropout(0.2)(x))),
     "masked, both directions": words(
         lambda x: L.Bidirectional(L.GRU(2, reset_after=False))(L.Dense(3)(x))

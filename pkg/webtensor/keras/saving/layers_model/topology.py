@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.layers import Layer
 from webtensor.keras.models import Model
 from webtensor.keras.models.carried_masks import carried_masks_left_out
@@ -286,7 +287,9 @@ def _argument(class_name: str, name: str, value: Any, layer: object, shape: Shap
     if name == "cells":
         return [_layer(cell, None) for cell in value]
     if name == "dtype":
-        return value["config"]["name"] if isinstance(value, Mapping) else value
+        dtype = value["config"]["name"] if isinstance(value, Mapping) else value
+        # TensorFlow.js casts what is fed to this dtype, and fails for those that it does not have.
+        return storage_dtype(dtype).name if class_name == "InputLayer" else dtype
     if name.endswith("activation"):
         return _activation(class_name, value)
     if isinstance(value, dict) and "class_name" in value:
