@@ -137,6 +137,9 @@ BINARY: dict[str, list[tuple[Any, Any, Any]]] = {
         (LEFT, 3, lambda x, y: (x - y) ** 2),
     ],
     "Sub": [(X, ROW, np.subtract), (LEFT, RIGHT, np.subtract)],
+    "MulNoNan": [
+        (arr([2.0, np.inf, np.nan]), arr([3.0, 0.0, 0.0]), lambda x, y: arr([6.0, 0.0, 0.0])),
+    ],
     "TruncateDiv": [(LEFT, RIGHT, truncated)],
     "Xdivy": [(arr([0.0, 2.0, 0.0]), arr([0.0, 4.0, 1.0]), lambda x, y: guarded(np.divide, x, y))],
     "Xlogy": [

@@ -214,6 +214,7 @@ ONLY_HERE = {
     "FakeQuantWithMinMaxVarsPerChannel": Row(
         fake_quantized, 0, low=numbers(1), high=numbers(2), **_STEPS
     ),
+    "MulNoNan": Row(unless_zero(ops.multiply), 1, 0),
     "TruncateDiv": Row(quotient, 0, 1),
     "TruncateMod": Row(remainder, 0, 1),
     "Xdivy": Row(unless_zero(ops.divide), 0, 1),
