@@ -234,6 +234,12 @@ def _roll(rewriting: Rewriting) -> list[Reference] | None:
     return [x]
 
 
+def _batch_product(rewriting: Rewriting) -> list[Reference]:
+    """Replace BatchMatMulV3, whose operands may have different dtypes."""
+    attributes = {**rewriting.node.attributes, "T": rewriting.node.attributes.get("Tout")}
+    return [rewriting.add("BatchMatMulV2", *rewriting.inputs, **attributes)]
+
+
 def _band(rewriting: Rewriting) -> list[Reference] | None:
     """Keep the elements of a band by their indices: TensorFlow.js exchanges its two widths."""
     widths = rewriting.value(1), rewriting.value(2)
@@ -335,6 +341,7 @@ def _scattered(op: str, rewriting: Rewriting) -> list[Reference]:
 
 REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
     "Add": _joined_texts,
+    "BatchMatMulV3": _batch_product,
     "Bucketize": _buckets,
     "Cumprod": _scan,
     "Cumsum": _scan,
