@@ -598,6 +598,7 @@ CASES = [
     Case("BROADCAST_TO", [ROW, ints(2, 3, 4)], np.broadcast_to, constants=[1]),
     Case("EXPAND_DIMS", [X, ints(1)], lambda x, axis: x[:, None], constants=[1]),
     Case("FILL", [ints(2, 3), np.array(2.5, "float32")], np.full),
+    Case("FILL", [ints(2, 3), np.array(7, "int32")], np.full, label="int32"),
     Case(
         "ONE_HOT",
         [ints([1, 0, 3]), ints(4), np.array(2, "float32"), np.array(-1, "float32")],
@@ -606,6 +607,12 @@ CASES = [
         [1],
     ),
     Case("RANGE", [ints(2), ints(11), ints(3)], lambda *_: ints(2, 5, 8)),
+    Case(
+        "RANGE",
+        [np.array(value, "float32") for value in (0.5, 2, 0.25)],
+        np.arange,
+        label="float32",
+    ),
     Case("RESHAPE", [X, ints(4, -1)], lambda x, _: x.reshape(4, 6), constants=[1]),
     Case(
         "RESHAPE",

@@ -47,6 +47,14 @@ class Option(NamedTuple):
         return self.convert(call.option(self.name))
 
 
+class OutputDtype(NamedTuple):
+    """An attribute that is the dtype of the output; quantized ones are float32."""
+
+    def of(self, call: Call) -> ElementType:
+        output = call.output()
+        return ElementType(output.dtype if output.quantization is None else "float32")
+
+
 class Number(NamedTuple):
     """An input that is an option."""
 
@@ -93,6 +101,7 @@ def at(*indices: int) -> Inputs:
 
 
 ALL = AllInputs()
+OUTPUT_DTYPE = OutputDtype()
 
 
 def to(op: str, *inputs: Inputs | Number | AllInputs, **attributes: Any) -> Operator:
@@ -101,7 +110,7 @@ def to(op: str, *inputs: Inputs | Number | AllInputs, **attributes: Any) -> Oper
     def lower(call: Call) -> list[str]:
         references = [reference for part in inputs or (ALL,) for reference in part.of(call)]
         values = {
-            name: value.of(call) if isinstance(value, Option) else value
+            name: value.of(call) if isinstance(value, (Option, OutputDtype)) else value
             for name, value in attributes.items()
         }
         return call.outputs(call.node(op, *references, **values))
@@ -281,16 +290,16 @@ OPERATORS: dict[str, Operator] = {
     "SHAPE": to("Shape"),
     "SQUEEZE": moving(to("Squeeze", squeeze_dims=_LISTED("squeeze_dims"))),
     # new tensors
-    "FILL": moving(to("Fill")),
+    "FILL": moving(to("Fill", T=OUTPUT_DTYPE)),
     "MULTINOMIAL": to("Multinomial", seed=option("seed"), seed2=option("seed2")),
-    "ONE_HOT": moving(to("OneHot", axis=option("axis"))),
+    "ONE_HOT": moving(to("OneHot", T=OUTPUT_DTYPE, axis=option("axis"))),
     "RANDOM_STANDARD_NORMAL": to(
         "RandomStandardNormal", dtype="float32", seed=option("seed"), seed2=option("seed2")
     ),
     "RANDOM_UNIFORM": to(
         "RandomUniform", dtype="float32", seed=option("seed"), seed2=option("seed2")
     ),
-    "RANGE": to("Range"),
+    "RANGE": to("Range", Tidx=OUTPUT_DTYPE),
     # slices and joins
     "CONCATENATION": moving(to("ConcatV2", ALL, number("axis"))),
     "DYNAMIC_UPDATE_SLICE": moving(to("DynamicUpdateSlice")),
