@@ -12,6 +12,7 @@ from tests_py.convert.node import NodeProcess
 from tests_py.tflite.cases import CASES, Case, convolved, convolved_backwards, normal
 from tests_py.tflite.classifier import X, classified, classifier
 from tests_py.tflite.files import Operator, Tensor, file, subgraph
+from tests_py.tflite.test_flows import table
 from tests_py.tflite.test_operators import assert_alike
 from tests_py.tflite.test_quantization import quantization, rounded
 
@@ -105,6 +106,13 @@ def test_spectra_of_rows_run_in_tensorflow_js(tmp_path: Path) -> None:
     with NodeProcess() as node:
         (theirs,) = node.run(tmp_path / "web", {"x": x})
     np.testing.assert_allclose(theirs, np.abs(np.fft.rfft(x)), atol=1e-5)
+
+
+def test_tables_run_in_tensorflow_js(tmp_path: Path, node: NodeProcess) -> None:
+    (tmp_path / "model.tflite").write_bytes(table())
+    wt.convert_model(tmp_path / "model.tflite", tmp_path / "web")
+    texts, size = node.run(tmp_path / "web", {"x": np.array([5, 4], "int32")})
+    assert [texts.tolist(), size.item()] == [[b"bc", b"?"], 2]
 
 
 def test_transposed_convolutions_of_mediapipe_run_in_tensorflow_js(tmp_path: Path) -> None:

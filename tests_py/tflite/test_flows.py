@@ -166,12 +166,13 @@ def test_variables_leave_nothing(no_leak: None):
     model.dispose()
 
 
-def test_tables(backend: str):
+def table() -> bytes:
+    """A model that looks up the texts of two numbers, and returns the size of the table, too."""
     once = Operator("CALL_ONCE", [], [], ("CallOnceOptions", {"init_subgraph_index": 1}))
     options = {"table_id": 7, "key_dtype": "int64", "value_dtype": "string"}
-    table = Operator("HASHTABLE", [], ["table"], ("HashtableOptions", options))
+    table_node = Operator("HASHTABLE", [], ["table"], ("HashtableOptions", options))
     handle = Tensor("table", (), "resource")
-    default = Tensor.constant("default", np.array(["?"]))
+    default = Tensor.constant("default", np.array("?"))
     main = subgraph(
         [
             handle,
@@ -182,7 +183,7 @@ def test_tables(backend: str):
         ],
         [
             once,
-            table,
+            table_node,
             Operator("HASHTABLE_FIND", ["table", "x", "default"], ["y"]),
             Operator("HASHTABLE_SIZE", ["table"], ["size"]),
         ],
@@ -192,7 +193,11 @@ def test_tables(backend: str):
     keys = Tensor.constant("keys", np.array([3, 5], "int64"))
     values = Tensor.constant("values", np.array(["a", "bc"]))
     filling = Operator("HASHTABLE_IMPORT", ["table", "keys", "values"], [])
-    model = opened(file(main, subgraph([handle, keys, values], [table, filling], [], [])))
+    return file(main, subgraph([handle, keys, values], [table_node, filling], [], []))
+
+
+def test_tables(backend: str):
+    model = opened(table())
     assert results(model, [5, 4]) == results(model, [5, 4]) == [["bc", "?"], 2]
 
 

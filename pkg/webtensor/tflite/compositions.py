@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.formats.flexbuffers import read_flexbuffer
-from webtensor.formats.graph_def import FunctionName
+from webtensor.formats.graph_def import ElementType, FunctionName
 from webtensor.tflite.calls import Call
 
 __all__ = [
@@ -169,7 +169,7 @@ def _in_order(call: Call, op: str, *inputs: str) -> str:
 
 def table(call: Call) -> list[str]:
     """Return a hash table, which all operators with its number share."""
-    dtypes = {name: call.option(name) for name in ("key_dtype", "value_dtype")}
+    dtypes = {name: ElementType(call.option(name)) for name in ("key_dtype", "value_dtype")}
     name = f"table {call.option('table_id')}"
     return [call.node("HashTableV2", shared_name=name, **dtypes)]
 
