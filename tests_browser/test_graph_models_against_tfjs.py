@@ -72,6 +72,7 @@ DIFFERENCES = [
     (r"^StaticRegexReplace$", "their groups are called $1; TensorFlow's are \\1"),
     (r"^StringNGrams padded$", "they write attributes in small letters"),
     (r"^NonMaxSuppressionV4 of fewer boxes", "their padding ends at the number of boxes"),
+    (r"^StridedSlice a (row in steps|column backwards)$", "theirs mix up strides and axes"),
     (r"^MatrixBandPart\b", "they exchange the numbers of lower and upper diagonals"),
     # -- control flow
     (

@@ -21,6 +21,7 @@ __all__ = ["REWRITES", "Rewriting"]
 
 #: What ``tf.strings.split`` takes for white space.
 _WHITE_SPACE = b" \t\n\v\f\r"
+_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 _FLOAT32, _INT32 = ElementType("float32"), ElementType("int32")
 
 
@@ -284,6 +285,28 @@ def _one_hot(rewriting: Rewriting) -> list[Reference] | None:
     return [rewriting.add("Transpose", vectors, order, T=dtype, Tperm=_INT32)]
 
 
+def _strided_slice(rewriting: Rewriting) -> list[Reference] | None:
+    """Take the elements of axes that disappear by themselves, after strides along others.
+
+    TensorFlow.js takes wrong elements where a StridedSlice does both.
+    """
+    strides = rewriting.value(3)
+    masks: dict[str, Any] = {**dict.fromkeys(_MASKS, 0), **rewriting.node.attributes}
+    kept = masks["ellipsis_mask"] | masks["new_axis_mask"]
+    shrunk = masks["shrink_axis_mask"] & ~kept
+    if strides is None or not shrunk or {*_integers(strides)} == {1}:
+        return None
+    whole = {name: masks[name] | shrunk for name in ("begin_mask", "end_mask")}
+    part = rewriting.add(
+        "StridedSlice", *rewriting.inputs, **{**masks, **whole, "shrink_axis_mask": 0}
+    )
+    ones = rewriting.constant("ones", [1] * strides.size, "int32")
+    others = (1 << strides.size) - 1 & ~shrunk
+    rest = {"begin_mask": others, "end_mask": others, "new_axis_mask": 0}
+    _, begin, end, _ = rewriting.inputs
+    return [rewriting.add("StridedSlice", part, begin, end, ones, **{**masks, **rest})]
+
+
 def _shapes(rewriting: Rewriting) -> list[Reference]:
     """Replace ShapeN by shapes of int32; those of TensorFlow.js are float32."""
     dtype = rewriting.node.attributes.get("T")
@@ -358,6 +381,7 @@ REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
     "ShapeN": _shapes,
     "Softsign": _soft_sign,
     "SpaceToDepth": _space_to_depth,
+    "StridedSlice": _strided_slice,
     "StringSplitV2": _split_texts,
     "TensorScatterAdd": partial(_scattered, "AddV2"),
     "TensorScatterSub": partial(_scattered, "Sub"),
