@@ -307,6 +307,15 @@ WAITING_MERGE = [
     node("y", "Merge", "minus plus ^both"),
 ]
 
+#: The constant waits for a quotient, which the converter writes as other nodes.
+WAITING_FOR_QUOTIENT = [
+    *CONSTANT_BRANCHES[:-3],
+    node("x_switch", "Switch", "x is_positive"),
+    node("quotient", "FloorDiv", "x_switch:1 x_switch:1", T=FLOAT),
+    constant("plus", 10.0, inputs="^quotient"),
+    *CONSTANT_BRANCHES[-2:],
+]
+
 #: As above, but nothing else refers to the branch of the switch that the controls do.
 ONE_CONSTANT_BRANCH = [
     placeholder("x", "float32"),
@@ -397,6 +406,7 @@ CHOICES = [
         for label, nodes, low in (
             ("constants on both branches", CONSTANT_BRANCHES, -10.0),
             ("constants on both branches, and a Merge after both", WAITING_MERGE, -10.0),
+            ("constants on both branches, and one after a quotient", WAITING_FOR_QUOTIENT, -10.0),
             ("constant on one branch", ONE_CONSTANT_BRANCH, 2.0),
             ("identities on branches", CONTROLLED_IDENTITY, -10.0),
         )

@@ -147,6 +147,7 @@ class Copying:
         if results is None:
             return False
         self.outputs[node.name] = results
+        self.names[node.name] = results[0].node  # what waits for the node waits for this one
         return True
 
     def _replaced(self, node: Node, inputs: list[Reference]) -> list[Reference]:
