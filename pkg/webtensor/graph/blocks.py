@@ -108,7 +108,7 @@ def compute(step: Step, values: list[Any], where: str) -> Reads:
     """
     for slot in step.reads:
         value = values[slot]
-        if isinstance(value, Tensor) and value.storage.host is None:
+        if isinstance(value, Tensor) and value.storage.host is None and value.storage.is_readable:
             yield value
     try:
         result = step.function(*[values[slot] for slot in step.inputs])

@@ -7,18 +7,21 @@ from itertools import count
 from typing import Any, TypeAlias
 
 from webtensor import ops
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, state as engine_state
 from webtensor.formats import onnx as format_
-from webtensor.graph.blocks import Block, Reads, run
+from webtensor.graph.blocks import Block, Reads, finish, run
 from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
 from webtensor.graph.operations import Bound, Row
 from webtensor.onnx.lowering import Body
 from webtensor.onnx.operations.element_types import dtype_of
+from webtensor.transforms.loop_recording import Loop, recorded, recorded_scan
 
 __all__ = ["control_flow"]
 
 _Compile: TypeAlias = Callable[[Nodes, Sequence[Reference], Sequence[Reference]], Block]
 _Make: TypeAlias = Callable[..., Reads]
+#: The maximum number of iterations of a Loop without one.
+_NO_LIMIT = 2**31 - 1
 
 
 class _Subgraphs(Row):
@@ -72,7 +75,8 @@ class _Subgraphs(Row):
                 return lambda *arguments: run(blocks[name], (*arguments, *captured))
 
             runners = [runner(name) for name in self._names]
-            return self._make(*runners, values[:input_count], plain)
+            captured = [value for value in values[input_count:] if isinstance(value, Tensor)]
+            return self._make(*runners, values[:input_count], plain | {"captures": captured})
 
         return Bound(call, present, (), runs_blocks=True)
 
@@ -122,6 +126,9 @@ def _are_alike(pair: tuple[Any, Any]) -> bool:
 
 def repeat(body: Callable[..., Reads], inputs: Sequence[Any], attributes: Any) -> Reads:
     """Run a subgraph as often as it or the first input says, and stack what it puts out."""
+    recorded = _recorded_loop(body, inputs, attributes)
+    if recorded is not None:
+        return recorded
     limit, condition = (*inputs[:2], None, None)[:2]
     trips = None if limit is None else int((yield from _read(limit)))
     goes_on = True if condition is None else bool((yield from _read(condition)))
@@ -143,6 +150,25 @@ def repeat(body: Callable[..., Reads], inputs: Sequence[Any], attributes: Any) -
         for stack, kind in zip(stacks, types, strict=True)
     ]
     return [*state, *stacked]
+
+
+def _recorded_loop(
+    body: Callable[..., Reads], inputs: Sequence[Any], attributes: Any
+) -> list[Tensor] | None:
+    """Have an observer run a Loop, if there is one that records loops."""
+    limit, condition, *state = (*inputs, None, None) if len(inputs) < 2 else inputs
+    if not engine_state.observers or not all(isinstance(value, Tensor) for value in state):
+        return None
+    limit = ops.tensor(_NO_LIMIT, dtype="int32") if limit is None else ops.reshape(limit, ())
+    condition = ops.tensor(True) if condition is None else ops.reshape(condition, ())
+
+    def step(index: Tensor, states: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        goes_on, *results = finish(body(index, *states))
+        return [ops.reshape(goes_on, ()), *results[: len(state)]], results[len(state) :]
+
+    loop = Loop(limit, [condition, *state], step, attributes["captures"], is_conditional=True)
+    results = recorded(loop)
+    return None if results is None else results[1:]
 
 
 def _empty_stack(kind: format_.Type) -> Tensor:
@@ -178,6 +204,9 @@ def scan(body: Callable[..., Reads], inputs: Sequence[Any], attributes: Mapping[
     if len({*sizes}) > 1:
         counts = " and ".join(map(str, sizes))
         raise ValueError(f"scan: inputs must have equally many slices, but have {counts} slices")
+    recorded = _recorded_scan(body, state, values, axes, directions, attributes)
+    if recorded is not None:
+        return recorded
     is_empty = sizes[0] == 0
     columns = [
         _zero_slice(value, axis) if is_empty else _slices(value, axis, direction)
@@ -206,6 +235,41 @@ def scan(body: Callable[..., Reads], inputs: Sequence[Any], attributes: Mapping[
     return [*state, *stacked]
 
 
+def _recorded_scan(
+    body: Callable[..., Reads],
+    state: Sequence[Tensor],
+    values: Sequence[Tensor],
+    axes: Sequence[int],
+    directions: Sequence[int],
+    attributes: Mapping[str, Any],
+) -> list[Tensor] | None:
+    """Have an observer run a Scan, if there is one that records loops."""
+    if not engine_state.observers:
+        return None
+
+    def step(states: list[Tensor], slices: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        results = finish(body(*states, *slices))
+        return results[: len(states)], results[len(states) :]
+
+    columns = [ops.moveaxis(value, axis, 0) for value, axis in zip(values, axes, strict=True)]
+    columns = _flipped(columns, directions)
+    recorded = recorded_scan(step, state, columns, attributes["captures"])
+    if recorded is None:
+        return None
+    outputs = recorded[len(state) :]
+    outputs = _flipped(outputs, attributes.get("scan_output_directions") or [0] * len(outputs))
+    axes = attributes.get("scan_output_axes") or [0] * len(outputs)
+    moved = [ops.moveaxis(output, 0, axis) for output, axis in zip(outputs, axes, strict=True)]
+    return [*recorded[: len(state)], *moved]
+
+
+def _flipped(values: Sequence[Tensor], directions: Sequence[int]) -> list[Tensor]:
+    return [
+        ops.flip(value, 0) if direction else value
+        for value, direction in zip(values, directions, strict=True)
+    ]
+
+
 def scan_batches(
     body: Callable[..., Reads], inputs: Sequence[Any], attributes: Mapping[str, Any]
 ) -> Reads:
@@ -216,6 +280,7 @@ def scan_batches(
     options = {
         "num_scan_inputs": attributes["num_scan_inputs"],
         "scan_input_directions": attributes.get("directions"),
+        "captures": attributes["captures"],
     }
     batches: list[Any] = []
     for elements in zip(*(ops.unstack(value) for value in values), strict=True):

@@ -2,7 +2,8 @@
 
 ``derivatives`` goes along directions and has results with several elements; ``vectorization`` has
 ``vmap``, and ``batching_rules`` what primitives do with a batch; ``control_flow`` has ``cond``,
-``while_loop`` and ``scan``.
+``while_loop`` and ``scan``. Models ask ``loop_recording`` whether an observer records a loop as one
+step, as the converter does.
 """
 
 from typing import TYPE_CHECKING

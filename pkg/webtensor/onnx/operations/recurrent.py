@@ -11,10 +11,13 @@ from webtensor.engine import Tensor
 from webtensor.graph.operations import Row
 from webtensor.onnx.operations.elementwise import hard_sigmoid, softsign, thresholded_relu
 from webtensor.onnx.operations.operators import Operator, integers
+from webtensor.transforms.loop_recording import recorded_scan
 
 __all__ = ["ROWS"]
 
 _Activation = Callable[[Tensor], Tensor]
+#: The numbers of steps of the elements of a batch, which a recording must not read.
+_Lengths = list[int] | Tensor | None
 
 
 def _affine(x: Tensor, *, alpha: float, beta: float) -> Tensor:
@@ -94,7 +97,7 @@ class _Cell(NamedTuple):
 def _network(
     x: Tensor,
     weights: Sequence[Tensor | None],
-    sequence_lens: list[int] | None,
+    sequence_lens: _Lengths,
     initial: Sequence[Tensor | None],
     cell: _Cell,
     *,
@@ -116,7 +119,7 @@ def _network(
 def _directions(
     x: Tensor,
     weights: Sequence[Tensor | None],
-    sequence_lens: list[int] | None,
+    sequence_lens: _Lengths,
     initial: Sequence[Tensor | None],
     cell: _Cell,
     *,
@@ -167,24 +170,37 @@ def _along_time(
     states: list[Tensor],
     run: _Step,
     is_reverse: bool,
-    lengths: list[int] | None,
+    lengths: _Lengths,
 ) -> tuple[Tensor, list[Tensor]]:
-    steps = list(enumerate(ops.unstack(projected)))
-    outputs: list[Any] = [None] * len(steps)
-    for time, value in reversed(steps) if is_reverse else steps:
+    """Run a cell along the first axis, and return the outputs of all steps and the last states."""
+    columns = [projected]
+    if isinstance(lengths, Tensor) or (lengths and min(lengths) < projected.shape[0]):
+        steps = ops.reshape(ops.arange(projected.shape[0], dtype="int32"), (-1, 1, 1))
+        columns.append(ops.less(steps, ops.reshape(lengths, (-1, 1))))
+
+    def step(states: list[Tensor], slices: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        value, *masks = slices
         results = run(value, states)
         output = results[0]
-        if lengths is not None and min(lengths) <= time:
-            flags = [[time < length] for length in lengths]
-            is_inside = ops.tensor(flags, shape=(len(flags), 1), dtype="bool")
+        for is_inside in masks:
+            output = ops.where(is_inside, output, ops.zeros_like(output))
             results = [
                 ops.where(is_inside, result, state)
                 for result, state in zip(results, states, strict=True)
             ]
-            output = ops.where(is_inside, output, ops.zeros_like(output))
-        states = results
-        outputs[time] = output
-    return ops.stack(outputs) if outputs else ops.zeros((0, *states[0].shape)), states
+        return results, [output]
+
+    recorded = recorded_scan(step, states, columns, is_reverse=is_reverse)
+    if recorded is not None:
+        return recorded[-1], recorded[:-1]
+    outputs: list[Tensor] = []
+    rows = [*zip(*map(ops.unstack, columns), strict=True)]
+    for slices in reversed(rows) if is_reverse else rows:
+        states, output = step(states, [*slices])
+        outputs += output
+    if not outputs:
+        return ops.zeros((0, *states[0].shape)), states
+    return ops.stack(outputs[::-1] if is_reverse else outputs), states
 
 
 def _limited(x: Tensor, clip: float | None) -> Tensor:
@@ -270,7 +286,7 @@ def simple_network(
     w: Tensor,
     r: Tensor,
     b: Tensor | None = None,
-    sequence_lens: list[int] | None = None,
+    sequence_lens: _Lengths = None,
     initial_h: Tensor | None = None,
     *,
     activation_alpha: list[float] | None = None,
@@ -301,7 +317,7 @@ def gated_network(
     w: Tensor,
     r: Tensor,
     b: Tensor | None = None,
-    sequence_lens: list[int] | None = None,
+    sequence_lens: _Lengths = None,
     initial_h: Tensor | None = None,
     *,
     activation_alpha: list[float] | None = None,
@@ -333,7 +349,7 @@ def memory_network(
     w: Tensor,
     r: Tensor,
     b: Tensor | None = None,
-    sequence_lens: list[int] | None = None,
+    sequence_lens: _Lengths = None,
     initial_h: Tensor | None = None,
     initial_c: Tensor | None = None,
     p: Tensor | None = None,
@@ -362,12 +378,16 @@ def memory_network(
     )
 
 
+def _lengths(value: Tensor) -> list[int] | Tensor:
+    return integers(value) if value.storage.is_readable else value
+
+
 ROWS: dict[str, Row] = {
-    "GRU-1": Operator(gated_network, sequence_lens=integers).ignoring(
+    "GRU-1": Operator(gated_network, sequence_lens=_lengths).ignoring(
         "hidden_size", "output_sequence"
     ),
-    "LSTM-1": Operator(memory_network, sequence_lens=integers).ignoring(
+    "LSTM-1": Operator(memory_network, sequence_lens=_lengths).ignoring(
         "hidden_size", "output_sequence"
     ),
-    "RNN-1": Operator(simple_network, sequence_lens=integers).ignoring("hidden_size"),
+    "RNN-1": Operator(simple_network, sequence_lens=_lengths).ignoring("hidden_size"),
 }
