@@ -12,7 +12,14 @@ from typing import NamedTuple
 
 from webtensor.convert.sizes import Shape, Size, UnknownSizeError, Varying, product
 from webtensor.engine import Tensor
-from webtensor.formats.graph_def import AttributeValue, ElementType, NodeDef
+from webtensor.formats.graph_def import (
+    Argument,
+    AttributeValue,
+    ElementType,
+    FunctionDef,
+    FunctionName,
+    NodeDef,
+)
 from webtensor.graph.unique_names import UniqueNames, node_name
 from webtensor.ops import tensor
 
@@ -51,6 +58,7 @@ class NodeBuilder:
     Attributes:
         label: what errors call the model.
         nodes: the nodes.
+        functions: the functions that loops call, by their names.
         constants: the values of the constant ones by their names.
         place: the layer or node of the model whose computation is being added.
     """
@@ -58,8 +66,10 @@ class NodeBuilder:
     def __init__(self, label: str, reserved: Sequence[str] = ()) -> None:
         self.label = label
         self.nodes: list[NodeDef] = []
+        self.functions: dict[str, FunctionDef] = {}
         self.constants: dict[str, Tensor] = {}
         self.place = ""
+        self._is_function = False
         #: Adds the nodes by which the model itself computed a size, where it did.
         self.computed: Callable[[Varying], Value | None] = lambda size: None
         self._names = UniqueNames(reserved)
@@ -68,6 +78,24 @@ class NodeBuilder:
         self._sizes: dict[Varying, Value] = {}
         self._vectors: dict[Shape, Value] = {}
         self._producers: dict[str, tuple[str, Sequence[Value]]] = {}
+
+    def function(self) -> NodeBuilder:
+        """Return a builder of a function's nodes, whose names are unique among all nodes."""
+        inner = NodeBuilder(self.label)
+        inner.functions, inner.constants, inner._names = self.functions, self.constants, self._names
+        inner.place, inner._is_function = self.place, True
+        return inner
+
+    def defined(self, name: str, inputs: Sequence[Value], results: Sequence[Value]) -> FunctionName:
+        """Add a function, which has the nodes of this builder, and return its name."""
+        name = self._name(name)
+        outputs = [Argument(f"result_{index}", value.dtype) for index, value in enumerate(results)]
+        returns = {output.name: value.name for output, value in zip(outputs, results, strict=True)}
+        arguments = tuple(Argument(value.name, value.dtype) for value in inputs)
+        self.functions[name] = FunctionDef(
+            name, arguments, (*outputs,), (*self.nodes,), returns, {}, {}, {}, False
+        )
+        return FunctionName(name, {})
 
     # -- nodes ---------------------------------------------------------------------------------
 
@@ -96,6 +124,8 @@ class NodeBuilder:
     def placeholder(self, name: str, shape: Shape, dtype: str) -> Value:
         """Add an input. Its name loses what the name of a node cannot have."""
         name = self._name(name)
+        if self._is_function:
+            return self.noted(Value(name, shape, dtype))
         static_shape = tuple(size if isinstance(size, int) else None for size in shape)
         attributes: dict[str, AttributeValue] = {"dtype": ElementType(dtype), "shape": static_shape}
         self.nodes.append(NodeDef(name, "Placeholder", (), attributes, ""))

@@ -3,30 +3,44 @@
 A ``Trace`` is the list of the tensors of one run: inputs, constants, and results of primitives,
 each with what it was computed from. Reading elements that follow from the inputs is refused: what a
 program does after it depends on them, and a list of primitives does not.
+
+A loop whose number of iterations differs between runs, or depends on elements, is one step: it has
+traces of its first iterations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 from weakref import ReferenceType, ref
 
+from webtensor import ops
+from webtensor.convert.sizes import UnknownSizeError
 from webtensor.engine import Primitive, Tensor
 from webtensor.engine.scopes import outside_scopes
 from webtensor.engine.state import capturing, observing, state
 from webtensor.errors import CaptureError, ModelFormatError
 from webtensor.formats.budgets import Budget
 from webtensor.ops.blocks import BlockRow
+from webtensor.programs.recording import on_device
 from webtensor.programs.unread import UnreadStorages
+from webtensor.transforms.loop_recording import Loop, LoopObserver
 
 __all__ = [
     "INPUT",
+    "LOOP",
+    "LOOP_STACK",
+    "LOOP_STATE",
     "Dimension",
+    "Loops",
     "Recorder",
     "Trace",
     "Traced",
     "TracedInput",
+    "TracedLoop",
     "TracedModel",
     "Unknown",
     "unscoped",
@@ -47,9 +61,18 @@ Dimension: TypeAlias = int | str | Unknown
 INPUT = Primitive("input")
 CONSTANT = Primitive("constant")
 RESHAPE = Primitive("reshape")
+#: A loop, and its results: the last value of a state, and the outputs of all iterations.
+LOOP = Primitive("loop")
+LOOP_STATE = Primitive("loop_state")
+LOOP_STACK = Primitive("loop_stack")
 _RANDOM = frozenset({"random_bits"})
+#: What computes the elements of its input.
+_COPIES = frozenset({"clone", "identity", "reshape"})
 #: The maximum number of tensors of a trace; each takes a few hundred bytes.
 _MOST_TENSORS = 1 << 16
+#: How many iterations of a loop are traced, and how many a loop may have whose end depends on
+#: elements.
+_TRACED_ITERATIONS, _MOST_ITERATIONS = 3, 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +106,47 @@ class Trace:
     outputs: Sequence[int]
 
 
+class TracedLoop(NamedTuple):
+    """The attributes of a loop.
+
+    Attributes:
+        iterations: traces of the first iterations. Their inputs are the index, the states and the
+            captured tensors, their outputs the next states and the outputs of the iteration.
+        states: the number of states.
+        is_conditional: whether the first state ends the loop where it is false.
+    """
+
+    iterations: Sequence[Trace]
+    states: int
+    is_conditional: bool
+
+
+@dataclass
+class Loops:
+    """What the runs of a model show about its loops.
+
+    Attributes:
+        counts: the numbers of iterations of loops, by the name of the loop.
+        rolled: the names of the loops that are one step.
+        depend_on_elements: whether there are loops whose end depends on elements.
+    """
+
+    counts: dict[str, set[int]] = field(default_factory=dict)
+    rolled: set[str] = field(default_factory=set)
+    depend_on_elements: bool = False
+
+    def is_step(self, name: str, count: int) -> bool:
+        """Note the number of iterations in a run; whether the loop is one step."""
+        self.counts.setdefault(name, set()).add(count)
+        return name in self.rolled
+
+    def roll(self) -> bool:
+        """Let loops be one step whose numbers of iterations differ; whether there are more now."""
+        before = len(self.rolled)
+        self.rolled |= {name for name, counts in self.counts.items() if len(counts) > 1}
+        return len(self.rolled) > before
+
+
 class TracedInput(NamedTuple):
     """An input of a model; its first axis is the batch if its size is unknown."""
 
@@ -114,20 +178,35 @@ class TracedModel:
     metadata: Any = None
 
 
-class Recorder:
+class Recorder(LoopObserver):
     """Observer that records the primitives of a run.
 
     Args:
         where: what errors call the model.
+        loops: what the runs of the model show about its loops.
+        iterations: how often loops run whose end depends on elements; None is as often as it says.
+        around: the recorder of the computation that has the loop of which this is an iteration.
+        name: the name of that loop.
     """
 
-    def __init__(self, where: str) -> None:
-        self._where = where
+    def __init__(
+        self,
+        where: str,
+        loops: Loops | None = None,
+        iterations: int | None = None,
+        around: Recorder | None = None,
+        name: str = "",
+    ) -> None:
+        self._where, self._name = where, name
+        self._loop_numbers: Counter[str] = Counter()
+        self._loops, self._iterations, self._around = loops or Loops(), iterations, around
         self._tensors: list[Traced] = []
         self._numbers: dict[int, tuple[ReferenceType[Any], int]] = {}
+        #: The numbers, in the recorder around, of the tensors that come from there.
+        self.captured: list[int] = []
         self._unread = UnreadStorages()
         #: Returns the name of the layer or node that is being computed.
-        self.place: Callable[[], str] = str
+        self.place: Callable[[], str] = str if around is None else around.place
         self._last_place = ""
 
     def run(
@@ -197,6 +276,114 @@ class Recorder:
         if self._tensors[number].value is None:
             self._watch(output)
 
+    # -- loops ---------------------------------------------------------------------------------
+
+    def record_loop(self, loop: Loop) -> list[Tensor] | None:
+        """Record a loop as one step, unless it runs equally often in all runs."""
+        name = f"{self._name}/{self.place()}"
+        self._loop_numbers[name] += 1
+        name = f"{name} {self._loop_numbers[name]}"
+        is_readable = is_limited = loop.limit.storage.is_readable
+        is_step = False
+        if is_readable:
+            count = loop.limit.item()
+            is_step = self._loops.is_step(name, count)
+            if not count or not (is_step or loop.is_conditional):
+                return None
+        observers, state.observers = state.observers, ()
+        try:
+            first = self._iteration(loop, name, 0, loop.states)
+            is_conditional = loop.is_conditional and not _goes_on(loop, first)
+            is_limited = is_readable and not is_conditional
+            if is_limited and not is_step:
+                return None
+            return self._recorded(loop, name, first, is_readable, is_conditional)
+        except ModelFormatError:
+            if is_limited and not is_step:
+                return None  # its operations may be recorded all the same
+            raise
+        finally:
+            state.observers = observers
+
+    def _recorded(
+        self, loop: Loop, name: str, first: _Iteration, is_readable: bool, is_conditional: bool
+    ) -> list[Tensor]:
+        """Run a loop, and record it as one step."""
+        depends = is_conditional or not is_readable
+        self._loops.depend_on_elements |= depends
+        forced = self._iterations if depends else None
+        with self._readable():
+            limits = [loop.limit.item()] if is_readable or not forced else []
+        limit = min([*limits, forced or _MOST_ITERATIONS]) if depends else limits[0]
+        iterations = [first]
+        states, rows = loop.states, list[Sequence[Tensor]]()
+        while len(rows) < limit and (
+            not is_conditional or forced is not None or self._holds(states[0])
+        ):
+            if len(rows) < _TRACED_ITERATIONS:
+                if rows:
+                    iterations.append(self._iteration(loop, name, len(rows), states))
+                states, outputs = iterations[-1].states, iterations[-1].outputs
+            else:
+                with self._readable():
+                    index = ops.tensor(len(rows), dtype="int32")
+                    states, outputs = loop.body(index, [*states])
+            rows.append(outputs)
+        if depends and len(rows) == _MOST_ITERATIONS:
+            raise ModelFormatError(f"{self._where}: {self._near()}a loop does not end")
+        if any(iteration.captured != first.captured for iteration in iterations):
+            raise UnknownSizeError(f"{self._where}: {self._near()}iterations of a loop differ", 1)
+        traces = [iteration.trace for iteration in iterations]
+        inputs = (*map(self._number, (loop.limit, *loop.states)), *first.captured)
+        attributes = (TracedLoop(traces, len(states), is_conditional),)
+        number = self._append(Traced(LOOP, inputs, (), "", attributes, self.place()))
+        with self._readable():
+            empty = [ops.zeros((0, *output.shape), output.dtype) for output in first.outputs]
+            stacks = [ops.stack(column) for column in zip(*rows, strict=True)] if rows else empty
+            results = [on_device(tensor, copies=True) for tensor in (*states, *stacks)]
+        for output, result in enumerate(results):
+            kind = LOOP_STATE if output < len(states) else LOOP_STACK
+            shape, dtype = result.shape, str(result.dtype)
+            self._note(result, Traced(kind, (number,), shape, dtype, (output,), self.place()))
+            self._watch(result)
+        return results
+
+    def _iteration(
+        self, loop: Loop, name: str, number: int, states: Sequence[Tensor]
+    ) -> _Iteration:
+        """Run and trace an iteration of a loop."""
+        inner = Recorder(self._where, self._loops, self._iterations, self, name)
+        index = ops.tensor(number, dtype="int32")
+        inner._note(index, Traced(INPUT, (), (), "int32", (), "", unscoped(index)))
+        with self._readable():
+            copies = [on_device(tensor, copies=True) for tensor in states]
+        results: list[Sequence[Tensor]] = []
+
+        def run(states: list[Tensor]) -> list[Tensor]:
+            for tensor in loop.captures:
+                inner._number(tensor)
+            results[:] = loop.body(index, states)
+            return [*results[0], *results[1]]
+
+        trace = inner.run(run, copies)
+        return _Iteration(trace, inner.captured, *results)
+
+    def _holds(self, condition: Tensor) -> bool:
+        with self._readable():
+            return bool(condition.item())
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Let all elements be read within the context."""
+        with self._unread.readable():
+            if self._around is None:
+                yield
+            else:
+                with self._around._readable():
+                    yield
+
+    # -- tensors -------------------------------------------------------------------------------
+
     def _near(self) -> str:
         """Return where the run is, for errors."""
         place = self.place() or self._last_place
@@ -207,13 +394,16 @@ class Recorder:
             self._unread.add(tensor.storage)
 
     def _note(self, tensor: Tensor, traced: Traced) -> None:
+        self._keep(tensor, self._append(traced))
+
+    def _append(self, traced: Traced) -> int:
         if len(self._tensors) >= _MOST_TENSORS:
             raise ModelFormatError(
                 f"{self._where}: {self._near()}the graph would have more than {_MOST_TENSORS:,} "
                 "nodes; long loops are a part of it step by step"
             )
         self._tensors.append(traced)
-        self._keep(tensor, len(self._tensors) - 1)
+        return len(self._tensors) - 1
 
     def _keep(self, tensor: Tensor, number: int) -> None:
         self._numbers[id(tensor)] = (ref(tensor), number)
@@ -222,25 +412,65 @@ class Recorder:
         if entry is None or entry[0]() is not storage:
             self._numbers[id(storage)] = (ref(storage), number)
 
-    def _number(self, tensor: Tensor) -> int:
-        """Return the number of a tensor; one that nothing recorded computed is a constant."""
+    def _noted(self, tensor: Tensor) -> int | None:
+        """Return the number of a tensor, or of another one over its elements, if there is one."""
         for target in (tensor, tensor.storage):
             entry = self._numbers.get(id(target))
-            if entry is None or entry[0]() is not target:
-                continue
-            number = entry[1]
+            if entry is not None and entry[0]() is target:
+                return entry[1]
+        return None
+
+    def _is_around(self, tensor: Tensor) -> bool:
+        """Whether a tensor comes from around the loop of which this is an iteration."""
+        around = self._around
+        return around is not None and (
+            around._noted(tensor) is not None or around._is_around(tensor)
+        )
+
+    def _number(self, tensor: Tensor) -> int:
+        """Return the number of a tensor; one that nothing recorded computed is a constant."""
+        number, dtype = self._noted(tensor), str(tensor.dtype)
+        if number is not None:
             source = self._tensors[number]
             if source.shape == tensor.shape:
                 return number
             value = None if source.value is None else unscoped(tensor)
-            dtype = str(tensor.dtype)
-            self._note(
-                tensor, Traced(RESHAPE, (number,), tensor.shape, dtype, (), self.place(), value)
-            )
-            return len(self._tensors) - 1
-        dtype, value = str(tensor.dtype), unscoped(tensor)
-        self._note(tensor, Traced(CONSTANT, (), tensor.shape, dtype, (), self.place(), value))
+            traced = Traced(RESHAPE, (number,), tensor.shape, dtype, (), self.place(), value)
+        elif self._around is not None and self._is_around(tensor):
+            outer = self._around._number(tensor)
+            self.captured.append(outer)
+            value = self._around._tensors[outer].value
+            traced = Traced(INPUT, (), tensor.shape, dtype, (), self.place(), value)
+        else:
+            place = self.place()
+            traced = Traced(CONSTANT, (), tensor.shape, dtype, (), place, unscoped(tensor))
+        self._note(tensor, traced)
         return len(self._tensors) - 1
+
+
+class _Iteration(NamedTuple):
+    """An iteration of a loop: its trace, what it captures, the next states, and its outputs."""
+
+    trace: Trace
+    captured: Sequence[int]
+    states: Sequence[Tensor]
+    outputs: Sequence[Tensor]
+
+
+def _goes_on(loop: Loop, first: _Iteration) -> bool:
+    """Whether the condition of a loop is always true."""
+    condition, tensors = loop.states[0], first.trace.tensors
+    if not condition.storage.is_readable or not condition.item():
+        return False
+    (number, *_) = first.trace.outputs
+    value, pending = tensors[number].value, [number]
+    while tensors[number].primitive.name in _COPIES:
+        (number,) = tensors[number].inputs
+    if number == 1:  # the index is the first input, the condition the second one
+        return True
+    while pending and 0 not in pending:
+        pending += tensors[pending.pop()].inputs
+    return value is not None and bool(value.item()) and not pending
 
 
 def unscoped(tensor: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 The runs compute the same tensors in the same order; some of their sizes differ. ``RULES`` and
 ``WINDOW_RULES`` add the nodes of each primitive, and tensors that depend on nothing become
-constants.
+constants. The body of a loop is a graph of its own, made of traces of iterations in all runs.
 """
 
 from __future__ import annotations
@@ -12,10 +12,21 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from webtensor import ops
+from webtensor.convert.loop_nodes import added_loop, loop_stack
 from webtensor.convert.node_building import NodeBuilder, Value
 from webtensor.convert.node_rules import Call, Rule, refused
 from webtensor.convert.primitive_nodes import RULES
-from webtensor.convert.recording import INPUT, Trace, Traced, TracedModel
+from webtensor.convert.recording import (
+    INPUT,
+    LOOP,
+    LOOP_STACK,
+    LOOP_STATE,
+    Trace,
+    Traced,
+    TracedInput,
+    TracedLoop,
+    TracedModel,
+)
 from webtensor.convert.sizes import Shape, Size, UnknownSizeError, Varying, size_of
 from webtensor.convert.window_nodes import WINDOW_RULES
 from webtensor.engine import Tensor
@@ -42,31 +53,43 @@ class Merging:
     Args:
         model: the model.
         traces: what its runs computed.
+        nodes: receives the nodes; None is a new graph.
+        weights: the names of the weights that inputs are, in the body of a loop.
 
     Attributes:
         nodes: the graph.
-        inputs: the inputs of the graph.
+        inputs: the inputs of the graph; None for those that are the same in all traces.
 
     Raises:
         ModelFormatError: the runs computed different things.
     """
 
-    def __init__(self, model: TracedModel, traces: Sequence[Trace]) -> None:
+    def __init__(
+        self,
+        model: TracedModel,
+        traces: Sequence[Trace],
+        nodes: NodeBuilder | None = None,
+        weights: Sequence[str] = (),
+    ) -> None:
         self._model, self._traces = model, _without_copies(traces)
         input_names = {value.name for value in model.inputs}
-        self.nodes = NodeBuilder(
+        self.nodes = nodes or NodeBuilder(
             model.label, [name for name in model.outputs if name not in input_names]
         )
-        self.inputs: list[Value] = []
+        self.inputs: list[Value | None] = []
         self._values: dict[int, Value] = {}
+        #: The states and the lists of loops, by the number of the loop.
+        self._loops: dict[int, list[Value]] = {}
         self._compare()
         #: Whether each tensor has the same elements in all traces, and the name of the only weight
         #: that it is made of.
         self._is_fixed: list[bool] = []
         self._weights: list[str] = []
+        names = iter(weights)
         for number, row in enumerate(self._traces[0].tensors):
             self._is_fixed.append(self._fixed(number))
-            self._weights.append(self._weight(row))
+            name = next(names, "") if row.primitive is INPUT else self._weight(row)
+            self._weights.append(name)
         #: Where the model itself computed a size: numbers of vectors, and indices of elements.
         self._computed_sizes = self._sizes_in_vectors()
         self.nodes.computed = self._computed_size
@@ -102,7 +125,7 @@ class Merging:
                 )
         for number, row in enumerate(self._traces[0].tensors):
             if row.primitive is INPUT:
-                self._values[number] = self._input(number)
+                self._add_input(number)
         return [self._value(number) for number in outputs]
 
     def _value(self, number: int) -> Value:
@@ -149,11 +172,13 @@ class Merging:
 
     # -- tensors -------------------------------------------------------------------------------
 
-    def _input(self, number: int) -> Value:
-        described = self._model.inputs[len(self.inputs)]
-        value = self.nodes.placeholder(described.name, self._shape(number), described.dtype)
+    def _add_input(self, number: int) -> None:
+        described, value = self._model.inputs[len(self.inputs)], None
+        is_index = number == 0  # of an iteration, even where there is only one
+        if is_index or not self._is_fixed[number]:
+            value = self.nodes.placeholder(described.name, self._shape(number), described.dtype)
+            self._values[number] = value
         self.inputs.append(value)
-        return value
 
     def _shape(self, number: int) -> Shape:
         shapes = [row.shape for row in self._rows(number)]
@@ -170,7 +195,14 @@ class Merging:
             assert row.value is not None
             name = f"{row.place}/Const" if row.place else "Const"
             return self.nodes.constant(self._weights[number] or name, _in_pairs(row.value))
+        if row.primitive is LOOP:
+            return self._add_loop(number, rows)
         shape, dtype = self._shape(number), row.dtype
+        if row.primitive in (LOOP_STATE, LOOP_STACK):
+            result = self._loops[row.inputs[0]][row.attributes[0]]
+            if row.primitive is LOOP_STATE:
+                return self.nodes.noted(result._replace(shape=shape))
+            return loop_stack(self.nodes, result, shape, dtype)
         if dtype == "complex64" and row.inputs:
             shape, dtype = (*shape, 2), "float32"
         if dtype not in _DTYPES:
@@ -195,12 +227,39 @@ class Merging:
         value = rule(self.nodes, call)
         return value if value.shape == call.shape else self.nodes.reshaped(value, call.shape)
 
+    def _add_loop(self, number: int, rows: Sequence[Traced]) -> Value:
+        """Add the nodes of a loop, of which the iterations in all runs show the body."""
+        inputs = rows[0].inputs
+        loops: list[TracedLoop] = [row.attributes[0] for row in rows]
+        traces = [trace for loop in loops for trace in loop.iterations]
+        arguments = [row for row in traces[0].tensors if row.primitive is INPUT]
+        model = replace(
+            self._model,
+            inputs=[TracedInput("argument", argument.dtype, ()) for argument in arguments],
+            outputs=(),
+        )
+        weights = ["", *(self._weights[index] for index in inputs[1:])]
+        body = Merging(model, traces, self.nodes.function(), weights)
+        results = body.results()
+        operands = [self._values[index] for index in inputs]
+        self._loops[number] = added_loop(
+            self.nodes,
+            body.nodes,
+            body.inputs,
+            operands,
+            results,
+            loops[0].states,
+            loops[0].is_conditional,
+        )
+        return operands[0]
+
     def _sizes_in_vectors(self) -> dict[Varying, list[tuple[int, int]]]:
         sizes: dict[Varying, list[tuple[int, int]]] = {}
         for number, is_fixed in enumerate(self._is_fixed):
             rows = self._rows(number)
             values = [row.value for row in rows if row.value is not None]
-            if is_fixed or not rows[0].inputs or len(values) < len(rows):
+            is_computed = rows[0].inputs or rows[0].primitive is INPUT
+            if is_fixed or not is_computed or len(values) < len(rows):
                 continue
             if rows[0].dtype != "int32" or max(value.size for value in values) > _MOST_SIZES:
                 continue

@@ -78,15 +78,21 @@ class Grouping:
                 for run in range(4)
             ]
 
-    def checks(self) -> Iterator[Sizes]:
-        """Yield sizes of runs that check graphs, which are large enough for most strides."""
+    def checks(self, has_loops: bool) -> Iterator[Sizes]:
+        """Yield sizes of runs that check graphs, which are large enough for most strides.
+
+        Those of loops are smaller, as each step takes long.
+        """
         if not self.others:
             return
         checks: Sequence[tuple[int, Sequence[int]]] = _CHECKS
         if len(self.others) > 2:
             checks = _VOLUME_CHECKS
         if len(self.others) == 1:
-            checks = (*_SEQUENCE_CHECKS, *(_SIGNAL_CHECKS if self.is_signal else ()))
+            checks = (
+                *(_CHECKS if has_loops else _SEQUENCE_CHECKS),
+                *(_SIGNAL_CHECKS if self.is_signal else ()),
+            )
         for batch, sizes in checks:
             yield self._sizes([batch] * len(self.batches), sizes)
 

@@ -15,7 +15,7 @@ from typing import Any
 from webtensor import ops
 from webtensor.convert.graphs import GraphSource
 from webtensor.convert.node_building import Value
-from webtensor.convert.recording import Recorder, Trace, TracedModel, unscoped
+from webtensor.convert.recording import Loops, Recorder, Trace, TracedModel, unscoped
 from webtensor.convert.sizes import UnknownSizeError
 from webtensor.convert.trace_merging import Merging
 from webtensor.convert.trace_sizes import Grouping, Sizes, groupings
@@ -32,6 +32,8 @@ __all__ = ["traced_graph"]
 
 #: The maximum numbers of elements of an input, and of one that checks all graphs.
 _MOST_ELEMENTS, _MOST_CHECKED = 1 << 26, 1 << 21
+#: How often loops run in each trace whose end depends on elements; no size gives these numbers.
+_ITERATIONS = (3, 7, 6, 4)
 #: By how much of the largest magnitude results of the graph may differ from those of the model.
 _TOLERANCE = 1e-4
 
@@ -46,8 +48,9 @@ def traced_graph(model: TracedModel) -> GraphSource:
     with on_host("tracing"), reading(model.label):
         problems: list[UnknownSizeError] = []
         limited: GraphSource | None = None
+        loops = Loops()
         for grouping in groupings(model.inputs):
-            attempts = _Attempts(model, grouping)
+            attempts = _Attempts(model, grouping, loops)
             for runs in grouping.runs():
                 try:
                     return attempts.graph(runs)
@@ -84,10 +87,11 @@ class _Attempts:
     Args:
         model: the model.
         grouping: which unknown axes have the same size.
+        loops: what the runs of the model show about its loops.
     """
 
-    def __init__(self, model: TracedModel, grouping: Grouping) -> None:
-        self._model, self._grouping = model, grouping
+    def __init__(self, model: TracedModel, grouping: Grouping, loops: Loops) -> None:
+        self._model, self._grouping, self._loops = model, grouping, loops
         self._has_unknown = bool(grouping.batches or grouping.others)
         #: Runs of sizes that were not enough for a graph, which must compute the same for them.
         self._earlier: list[_Run] = []
@@ -133,9 +137,15 @@ class _Attempts:
         model = self._model
         try:
             inputs = [_inputs(model, sizes, run) for run, sizes in enumerate(runs)]
-            traced = [_run(model, feeds) for feeds in inputs]
+            traced = self._traced(inputs)
+            while self._loops.roll():
+                traced = self._traced(inputs)
             if len(traced[0][0].tensors) != len(traced[1][0].tensors):
-                traced[0] = _run(model, inputs[0])  # what the first run computed once and for all
+                # The first run computed something once and for all.
+                traced[0] = _run(model, inputs[0], self._loops, _ITERATIONS[0])
+            results = traced
+            if self._loops.depend_on_elements:
+                results = [_run(model, feeds, self._loops) for feeds in inputs]
         except ModelFormatError:
             raise
         except Exception as error:
@@ -143,8 +153,14 @@ class _Attempts:
             raise UnknownSizeError(
                 f"{model.label}: {error!s:.300}{notes and f' ({notes:.200})'}"
             ) from None
-        checks = [_as_check(feeds, *run) for feeds, run in zip(inputs, traced, strict=True)]
+        checks = [_as_check(feeds, *run) for feeds, run in zip(inputs, results, strict=True)]
         return [trace for trace, _ in traced[:-1]], checks
+
+    def _traced(self, inputs: Sequence[Sequence[Tensor]]) -> list[tuple[Trace, Sequence[Tensor]]]:
+        return [
+            _run(self._model, feeds, self._loops, iterations)
+            for feeds, iterations in zip(inputs, _ITERATIONS, strict=False)
+        ]
 
     def _further_checks(self) -> list[_Run]:
         """Return runs of the sizes that check all graphs, as far as the model takes them."""
@@ -153,7 +169,7 @@ class _Attempts:
         return self._checks
 
     def _taken_checks(self) -> Iterator[_Run]:
-        for number, sizes in enumerate(self._grouping.checks()):
+        for number, sizes in enumerate(self._grouping.checks(bool(self._loops.rolled))):
             shapes = [
                 [size if isinstance(size, int) else sizes[size] for size in value.shape]
                 for value in self._model.inputs
@@ -162,7 +178,7 @@ class _Attempts:
                 continue
             feeds = _inputs(self._model, sizes, number)
             try:
-                run = _as_check(feeds, *_run(self._model, feeds))
+                run = _as_check(feeds, *_run(self._model, feeds, self._loops))
             except Exception:
                 continue  # a network that takes multiples of a size, or images up to one
             yield run
@@ -187,9 +203,14 @@ class _Attempts:
         return empty
 
 
-def _run(model: TracedModel, inputs: Sequence[Tensor]) -> tuple[Trace, Sequence[Tensor]]:
-    """Return what a model computes, step by step, and its outputs."""
-    recorder = Recorder(model.label)
+def _run(
+    model: TracedModel, inputs: Sequence[Tensor], loops: Loops, iterations: int | None = None
+) -> tuple[Trace, Sequence[Tensor]]:
+    """Return what a model computes, step by step, and its outputs.
+
+    Loops whose end depends on elements have ``iterations``, or as many as they say.
+    """
+    recorder = Recorder(model.label, loops, iterations)
     results: list[Tensor] = []
 
     def run(tensors: list[Tensor]) -> list[Tensor]:
@@ -240,6 +261,7 @@ def _source(model: TracedModel, merging: Merging, results: Sequence[Value]) -> G
             (f"{value.name}:0",), value.dtype, _static_shape(described.shape)
         )
         for value, described in zip(merging.inputs, model.inputs, strict=True)
+        if value is not None
     }
     outputs = {
         name: TensorInfo(
@@ -256,7 +278,7 @@ def _source(model: TracedModel, merging: Merging, results: Sequence[Value]) -> G
 
     return GraphSource(
         model.label,
-        Graph(tuple(nodes.nodes), {}, {}),
+        Graph(tuple(nodes.nodes), nodes.functions, {}),
         Signature(inputs, outputs),
         constant,
         model.budget,
