@@ -10,7 +10,8 @@ Models without a graph of TensorFlow's operations run under a recorder (``record
 of some ``trace_sizes``, and checks the graph that ``trace_merging`` makes of the runs, in which
 ``sizes`` may vary. The tables of ``elementwise_nodes``, ``primitive_nodes`` and ``window_nodes``
 say what each primitive of the engine becomes; their rows are functions (``node_rules``) that add
-nodes by ``node_building``. ``loop_nodes`` adds those of loops that are one step.
+nodes by ``node_building``. ``loop_nodes`` adds those of loops that are one step. ``input_shapes``
+are those that a user fixes.
 
 ``freezing`` takes what the outputs need of a graph, by ``copying`` its nodes: with attributes that
 have a default, with others for those that graph models lack (``rewriting``), with ``control_flow``

@@ -38,6 +38,8 @@ examples:
       or a graph-model
   webtensor convert model.onnx web/
       an ONNX model becomes a graph-model
+  webtensor convert model.onnx web/ --input-shape x=1,512 --input-shape state=2,1,128
+      for inputs of these shapes only
   webtensor convert web/model.json model.keras
       and a layers-model one of Keras
 
@@ -86,6 +88,7 @@ def _convert(options: argparse.Namespace, progress: ProgressLine) -> object:
         signature=options.signature,
         inputs=options.inputs,
         outputs=options.outputs,
+        input_shapes=dict(options.input_shape),
         quantization=_patterns(options.quantize),
         shard_bytes=options.shard_bytes,
         strip_debug=options.strip_debug,
@@ -115,6 +118,19 @@ def _metadata(path: Path) -> dict[str, Any]:
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _input_shape(text: str) -> tuple[str, tuple[int | None, ...]]:
+    """Return the name and the shape of an input, such as of "x=1,?,3"."""
+    name, separator, sizes = text.rpartition("=")
+    try:
+        if not (name and separator):
+            raise ValueError(text)
+        return name, tuple(None if size == "?" else int(size) for size in _names(sizes))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} must be a name and sizes, such as x=1,512; a size of ? stays unknown"
+        ) from None
 
 
 def _size(text: str) -> int:
@@ -161,6 +177,15 @@ def _parser() -> argparse.ArgumentParser:
     add("--signature", metavar="KEY", help="the signature of a SavedModel (serving_default)")
     add("--inputs", metavar="NAME,…", type=_names, help="the inputs of a frozen graph")
     add("--outputs", metavar="NAME,…", type=_names, help="the outputs of a frozen graph")
+    add(
+        "--input-shape",
+        metavar="NAME=SIZE,…",
+        type=_input_shape,
+        action="append",
+        default=[],
+        help="the shape of an input of an ONNX model, where ? stays unknown; may be given several "
+        "times",
+    )
     add(
         "--quantize",
         metavar="DTYPE[=PATTERN]",

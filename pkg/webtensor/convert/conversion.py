@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from webtensor.convert.input_formats import ReadOptions, format_named, format_of, size_of
+from webtensor.convert.input_shapes import InputShapes
 from webtensor.convert.output_formats import (
     OUTPUT_FORMATS,
     WriteOptions,
@@ -31,6 +32,7 @@ def convert_model(
     signature: str | None = None,
     inputs: Sequence[str] | None = None,
     outputs: Sequence[str] | None = None,
+    input_shapes: InputShapes | None = None,
     quantization: QuantizationPatterns | None = None,
     shard_bytes: int = SHARD_BYTES,
     strip_debug: bool = True,
@@ -59,6 +61,9 @@ def convert_model(
         inputs: the names of the inputs of a frozen graph; None are its placeholders.
         outputs: the names of the outputs of a frozen graph; None are the tensors that no node
             needs.
+        input_shapes: the shapes of inputs of an ONNX model that declares unknown sizes, by their
+            names, in which None stays unknown; for a model that takes only some sizes, or whose
+            graph is to be smaller.
         quantization: which weights are stored in fewer bytes: for "float16", "uint8" or "uint16" a
             pattern of names such as ``"*/kernel"``, a list of patterns, or True for those that
             match none.
@@ -78,8 +83,9 @@ def convert_model(
         FileNotFoundError: there is no such model.
         ModelFormatError: the file is no model or a broken one, or the model has operations that
             graph models do not have, or what it computes depends on the values of its inputs.
-        ValueError: there is no format of that name, the model cannot become what is wanted, or a
-            weight cannot be quantized so.
+        TypeError: a size of an input is no integer.
+        ValueError: there is no format of that name, the model cannot become what is wanted, a
+            weight cannot be quantized so, or an input cannot have such a shape.
 
     Example:
         >>> import tempfile
@@ -100,7 +106,12 @@ def convert_model(
         format_named("output_format", output_format, OUTPUT_FORMATS)
     step("reading")
     row = format_of(source_path, input_format)
-    model = row.read(source_path, ReadOptions(tags, signature, inputs, outputs))
+    if input_shapes and row.name != "onnx":
+        raise ValueError(
+            f"convert_model: input_shapes are for models of ONNX, but {source_path} is {row.name}"
+        )
+    read_options = ReadOptions(tags, signature, inputs, outputs, input_shapes or {})
+    model = row.read(source_path, read_options)
     input_bytes = size_of(source_path)
     written = output_format_of(model, target_path, output_format)
     check_target(target_path, written, overwrite)

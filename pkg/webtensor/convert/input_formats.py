@@ -7,12 +7,13 @@ is either a graph (``GraphSource``) or a Keras model.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from webtensor import io, keras
 from webtensor.convert.graphs import GraphSource
+from webtensor.convert.input_shapes import InputShapes
 from webtensor.convert.safetensors_models import (
     is_safetensors_model,
     read_safetensors_model,
@@ -54,12 +55,14 @@ class ReadOptions:
             a model of TensorFlow Lite, None is the first one.
         inputs: the inputs of a frozen graph; None are its placeholders.
         outputs: the outputs of a frozen graph; None are the tensors that no node needs.
+        input_shapes: the shapes of inputs of an ONNX model.
     """
 
     tags: Sequence[str] | None = None
     signature: str | None = None
     inputs: Sequence[str] | None = None
     outputs: Sequence[str] | None = None
+    input_shapes: InputShapes = field(default_factory=dict)
 
 
 class InputFormat(NamedTuple):
@@ -162,11 +165,11 @@ def _tflite(path: Path, options: ReadOptions) -> Source:
     return source_of_tflite(read_bytes(path), label_of(path), options.signature)
 
 
-def _onnx(path: Path, _: ReadOptions) -> Source:
+def _onnx(path: Path, options: ReadOptions) -> Source:
     data, label = read_bytes(path), label_of(path)
     names = read_onnx(data, label).external_files
     files = {name: read_bytes(path_beside(path, name)) for name in names}
-    return source_of_onnx(data, label, files)
+    return source_of_onnx(data, label, files, options.input_shapes)
 
 
 def _keras_model(path: Path, _: ReadOptions) -> Source:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from webtensor.convert.graphs import GraphSource
+from webtensor.convert.input_shapes import InputShapes, fixed_shapes
 from webtensor.convert.recording import Recorder, TracedInput, TracedModel, Unknown
 from webtensor.convert.tracing import traced_graph
 from webtensor.engine import Tensor
@@ -87,7 +88,9 @@ def _names(symbols: Sequence[KerasTensor]) -> list[str]:
 # -- models of steps -----------------------------------------------------------------------------
 
 
-def source_of_onnx(data: Buffer, label: str, files: Mapping[str, Buffer]) -> GraphSource:
+def source_of_onnx(
+    data: Buffer, label: str, files: Mapping[str, Buffer], shapes: InputShapes
+) -> GraphSource:
     """Return the graph of an ONNX model.
 
     Its inputs and outputs keep their names, but nodes have none with ":" (see ``node_name``).
@@ -96,22 +99,31 @@ def source_of_onnx(data: Buffer, label: str, files: Mapping[str, Buffer]) -> Gra
         data: the bytes of the file.
         label: what errors call it.
         files: the contents of the files that have its external tensors, by their paths.
+        shapes: the shapes of inputs that declare unknown sizes, by their names.
 
     Raises:
         ModelFormatError: it is no such model, no graph computes what it does, or it does not say
             the ranks of its inputs.
+        ValueError: a shape contradicts what the model declares.
     """
     budget = Budget(label, len(data) + sum(map(len, files.values())))
     described = read_onnx(data, label)
     model = OnnxModel(described, label, files)
+    kinds = {
+        value.name: value.type
+        for value in described.graph.inputs
+        if value.name not in described.graph.initializers
+    }
+    declared = {
+        name: kind.shape if isinstance(kind, TensorType) else None for name, kind in kinds.items()
+    }
     inputs = []
-    for value in described.graph.inputs:
-        if value.name in described.graph.initializers:
-            continue
-        kind = value.type
-        if not isinstance(kind, TensorType) or kind.shape is None:
-            raise ModelFormatError(f"{label}: the input {value.name!r:.200} has no known rank")
-        inputs.append(_input(label, value.name, kind.dtype, kind.shape))
+    for name, shape in fixed_shapes(label, declared, shapes).items():
+        kind = kinds[name]
+        if not isinstance(kind, TensorType) or shape is None:
+            advice = "; input_shapes can give it one" if isinstance(kind, TensorType) else ""
+            raise ModelFormatError(f"{label}: the input {name!r:.200} has no known rank{advice}")
+        inputs.append(_input(label, name, kind.dtype, shape))
     names, metadata = model.output_names, dict(model.metadata)
     source = traced_graph(_traced(label, inputs, names, model.block(), budget, metadata))
     model.dispose()
