@@ -532,6 +532,23 @@ def test_sequences_of_a_batch_of_any_size_are_reversed(tmp_path: Path) -> None:
     model.dispose()
 
 
+@pytest.mark.parametrize("dtype", ["UINT8", "INT8", "UINT16"])
+def test_integers_of_few_bits_wrap_around(dtype: str, tmp_path: Path) -> None:
+    kinds = ["INT32", dtype, "FLOAT"]
+    names = ["x", "whole", "few bits", "y"]
+    nodes = [
+        make("Cast", [names[index]], [names[index + 1]], to=getattr(onnx.TensorProto, kind))
+        for index, kind in enumerate(kinds)
+    ]
+    session, model = converted_with(nodes, 2, {}, tmp_path)
+    x = np.array([[-70000, -1, 3], [255, 256, 1000]], "float32")
+    (expected,) = session.run(None, {"x": x})
+    np.testing.assert_array_equal(model.predict(x).numpy(), expected)
+    with NodeProcess() as process:
+        np.testing.assert_array_equal(process.run(tmp_path / "web", {"x": x})[0], expected)
+    model.dispose()
+
+
 def branches(*others: str) -> dict[str, onnx.GraphProto]:
     """The branches of an If: the square of x, or the result of these operators."""
     value = onnx.helper.make_tensor_value_info

@@ -148,6 +148,15 @@ def _different(nodes: NodeBuilder, call: Call) -> Value:
     return nodes.add("NotEqual", call.inputs, call.shape, "bool")
 
 
+def _masked(nodes: NodeBuilder, call: Call) -> Value:
+    """Add a bitwise and; that with a mask of the lowest bits is a remainder."""
+    bits = call.values[1]
+    divisor = 1 + (bits.item() if bits is not None and bits.size == 1 else -1)
+    if divisor.bit_count() != 1 or divisor > 1 << 30:
+        return _plain("BitwiseAnd", nodes, call)
+    return alike(nodes, "FloorMod", call.inputs[0], nodes.scalar(divisor, "int32"))
+
+
 def _inverted(nodes: NodeBuilder, call: Call) -> Value:
     return nodes.add("BitwiseXor", [*call.inputs, nodes.scalar(-1, "int32")], call.shape)
 
@@ -171,7 +180,6 @@ _ELEMENTWISE = {
     "atan": "Atan",
     "atan2": "Atan2",
     "atanh": "Atanh",
-    "bitwise_and": "BitwiseAnd",
     "bitwise_left_shift": "LeftShift",
     "bitwise_or": "BitwiseOr",
     "bitwise_right_shift": "RightShift",
@@ -227,6 +235,7 @@ _ELEMENTWISE = {
 ELEMENTWISE_RULES: dict[str, Rule] = {
     **{name: partial(_plain, op) for name, op in _ELEMENTWISE.items()},
     "add": _added,
+    "bitwise_and": _masked,
     "bitwise_invert": _inverted,
     "clip_by_value": _clipped,
     "copysign": _copied_sign,
