@@ -84,6 +84,38 @@ def test_a_named_size_is_that_of_all_inputs(windows: Path, tmp_path: Path) -> No
     model.dispose()
 
 
+def test_a_branch_that_takes_no_inputs_of_the_shape_is_never_taken(tmp_path: Path) -> None:
+    """As in voice detectors for two rates, each of which has windows of its own size."""
+    branches, initializers = {}, []
+    for name, size in (("then_branch", 8), ("else_branch", 4)):
+        weights = np.random.default_rng(size).random((size, 2), np.float32)
+        initializers.append(onnx.numpy_helper.from_array(weights, name))
+        node = make_node("MatMul", ["x", name], [f"{name} y"])
+        output = make_tensor_value_info(f"{name} y", FLOAT, None)
+        branches[name] = make_graph([node], name, [], [output])
+    inputs = [
+        make_tensor_value_info("x", FLOAT, ["batch", "samples"]),
+        make_tensor_value_info("is_fast", onnx.TensorProto.BOOL, []),
+    ]
+    node = make_node("If", ["is_fast"], ["y"], **branches)
+    output = make_tensor_value_info("y", FLOAT, None)
+    graph = make_graph([node], "graph", inputs, [output], initializers)
+    path = tmp_path / "model.onnx"
+    model_proto = make_model(graph, opset_imports=[make_opsetid("", 15)], ir_version=8)
+    onnx.save(model_proto, str(path))
+    with pytest.raises(wt.ModelFormatError):
+        convert_model(path, tmp_path / "web", input_shapes={"x": (None, 8)})
+    session = onnxruntime.InferenceSession(str(path))
+    for size in (8, 4):
+        convert_model(path, tmp_path / "web", input_shapes={"x": (3, size)}, overwrite=True)
+        model: Any = wt.load_graph_model(tmp_path / "web")
+        x = np.random.default_rng(2).random((3, size), np.float32)
+        feeds = {"x": x, "is_fast": np.array(size == 8)}
+        (expected,) = session.run(None, feeds)
+        np.testing.assert_allclose(model.predict(feeds).numpy(), expected, rtol=1e-5)
+        model.dispose()
+
+
 @pytest.mark.parametrize(
     "shapes, error, message",
     [

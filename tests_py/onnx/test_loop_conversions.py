@@ -60,8 +60,6 @@ def recurrent(op: str, direction: str, *options: str, **attributes: Any) -> Case
     inputs: dict[str, Sequence[int | str]] = {"x": ["time", "batch", 3]}
     outputs = ["y", "h"] + ["c"] * (op == "LSTM")
     integers = {}
-    if "layout" in attributes:
-        inputs["x"] = ["batch", "time", 3]
     if "lengths" in options:
         inputs["lengths"], integers["lengths"] = ["batch"], "time"
     states = ["h0", "c0"][: len(outputs) - 1] if "states" in options else [""]

@@ -129,11 +129,13 @@ class Loops:
         counts: the numbers of iterations of loops, by the name of the loop.
         rolled: the names of the loops that are one step.
         depend_on_elements: whether there are loops whose end depends on elements.
+        has_fixed_sizes: whether all runs have inputs of the same sizes.
     """
 
     counts: dict[str, set[int]] = field(default_factory=dict)
     rolled: set[str] = field(default_factory=set)
     depend_on_elements: bool = False
+    has_fixed_sizes: bool = False
 
     def is_step(self, name: str, count: int) -> bool:
         """Note the number of iterations in a run; whether the loop is one step."""
@@ -200,6 +202,7 @@ class Recorder(LoopObserver):
         self._where, self._name = where, name
         self._loop_numbers: Counter[str] = Counter()
         self._loops, self._iterations, self._around = loops or Loops(), iterations, around
+        self.has_fixed_sizes = self._loops.has_fixed_sizes
         self._tensors: list[Traced] = []
         self._numbers: dict[int, tuple[ReferenceType[Any], int]] = {}
         #: The numbers, in the recorder around, of the tensors that come from there.

@@ -48,7 +48,8 @@ def traced_graph(model: TracedModel) -> GraphSource:
     with on_host("tracing"), reading(model.label):
         problems: list[UnknownSizeError] = []
         limited: GraphSource | None = None
-        loops = Loops()
+        sizes = [size for value in model.inputs for size in value.shape]
+        loops = Loops(has_fixed_sizes=all(isinstance(size, int) for size in sizes))
         for grouping in groupings(model.inputs):
             attempts = _Attempts(model, grouping, loops)
             for runs in grouping.runs():

@@ -8,13 +8,14 @@ from typing import Any, TypeAlias
 
 from webtensor import ops
 from webtensor.engine import Tensor, state as engine_state
+from webtensor.errors import ModelFormatError
 from webtensor.formats import onnx as format_
 from webtensor.graph.blocks import Block, Reads, finish, run
 from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
 from webtensor.graph.operations import Bound, Row
 from webtensor.onnx.lowering import Body
 from webtensor.onnx.operations.element_types import dtype_of
-from webtensor.transforms.loop_recording import Loop, recorded, recorded_scan
+from webtensor.transforms.loop_recording import Loop, loop_observer, recorded, recorded_scan
 
 __all__ = ["control_flow"]
 
@@ -103,11 +104,25 @@ def _read(value: Any) -> Reads:
 def choose(
     then: Callable[..., Reads], otherwise: Callable[..., Reads], inputs: Sequence[Any], _: Any
 ) -> Reads:
-    """Run one of two subgraphs; where the condition must not be read, run both, and select."""
+    """Run one of two subgraphs; where the condition must not be read, run both, and select.
+
+    A branch that takes no inputs of these sizes is never taken, where there are no others.
+    """
     (condition,) = inputs
     if not condition.storage.is_readable:
-        pairs = list(zip((yield from then()), (yield from otherwise()), strict=True))
-        if all(map(_are_alike, pairs)):
+        results, observer = [], loop_observer()
+        for branch in (then, otherwise):
+            try:
+                values = yield from branch()
+                results.append(values)
+            except ValueError as error:
+                is_misfit = not isinstance(error, ModelFormatError)
+                if not (is_misfit and observer is not None and observer.has_fixed_sizes):
+                    raise
+        if len(results) == 1:
+            return results[0]
+        pairs = list(zip(*results, strict=True))
+        if results and all(map(_are_alike, pairs)):
             condition = ops.reshape(condition, ())
             return [ops.where(condition, *pair) for pair in pairs]
     condition = yield from _read(condition)

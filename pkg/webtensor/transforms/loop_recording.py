@@ -12,7 +12,7 @@ from typing import NamedTuple
 from webtensor import ops
 from webtensor.engine import Tensor, state
 
-__all__ = ["Loop", "LoopObserver", "recorded", "recorded_scan"]
+__all__ = ["Loop", "LoopObserver", "loop_observer", "recorded", "recorded_scan"]
 
 
 class Loop(NamedTuple):
@@ -35,7 +35,14 @@ class Loop(NamedTuple):
 
 
 class LoopObserver:
-    """An observer that may record a loop as one step."""
+    """An observer that may record a loop as one step.
+
+    Attributes:
+        has_fixed_sizes: whether what it records is for inputs of these sizes only, so that a branch
+            that does not take them is never taken.
+    """
+
+    has_fixed_sizes = False
 
     def record_loop(self, loop: Loop) -> list[Tensor] | None:
         """Run a loop, and return its last states and its outputs, stacked along a first axis.
@@ -45,12 +52,15 @@ class LoopObserver:
         raise NotImplementedError
 
 
+def loop_observer() -> LoopObserver | None:
+    """Return the observer that records loops, if there is one."""
+    return next((value for value in state.observers if isinstance(value, LoopObserver)), None)
+
+
 def recorded(loop: Loop) -> list[Tensor] | None:
     """Have an observer run a loop, if there is one that records loops."""
-    for observer in state.observers:
-        if isinstance(observer, LoopObserver):
-            return observer.record_loop(loop)
-    return None
+    observer = loop_observer()
+    return None if observer is None else observer.record_loop(loop)
 
 
 def recorded_scan(
