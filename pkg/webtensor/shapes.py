@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Container, Iterable, Sequence
+from typing import Any, TypeVar
 
 from webtensor.errors import TensorSizeError
 
@@ -19,10 +19,14 @@ __all__ = [
     "normalize_axes",
     "normalize_axis",
     "prod",
+    "reduced_shape",
     "single_integer",
 ]
 
 Shape = tuple[int, ...]
+
+#: The size of an axis, which may be unknown.
+_Size = TypeVar("_Size", int, int | None)
 
 #: Arguments may ask for fewer elements than this, 1 GiB of float32: a slip such as
 #: ``arange(10**9)`` must not take all memory of the page or of the machine.
@@ -106,6 +110,17 @@ def normalize_axes(name: str, axis: int | Sequence[int] | None, rank: int) -> tu
     if len(set(axes)) != len(axes):
         raise ValueError(f"{name}: axis {tuple(axis)} names an axis twice (rank {rank})")
     return tuple(axes)
+
+
+def reduced_shape(
+    shape: Iterable[_Size], axes: Container[int], keepdims: bool
+) -> tuple[_Size | int, ...]:
+    """Return a shape without the given axes, which must be normalized, or with sizes of 1."""
+    return tuple(
+        1 if axis in axes else size
+        for axis, size in enumerate(shape)
+        if keepdims or axis not in axes
+    )
 
 
 def contiguous_strides(shape: Shape) -> Shape:

@@ -18,7 +18,14 @@ from webtensor.ops.casting import cast_to
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.creation import eye, full
 from webtensor.ops.movement import concat, reshape
-from webtensor.shapes import Shape, axis_group, normalize_axes, normalize_axis, prod as _prod
+from webtensor.shapes import (
+    Shape,
+    axis_group,
+    normalize_axes,
+    normalize_axis,
+    prod as _prod,
+    reduced_shape,
+)
 
 __all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "sum"]
 
@@ -107,11 +114,7 @@ class _Plan(NamedTuple):
 def _plan(name: str, shape: Shape, axis: Axis, keepdims: bool) -> _Plan:
     """Plan a reduction, the last axes first."""
     axes = normalize_axes(name, axis, len(shape))
-    result_shape: Shape = tuple(
-        1 if index in axes else size
-        for index, size in enumerate(shape)
-        if keepdims or index not in axes
-    )
+    result_shape = reduced_shape(shape, axes, keepdims)
     steps = []
     for first, last in reversed(_adjacent(axes)):
         group = axis_group(shape, first, last)
@@ -131,17 +134,11 @@ def _reduce_complex(primitive: Primitive, x: Tensor, axis: Axis, keepdims: bool)
         return from_pairs(_reduce(primitive, as_pairs(x), axes, keepdims))
     if primitive is not _PROD:
         raise TypeError(f"{primitive.name}: complex64 is not ordered")
-    result_shape = tuple(
-        1 if index in axes else size
-        for index, size in enumerate(x.shape)
-        if keepdims or index not in axes
-    )
+    result_shape = reduced_shape(x.shape, axes, keepdims)
     if x.size == 0:
         return full(result_shape, 1, x.dtype)
     order = (*axes, *(index for index in range(len(x.shape)) if index not in axes))
-    factors = x.permute_dims(order).reshape(
-        (-1, *(x.shape[dimension] for dimension in order[len(axes) :]))
-    )
+    factors = x.permute_dims(order).reshape((-1, *reduced_shape(x.shape, axes, False)))
     while factors.shape[0] > 1:
         half = factors.shape[0] // 2
         odd = factors[2 * half :]
@@ -152,10 +149,10 @@ def _reduce_complex(primitive: Primitive, x: Tensor, axis: Axis, keepdims: bool)
 
 
 def _adjacent(axes: Sequence[int]) -> list[tuple[int, int]]:
-    """Group sorted axes into runs of adjacent ones, as (first, last)."""
+    """Group sorted axes into runs of adjacent axes, as (first, last)."""
     runs = []
-    for _, group in groupby(enumerate(axes), key=lambda pair: pair[1] - pair[0]):
-        members = [axis for _, axis in group]
+    for _, adjacent in groupby(enumerate(axes), key=lambda pair: pair[1] - pair[0]):
+        members = [axis for _, axis in adjacent]
         runs.append((members[0], members[-1]))
     return runs
 
@@ -318,17 +315,14 @@ def _arg_reduce(primitive: Primitive, x: TensorLike, axis: int | None, keepdims:
     x = as_operand(name, x)
     if x.dtype is bool_:
         x = cast_to(x, int32)
-    shape = x.shape
-    if axis is None:
-        first, last, result_shape = 0, len(shape) - 1, (1,) * len(shape) if keepdims else ()
-        reduced = x.size
-    else:
-        first = last = normalize_axis(name, axis, len(shape))
-        result_shape = shape[:first] + ((1,) if keepdims else ()) + shape[first + 1 :]
-        reduced = shape[first]
-    if reduced == 0:
-        raise ValueError(f"{name}: no elements to compare (x.shape={shape}, axis={axis})")
-    return run(primitive, (x,), result_shape, int32, name, *axis_group(shape, first, last))
+    first, last = 0, len(x.shape) - 1
+    if axis is not None:
+        first = last = normalize_axis(name, axis, len(x.shape))
+    group = axis_group(x.shape, first, last)
+    if group[1] == 0:
+        raise ValueError(f"{name}: no elements to compare (x.shape={x.shape}, axis={axis})")
+    result_shape = reduced_shape(x.shape, range(first, last + 1), keepdims)
+    return run(primitive, (x,), result_shape, int32, name, *group)
 
 
 def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:

@@ -19,7 +19,14 @@ from webtensor.ops.rearrangement import axes_in_order, part_along
 from webtensor.ops.reduction import divided_sum, max as _max, mean, min as _min, sum as _sum
 from webtensor.ops.ternary import where
 from webtensor.ops.unary import abs, exp, isfinite, log, sqrt, square
-from webtensor.shapes import axis_group, normalize_axes, normalize_axis, prod, single_integer
+from webtensor.shapes import (
+    axis_group,
+    normalize_axes,
+    normalize_axis,
+    prod,
+    reduced_shape,
+    single_integer,
+)
 
 __all__ = [
     "add_n",
@@ -54,14 +61,6 @@ def _real(name: str, x: TensorLike) -> Tensor:
     if operand.dtype is complex64:
         raise TypeError(f"{name}: complex64 is not supported")
     return cast_to(operand, float32)
-
-
-def _reduced_shape(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
-    return tuple(
-        1 if axis in axes else size
-        for axis, size in enumerate(x.shape)
-        if keepdims or axis not in axes
-    )
 
 
 # -- moments --------------------------------------------------------------------------------------
@@ -109,7 +108,7 @@ def moments(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Moments
     """
     operand = _real("moments", x)
     axes = normalize_axes("moments", axis, len(operand.shape))
-    result_shape = _reduced_shape(operand, axes, keepdims)
+    result_shape = reduced_shape(operand.shape, axes, keepdims)
     if operand.size and axes and axes[-1] - axes[0] < len(axes) and "moments" in backend().kernels:
         outer, reduced, inner = axis_group(operand.shape, axes[0], axes[-1])
         both = run(_MOMENTS, (operand,), (2, outer, inner), float32, outer, reduced, inner)
@@ -226,7 +225,7 @@ def norm(
         result = _vector_norm("norm", magnitudes, ord, axes[0])
     else:
         result = _matrix_norm("norm", magnitudes, ord, *axes)
-    return reshape(result, _reduced_shape(magnitudes, tuple(axes), keepdims))
+    return reshape(result, reduced_shape(magnitudes.shape, axes, keepdims))
 
 
 def _vector_norm(name: str, magnitudes: Tensor, ord: float | str, axis: int) -> Tensor:

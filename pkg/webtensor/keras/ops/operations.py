@@ -24,7 +24,7 @@ from webtensor.keras.symbols import KerasTensor, any_symbolic
 from webtensor.keras.types import Config, Operand, Shape
 from webtensor.nest import flatten, map_structure
 from webtensor.ops import tensor, zeros
-from webtensor.shapes import normalize_axes
+from webtensor.shapes import normalize_axes, reduced_shape
 
 __all__ = [
     "Arguments",
@@ -385,12 +385,7 @@ def _reduced_spec(compute: Computation, args: Arguments, config: Config) -> Kera
     axes = normalize_axes("reduction", config.get("axis"), len(x.shape))
     single = KerasTensor([1] * len(x.shape), x.dtype)
     outcome = outcome_of_trial(compute, (single, *args[1:]), {})
-    shape = [
-        1 if axis in axes else size
-        for axis, size in enumerate(x.shape)
-        if keepdims or axis not in axes
-    ]
-    return KerasTensor(shape, outcome.dtype)
+    return KerasTensor(reduced_shape(x.shape, axes, keepdims), outcome.dtype)
 
 
 def _broadcast(first: Shape, second: Shape) -> Shape:
