@@ -73,7 +73,8 @@ _ALL = Primitive("all", kernel="reduce")
 _ARGMAX = Primitive("argmax", kernel="arg_reduce")
 _ARGMIN = Primitive("argmin", kernel="arg_reduce")
 
-_EMPTY: dict[str, float] = {"sum": 0, "prod": 1, "any": False, "all": True}
+#: The results over no elements; other reductions have none.
+_IDENTITIES: dict[str, float] = {"sum": 0, "prod": 1, "any": False, "all": True}
 
 
 def _reduce(
@@ -93,9 +94,9 @@ def _reduce(
     plan = _cached_plan if axis is None or type(axis) is int else _plan
     result_shape, steps = plan(name, x.shape, axis, keepdims)
     if x.size == 0:
-        if name not in _EMPTY and _prod(result_shape):
+        if name not in _IDENTITIES and _prod(result_shape):
             raise ValueError(f"{name}: no elements to reduce (x.shape={x.shape}, axis={axis})")
-        return full(result_shape, _EMPTY.get(name, 0), x.dtype)
+        return full(result_shape, _IDENTITIES.get(name, 0), x.dtype)
     for shape, group in steps:
         if group[1] == 1:
             x = reshape(x, shape)
@@ -183,7 +184,10 @@ def sum(x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: Any = N
 
 
 def divided_sum(x: Tensor, axis: Axis, keepdims: bool, count: int, divisor: float) -> Tensor:
-    """Sum of ``count`` elements each, over ``divisor``."""
+    """Sums of ``count`` elements each along ``axis``, divided by ``divisor``.
+
+    On devices of 16-bit floats, where sums could overflow, they are computed from means.
+    """
     if backend().float_format == "f":
         return sum(x, axis, keepdims) / divisor
     average = _reduce(_MEAN, x, axis, keepdims) if count else sum(x, axis, keepdims)
@@ -236,7 +240,7 @@ def mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
 
 @planned
 def max(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Greatest element along ``axis`` (all axes by default); NaN where there is one.
+    """Maximum along ``axis`` (all axes by default); NaN where an element is NaN.
 
     The gradient is shared evenly among equal maxima.
 
@@ -257,7 +261,7 @@ def max(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
 
 @planned
 def min(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Least element along ``axis`` (all axes by default); NaN where there is one.
+    """Minimum along ``axis`` (all axes by default); NaN where an element is NaN.
 
     The gradient is shared evenly among equal minima.
 
