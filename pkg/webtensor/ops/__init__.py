@@ -5,12 +5,12 @@ the elementwise table, whose machinery is ``elementwise``; ``reduction``, ``move
 ``broadcasting``, ``casting``, ``contraction``, ``pooling`` and ``nn`` have the other primitives
 with their gradients; ``creation``, ``sequences`` and ``random`` make tensors; ``indexing`` and
 ``methods`` give tensors their subscripts, operators and methods. ``scan``, ``sorting``,
-``scatter``, ``dynamic`` (shapes that depend on values), ``rearrangement``, ``statistics`` and
-``ragged`` are families of functions; ``string_elements`` moves the elements of string tensors.
-``blocks`` and ``cells`` are formulas of gates; ``shared_operands`` joins gradients of products that
-share an operand. ``fft``, ``fused``, ``image``, ``linalg``, ``losses``, ``math``, ``signal``,
-``sparse``, ``spectral`` and ``string`` are namespaces that users see; ``array_api`` is what the
-array API standard requires beside operations.
+``scatter``, ``dynamic`` (shapes that depend on values), ``rearrangement``, ``statistics``,
+``tensor_norms`` and ``ragged`` are families of functions; ``string_elements`` moves the elements of
+string tensors. ``blocks`` and ``cells`` are formulas of gates; ``shared_operands`` joins gradients
+of products that share an operand. ``fft``, ``fused``, ``image``, ``linalg``, ``losses``, ``math``,
+``signal``, ``sparse``, ``spectral`` and ``string`` are namespaces that users see; ``array_api`` is
+what the array API standard requires beside operations.
 """
 
 import typing as _typing
@@ -92,6 +92,7 @@ if _typing.TYPE_CHECKING:
     from webtensor.ops.sorting import *
     from webtensor.ops.special_functions import *
     from webtensor.ops.statistics import *
+    from webtensor.ops.tensor_norms import *
     from webtensor.ops.ternary import *
     from webtensor.ops.trigonometry import *
     from webtensor.ops.unary import *

@@ -65,8 +65,8 @@ CONTENTS = contents(
     signal: cosine_window enclosing_power_of_two
     sorting: argsort in_top_k in_top_k_async isin lower_bound searchsorted sort topk upper_bound
     special_functions: erf erf_inv
-    statistics: add_n count_nonzero diff euclidean_norm log_sum_exp moments moving_average norm
-        std var
+    statistics: add_n count_nonzero diff log_sum_exp moments moving_average std var
+    tensor_norms: euclidean_norm norm
     ternary: where
     trigonometry: acos acosh asin asinh atan atan2 atanh cos cosh hypot sin sinh tan tanh
     unary: abs bitwise_invert ceil clip_by_value divisor_of_kept exp expm1 float_between floor

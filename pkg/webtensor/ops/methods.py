@@ -175,7 +175,8 @@ _METHODS: dict[str, list[str]] = {
     "scatter": ["gather_nd", "take_along_axis", "unsorted_segment_sum"],
     "sorting": ["argsort", "isin", "searchsorted", "topk"],
     "spectral": ["fft", "ifft", "irfft", "rfft"],
-    "statistics": ["euclidean_norm", "log_sum_exp", "moments", "norm", "std", "var"],
+    "statistics": ["log_sum_exp", "moments", "std", "var"],
+    "tensor_norms": ["euclidean_norm", "norm"],
     "tfjs_methods": [
         "as1d",
         "as2d",

@@ -12,7 +12,7 @@ from webtensor.ops.linalg.factorizations import svdvals
 from webtensor.ops.linalg.stacks import matrices
 from webtensor.ops.movement import reshape
 from webtensor.ops.reduction import max as _max, min as _min, sum as _sum
-from webtensor.ops.statistics import euclidean_norm
+from webtensor.ops.tensor_norms import euclidean_norm
 from webtensor.ops.unary import abs
 from webtensor.shapes import normalize_axes
 
