@@ -90,6 +90,7 @@ SORTING: list[Row] = [
     (lambda: wt.in_top_k(X, [True, False]), TypeError, "targets must be int32 or float32"),
     (lambda: wt.in_top_k(X, I, 4), ValueError, "k must be between 1 and the number of classes, 3"),
     (lambda: wt.in_top_k(X, I, 0), ValueError, "in_top_k: k must be between 1"),
+    (lambda: wt.in_top_k(X, I, 1.5), TypeError, "in_top_k: k must be an integer, but got 1.5"),
 ]
 
 SCATTERING: list[Row] = [
@@ -176,7 +177,8 @@ SCATTERING: list[Row] = [
     (lambda: wt.math.confusion_matrix(I, [1j], 2), TypeError, "predictions must be int32"),
     (lambda: wt.math.confusion_matrix(I, [0], 2), ValueError, "be equally many, but got shapes"),
     (lambda: wt.math.confusion_matrix([[0]], [[0]], 2), ValueError, "must have rank 1"),
-    (lambda: wt.math.confusion_matrix(I, I, 0), ValueError, "num_classes must be a positive"),
+    (lambda: wt.math.confusion_matrix(I, I, 0), ValueError, "num_classes must be positive"),
+    (lambda: wt.math.confusion_matrix(I, I, 1.5), TypeError, "num_classes must be an integer"),
 ]
 
 ARRANGING: list[Row] = [

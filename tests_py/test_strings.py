@@ -367,7 +367,7 @@ ERRORS: list[Row] = [
         ValueError,
         "string_split: delimiter must be a scalar",
     ),
-    (lambda: STRING.string_to_hash_bucket_fast(S, 0), ValueError, "num_buckets must be a positive"),
+    (lambda: STRING.string_to_hash_bucket_fast(S, 0), ValueError, "num_buckets must be positive"),
     (lambda: STRING.string_to_hash_bucket_fast(1, 1), TypeError, "str or bytes for dtype string"),
     (lambda: n_grams([["a"]], [0, 1]), ValueError, "string_n_grams: data must have rank 1"),
     (lambda: n_grams(S, [0.5]), TypeError, "string_n_grams: data_splits must be int32"),

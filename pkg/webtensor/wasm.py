@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from webtensor.arguments import as_positive_integer
 from webtensor.backends.wasm import flags  # noqa: F401  (registers them)
 from webtensor.engine.backend_registry import start_backend
 
@@ -43,7 +44,8 @@ def set_threads_count(count: int) -> None:
     WebDriver drives the browser. Threads that are no longer wanted end.
 
     Raises:
-        ValueError: the count is not a positive integer.
+        TypeError: the count is no integer.
+        ValueError: the count is not positive.
 
     Example:
         >>> import webtensor as wt
@@ -51,9 +53,7 @@ def set_threads_count(count: int) -> None:
         >>> wt.wasm.get_threads_count()
         1
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ValueError(f"set_threads_count: count must be a positive integer, but got {count!r}")
-    _backend().threads.count = count
+    _backend().threads.count = as_positive_integer("set_threads_count", "count", count)
 
 
 # -- modules ------------------------------------------------------------------------------------

@@ -137,14 +137,14 @@ def test_models_of_other_outputs_are_refused(shapes: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "options, message",
+    "options, error, message",
     [
-        ({"max_faces": 0}, "max_faces must be a positive integer, but got 0"),
-        ({"max_faces": 1.5}, "max_faces must be a positive integer, but got 1.5"),
-        ({"iou_threshold": -0.1}, r"iou_threshold must lie in \[0, 1\], but got -0.1"),
-        ({"score_threshold": 75}, r"score_threshold must lie in \[0, 1\], but got 75"),
+        ({"max_faces": 0}, ValueError, "max_faces must be positive, but got 0"),
+        ({"max_faces": 1.5}, TypeError, "max_faces must be an integer, but got 1.5"),
+        ({"iou_threshold": -0.1}, ValueError, r"iou_threshold must lie in \[0, 1\], but got -0.1"),
+        ({"score_threshold": 75}, ValueError, r"score_threshold must lie in \[0, 1\], but got 75"),
     ],
 )
-def test_options_are_checked(options: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_options_are_checked(options: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         face_model(**options)

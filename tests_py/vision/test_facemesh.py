@@ -248,7 +248,7 @@ def test_iris_models_of_other_outputs_are_refused() -> None:
     [
         ({"detector": "blazeface"}, TypeError, "detector must be a BlazeFace, but got str"),
         ({"iris": "iris"}, TypeError, "iris must be an IrisModel, but got str"),
-        ({"max_faces": 0}, ValueError, "max_faces must be a positive integer, but got 0"),
+        ({"max_faces": 0}, ValueError, "max_faces must be positive, but got 0"),
         ({"min_score": 2}, ValueError, r"min_score must lie in \[0, 1\], but got 2"),
     ],
 )

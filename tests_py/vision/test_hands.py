@@ -260,11 +260,18 @@ def test_thresholds_are_checked(argument: str) -> None:
         detector(**options)
 
 
-@pytest.mark.parametrize("max_hands", [0, 1.5])
-def test_the_number_of_hands_is_checked(max_hands: Any) -> None:
+@pytest.mark.parametrize(
+    "max_hands, error, message",
+    [
+        (0, ValueError, "max_hands must be positive, but got 0"),
+        (1.5, TypeError, "max_hands must be an integer, but got 1.5"),
+    ],
+)
+def test_the_number_of_hands_is_checked(
+    max_hands: Any, error: type[Exception], message: str
+) -> None:
     model = HandPose(hand_model(), detector=detector())
-    message = f"estimate_hands: max_hands must be a positive integer, but got {max_hands}"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(error, match=f"estimate_hands: {message}"):
         model.estimate_hands(IMAGE, max_hands=max_hands)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(error, match=f"estimate_hands: {message}"):
         asyncio.run(model.estimate_hands_async(IMAGE, max_hands=max_hands))

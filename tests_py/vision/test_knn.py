@@ -123,8 +123,10 @@ def test_the_asynchronous_form_predicts_the_same() -> None:
             r"add_example: example has shape \(1,\), but .*\(3,",
         ),
         (lambda knn: knn.predict_class([[1.0] * 3]), r"predict_class: x has shape \(1, 3\), but"),
-        (lambda knn: knn.predict_class([1.0] * 3, k=0), "k must be a positive integer, but got 0"),
-        (lambda knn: knn.predict_class([1.0] * 3, k=1.5), "k must be a positive integer, but got"),
+        (
+            lambda knn: knn.predict_class([1.0] * 3, k=0),
+            "predict_class: k must be positive, but got 0",
+        ),
         (
             lambda knn: knn.clear_class("b"),
             r"clear_class: there is no class 'b'; there are \['a', 7\]",
@@ -140,6 +142,14 @@ def test_the_asynchronous_form_predicts_the_same() -> None:
 def test_what_does_not_fit_is_refused(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call(trained())
+
+
+def test_the_number_of_nearest_examples_must_be_an_integer() -> None:
+    k: Any = 1.5
+    with pytest.raises(TypeError, match=r"predict_class: k must be an integer, but got 1\.5"):
+        trained().predict_class([1.0] * 3, k=k)
+    k = np.int64(1)
+    assert trained().predict_class([1, 1, 0], k=k) == trained().predict_class([1, 1, 0], k=1)
 
 
 def test_predictions_need_examples() -> None:

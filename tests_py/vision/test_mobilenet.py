@@ -224,7 +224,7 @@ def test_options_are_checked() -> None:
     model = MobileNet(network, version=1)
     with pytest.raises(ValueError, match="classify: the model has no class_names; pass them"):
         model.classify(IMAGE)
-    with pytest.raises(ValueError, match="classify_async: top must be a positive integer, but got"):
+    with pytest.raises(ValueError, match="classify_async: top must be positive, but got 0"):
         asyncio.run(mobilenet(1).classify_async(IMAGE, 0))
     assert model.embed(IMAGE).shape == (256,)
 

@@ -227,7 +227,7 @@ def test_arguments_are_checked(options: Any, message: str) -> None:
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"max_detections": 0}, "max_detections must be a positive integer, but got 0"),
+        ({"max_detections": 0}, "max_detections must be positive, but got 0"),
         ({"score_threshold": 1.5}, r"score_threshold must lie in \[0, 1\], but got 1.5"),
         ({"nms_radius": 0}, "nms_radius must be positive, but got 0"),
     ],

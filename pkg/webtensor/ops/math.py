@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webtensor.arguments import as_positive_integer
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.ops.casting import cast_to
@@ -19,8 +20,8 @@ def confusion_matrix(labels: TensorLike, predictions: TensorLike, num_classes: i
     is int32 of shape (num_classes, num_classes); pairs of which either is no class are left out.
 
     Raises:
-        TypeError: labels or predictions are not int32 or float32.
-        ValueError: they are not equally many, or ``num_classes`` is not a positive integer.
+        TypeError: labels or predictions are not int32 or float32, or ``num_classes`` is no integer.
+        ValueError: they are not equally many, or ``num_classes`` is not positive.
 
     Example:
         >>> import webtensor as wt
@@ -35,8 +36,7 @@ def confusion_matrix(labels: TensorLike, predictions: TensorLike, num_classes: i
             f"{name}: labels and predictions must have rank 1 and be equally many, but got shapes "
             f"{actual.shape} and {predicted.shape}"
         )
-    if not isinstance(num_classes, int) or num_classes < 1:
-        raise ValueError(f"{name}: num_classes must be a positive integer, but got {num_classes!r}")
+    num_classes = as_positive_integer(name, "num_classes", num_classes)
     cells = num_classes * num_classes
     valid = (actual >= 0).logical_and(actual < num_classes)
     valid = valid.logical_and(predicted >= 0).logical_and(predicted < num_classes)

@@ -291,7 +291,7 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor
     or whose prediction is not finite, is not among them.
 
     Raises:
-        TypeError: the targets are not real numbers.
+        TypeError: the targets are not real numbers, or ``k`` is no integer.
         ValueError: shapes that do not fit, or ``k`` is not between 1 and the number of classes.
 
     Example:
@@ -309,9 +309,10 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor
             f"last axis, but got {scores.shape} and {chosen.shape}"
         )
     classes = scores.shape[-1]
-    if not isinstance(k, int) or not 1 <= k <= classes:
+    k = as_integer("in_top_k", "k", k)
+    if not 1 <= k <= classes:
         raise ValueError(
-            f"in_top_k: k must be between 1 and the number of classes, {classes}, but got {k!r}"
+            f"in_top_k: k must be between 1 and the number of classes, {classes}, but got {k}"
         )
     chosen = expand_dims(chosen, -1)
     numbers = arange(classes)

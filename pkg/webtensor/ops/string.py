@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import chain, pairwise, repeat
 from typing import Any, NamedTuple
 
-from webtensor.arguments import as_integer, as_integers
+from webtensor.arguments import as_integer, as_integers, as_positive_integer
 from webtensor.dtypes import int32, string_
 from webtensor.engine import Tensor, TensorLike, from_host
 from webtensor.engine.convert import pack
@@ -241,7 +241,7 @@ def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int) -> Tensor:
     Returns int32 numbers in the shape of ``input``: the same as TensorFlow gives.
 
     Raises:
-        TypeError: ``input`` is not string.
+        TypeError: ``input`` is not string, or ``num_buckets`` no integer.
         ValueError: ``num_buckets`` is not positive.
 
     Example:
@@ -251,8 +251,7 @@ def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int) -> Tensor:
     """
     name = "string_to_hash_bucket_fast"
     operand = as_text(name, "input", input)
-    if not isinstance(num_buckets, int) or num_buckets < 1:
-        raise ValueError(f"{name}: num_buckets must be a positive integer, but got {num_buckets!r}")
+    num_buckets = as_positive_integer(name, "num_buckets", num_buckets)
     texts = texts_of(operand)
     buckets = {text: number % num_buckets for text, number in fingerprints64(texts).items()}
     numbers = pack(name, list(map(buckets.__getitem__, texts)), int32)

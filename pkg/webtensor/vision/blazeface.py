@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from webtensor.arguments import as_positive_integer
 from webtensor.engine import Tensor, keep
 from webtensor.graph import GraphModel
 from webtensor.ops import add, concat, expand_dims, sigmoid, split, squeeze, subtract, tensor
@@ -17,7 +18,7 @@ from webtensor.ops.image import resize_bilinear
 from webtensor.vision.boxes import ssd_anchors, suppress
 from webtensor.vision.images import ImageLike, ImageSize, read_image, read_image_async
 from webtensor.vision.model import VisionModel
-from webtensor.vision.option_checks import check_counts, check_fractions
+from webtensor.vision.option_checks import check_fractions
 from webtensor.vision.results import Box, Face, Keypoint, mirrored, mirrored_box
 
 __all__ = ["LANDMARKS", "BlazeFace"]
@@ -40,8 +41,9 @@ class BlazeFace(VisionModel):
         score_threshold: faces whose score is not above it are left out.
 
     Raises:
-        TypeError: ``model`` is no graph model.
-        ValueError: it is another graph model, or a threshold lies outside [0, 1].
+        TypeError: ``model`` is no graph model, or ``max_faces`` no integer.
+        ValueError: ``model`` is another graph model, ``max_faces`` is not positive, or a threshold
+            lies outside [0, 1].
 
     Example:
         With the files of the model in a folder::
@@ -70,11 +72,10 @@ class BlazeFace(VisionModel):
         _, height, width, channels = self._input_shape
         if not height or height != width or height % _GRID_SIZES[0] or channels != 3:
             raise self._misfit()
-        check_counts("BlazeFace", max_faces=max_faces)
         check_fractions("BlazeFace", iou_threshold=iou_threshold, score_threshold=score_threshold)
         #: The side of the square that the model sees, in pixels.
         self.size = height
-        self._max_faces = max_faces
+        self._max_faces = as_positive_integer("BlazeFace", "max_faces", max_faces)
         self._iou_threshold = iou_threshold
         self._score_threshold = score_threshold
         centers = [

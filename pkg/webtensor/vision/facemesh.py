@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from math import atan2, dist
 from typing import TypeAlias
 
+from webtensor.arguments import as_positive_integer
 from webtensor.engine import Tensor
 from webtensor.graph import GraphModel
 from webtensor.ops import concat, divide, expand_dims, flip, reshape
@@ -32,7 +33,7 @@ from webtensor.vision.boxes import (
 )
 from webtensor.vision.images import ImageLike, ImageSize, read_image, read_image_async, video_time
 from webtensor.vision.model import Step, Steps, VisionModel, finish, finish_async
-from webtensor.vision.option_checks import check_counts, check_fractions
+from webtensor.vision.option_checks import check_fractions
 from webtensor.vision.results import (
     Box,
     Face,
@@ -155,8 +156,9 @@ class FaceMesh(VisionModel):
         min_score: faces of a lower score are left out.
 
     Raises:
-        TypeError: ``model`` is no graph model, ``detector`` no BlazeFace or ``iris`` no IrisModel.
-        ValueError: ``model`` is another graph model; ``max_faces`` is no positive integer;
+        TypeError: ``model`` is no graph model, ``detector`` no BlazeFace, ``iris`` no IrisModel or
+            ``max_faces`` no integer.
+        ValueError: ``model`` is another graph model; ``max_faces`` is not positive;
             ``min_score`` lies outside [0, 1].
 
     Example:
@@ -192,11 +194,10 @@ class FaceMesh(VisionModel):
             )
         if iris is not None and not isinstance(iris, IrisModel):
             raise TypeError(f"FaceMesh: iris must be an IrisModel, but got {type(iris).__name__}")
-        check_counts("FaceMesh", max_faces=max_faces)
         check_fractions("FaceMesh", min_score=min_score)
         self._detector = detector
         self._iris = iris
-        self._max_faces = max_faces
+        self._max_faces = as_positive_integer("FaceMesh", "max_faces", max_faces)
         self._min_score = min_score
         self.reset()
 

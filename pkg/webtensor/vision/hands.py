@@ -17,6 +17,7 @@ from dataclasses import replace
 from math import atan2, cos, sin
 from typing import Literal, NamedTuple
 
+from webtensor.arguments import as_positive_integer
 from webtensor.engine import Tensor, keep
 from webtensor.graph import GraphModel
 from webtensor.ops import add, concat, divide, expand_dims, reshape, sigmoid, split, squeeze, tensor
@@ -31,7 +32,7 @@ from webtensor.vision.boxes import (
 )
 from webtensor.vision.images import ImageLike, ImageSize, read_image, read_image_async
 from webtensor.vision.model import Step, Steps, VisionModel, finish, finish_async
-from webtensor.vision.option_checks import check_counts, check_fractions
+from webtensor.vision.option_checks import check_fractions
 from webtensor.vision.results import (
     Box,
     Hand,
@@ -239,10 +240,11 @@ class HandPose(VisionModel):
             The hands, best palm first. The score of landmarks is None.
 
         Raises:
-            ImportError, OSError, TypeError: as of ``wt.vision.read_image``.
-            ValueError: ``max_hands`` is no positive integer; as of ``wt.vision.read_image``.
+            ImportError, OSError: as of ``wt.vision.read_image``.
+            TypeError: ``max_hands`` is no integer; as of ``wt.vision.read_image``.
+            ValueError: ``max_hands`` is not positive; as of ``wt.vision.read_image``.
         """
-        check_counts("estimate_hands", max_hands=max_hands)
+        max_hands = as_positive_integer("estimate_hands", "max_hands", max_hands)
         pixels, size = read_image(image)
         return _in_view(finish(self._hands(pixels, max_hands)), size, flip_horizontal)
 
@@ -256,7 +258,7 @@ class HandPose(VisionModel):
 
                 hands = await model.estimate_hands_async(document.querySelector("video"))
         """
-        check_counts("estimate_hands", max_hands=max_hands)
+        max_hands = as_positive_integer("estimate_hands", "max_hands", max_hands)
         pixels, size = await read_image_async(image)
         return _in_view(await finish_async(self._hands(pixels, max_hands)), size, flip_horizontal)
 

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, repeat
 
+from webtensor.arguments import as_positive_integer
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike, as_operand, keep
 from webtensor.ops import astype, concat, divide_no_nan, matmul, norm, reshape, topk
 from webtensor.shapes import Shape
-from webtensor.vision.option_checks import check_counts
 
 __all__ = ["KNNClassifier", "KNNPrediction", "Label"]
 
@@ -87,8 +87,9 @@ class KNNClassifier:
             k: how many of the nearest examples count.
 
         Raises:
-            ValueError: there are no examples, ``x`` has another shape than they, or ``k`` is no
-                positive integer.
+            TypeError: ``k`` is no integer.
+            ValueError: there are no examples, ``x`` has another shape than they, or ``k`` is not
+                positive.
         """
         return self._prediction(self._nearest("predict_class", x, k).tolist())
 
@@ -187,7 +188,7 @@ class KNNClassifier:
 
     def _nearest(self, function: str, x: TensorLike, k: int) -> Tensor:
         """Return the indices of the nearest examples among those of all classes."""
-        check_counts(function, k=k)
+        k = as_positive_integer(function, "k", k)
         if not self._matrices:
             raise ValueError(f"{function}: there are no examples yet; add_example adds them")
         row = self._row(function, "x", x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webtensor.arguments import as_positive_integer
 from webtensor.engine import Tensor
 from webtensor.keras.layers import GlobalAveragePooling2D, Layer
 from webtensor.ops import add, expand_dims, multiply, softmax
@@ -9,7 +10,6 @@ from webtensor.ops.image import resize_bilinear
 from webtensor.ready_made.class_names import ClassNames, as_class_names
 from webtensor.ready_made.classifier import AnyModel, Classifier
 from webtensor.vision.images import ImageLike, read_image, read_image_async
-from webtensor.vision.option_checks import check_counts
 from webtensor.vision.results import Classification
 
 __all__ = ["MobileNet"]
@@ -166,7 +166,7 @@ class MobileNet(Classifier):
         return softmax(named) if self._from_logits else named
 
     def _check_classify(self, function: str, top: int) -> None:
-        check_counts(function, top=top)
+        as_positive_integer(function, "top", top)
         if not self.class_names:
             raise ValueError(f"{function}: the model has no class_names; pass them to MobileNet")
 

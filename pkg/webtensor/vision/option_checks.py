@@ -1,19 +1,8 @@
-"""Checks of options that several models have: counts, and scores and thresholds."""
+"""Checks of options that several models have: scores and thresholds."""
 
 from __future__ import annotations
 
-__all__ = ["check_counts", "check_fractions"]
-
-
-def check_counts(name: str, **options: object) -> None:
-    """Check that options are positive integers; ``name`` is that of the function or class.
-
-    Raises:
-        ValueError: one is not.
-    """
-    for option, value in options.items():
-        if not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name}: {option} must be a positive integer, but got {value!r}")
+__all__ = ["check_fractions"]
 
 
 def check_fractions(name: str, **options: float) -> None:

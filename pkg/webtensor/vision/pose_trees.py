@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from math import floor, hypot
 from typing import NamedTuple, Self
 
-from webtensor.vision.option_checks import check_counts, check_fractions
+from webtensor.arguments import as_positive_integer
+from webtensor.vision.option_checks import check_fractions
 from webtensor.vision.results import COCO_KEYPOINTS
 
 __all__ = [
@@ -85,9 +86,10 @@ class SearchOptions(NamedTuple):
         """Return the options themselves.
 
         Raises:
+            TypeError: ``max_detections`` is no integer.
             ValueError: one of them is out of range.
         """
-        check_counts("estimate_poses", max_detections=self.max_detections)
+        as_positive_integer("estimate_poses", "max_detections", self.max_detections)
         check_fractions("estimate_poses", score_threshold=self.score_threshold)
         if not self.nms_radius > 0:
             raise ValueError(
