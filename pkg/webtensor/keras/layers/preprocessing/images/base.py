@@ -16,6 +16,7 @@ from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.layers.preprocessing.images.ranges import Factor, factor_range, sorted_range
 from webtensor.keras.seeds import SeedGenerator, draw_seed
 from webtensor.keras.types import Shape
 from webtensor.keras.utils.bounding_boxes import Boxes, convert_format
@@ -23,6 +24,7 @@ from webtensor.keras.utils.bounding_boxes import Boxes, convert_format
 __all__ = [
     "BaseImagePreprocessingLayer",
     "DrawnFactors",
+    "FactorLayer",
     "ImageData",
     "RandomImageLayer",
     "per_image",
@@ -393,6 +395,33 @@ class RandomImageLayer(BaseImagePreprocessingLayer[Transformation]):
         self, transformation: Transformation | None, training: bool | None
     ) -> TypeGuard[Transformation]:
         return bool(training) and transformation is not None
+
+
+class FactorLayer(RandomImageLayer[Transformation]):
+    """The base of layers with one factor, drawn between two bounds, and a range of values.
+
+    Args:
+        factor: a number or two of them, the bounds of the factor; see ``factor_range``.
+        value_range: two numbers, the minimum and the maximum of values of images.
+    """
+
+    #: The interval in which the factor lies.
+    _FACTOR_LIMITS: ClassVar[tuple[float, float]] = (-1, 1)
+
+    def __init__(
+        self,
+        factor: Factor,
+        value_range: Sequence[float] = (0, 255),
+        data_format: str | None = None,
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(seed, data_format=data_format, **kwargs)
+        self.factor = factor_range(type(self).__name__, "factor", factor, *self._FACTOR_LIMITS)
+        self.value_range = self._checked_range(value_range)
+
+    def _checked_range(self, value_range: Sequence[float]) -> Sequence[float]:
+        return sorted_range(type(self).__name__, value_range)
 
 
 # -- numbers per image -------------------------------------------------------------------------

@@ -12,17 +12,13 @@ from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.layers.preprocessing.images.base import (
     BaseImagePreprocessingLayer,
     DrawnFactors,
+    FactorLayer,
     RandomImageLayer,
     Transformation,
     per_image,
     uniform,
 )
-from webtensor.keras.layers.preprocessing.images.ranges import (
-    Factor,
-    between,
-    factor_range,
-    value_range as sorted_range,
-)
+from webtensor.keras.layers.preprocessing.images.ranges import Factor, between
 from webtensor.keras.layers.preprocessing.images.tones import RandomBrightness, RandomContrast
 from webtensor.keras.seeds import SeedGenerator
 from webtensor.keras.settings import epsilon
@@ -117,23 +113,7 @@ class RandomGrayscale(ColorLayer[Tensor]):
         return wt.where(wt.asarray(transformation), gray, images)
 
 
-class _ColorFactorLayer(ColorLayer[DrawnFactors]):
-    """The base of layers with a factor from -1 to 1, whose results are clipped to a range."""
-
-    def __init__(
-        self,
-        factor: Factor,
-        value_range: Sequence[float] = (0, 255),
-        data_format: str | None = None,
-        seed: int | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(seed, data_format=data_format, **kwargs)
-        self.factor = factor_range(type(self).__name__, "factor", factor)
-        self.value_range = sorted_range(type(self).__name__, value_range)
-
-
-class RandomColorDegeneration(_ColorFactorLayer):
+class RandomColorDegeneration(ColorLayer[DrawnFactors], FactorLayer[DrawnFactors]):
     """Mixes images with their shades of grey: ``x + f (gray - x)``, during training.
 
     Output shape: that of the inputs.
@@ -162,7 +142,7 @@ class RandomColorDegeneration(_ColorFactorLayer):
         return wt.clip(x + transformation["factor"] * (self._gray(x) - x), *self.value_range)
 
 
-class RandomSaturation(_ColorFactorLayer):
+class RandomSaturation(ColorLayer[DrawnFactors], FactorLayer[DrawnFactors]):
     """Multiplies the saturation of images by ``f / (1 - f)``, during training.
 
     So ``f = 0`` gives shades of grey, 0.5 the image itself, and 1 pure colours.
@@ -199,7 +179,7 @@ class RandomSaturation(_ColorFactorLayer):
         return maximum - (maximum - x) * wt.divide_no_nan(new_saturation, saturation)
 
 
-class RandomHue(ColorLayer[DrawnFactors]):
+class RandomHue(ColorLayer[DrawnFactors], FactorLayer[DrawnFactors]):
     """Rotates the hue of images, by up to half of the colour circle, during training.
 
     Output shape: that of the inputs.
@@ -219,17 +199,10 @@ class RandomHue(ColorLayer[DrawnFactors]):
         [100.0, 200.0, 200.0]
     """
 
-    def __init__(
-        self,
-        factor: Factor,
-        value_range: Sequence[float] = (0, 255),
-        data_format: str | None = None,
-        seed: int | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(seed, data_format=data_format, **kwargs)
-        self.factor = factor_range("RandomHue", "factor", factor, 0)
-        self.value_range = value_range
+    _FACTOR_LIMITS = (0, 1)
+
+    def _checked_range(self, value_range: Sequence[float]) -> Sequence[float]:
+        return value_range  # as in Keras
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> DrawnFactors:
         batch = self._batch_size(shape)

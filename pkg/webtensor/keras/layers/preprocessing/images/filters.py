@@ -12,15 +12,12 @@ from webtensor.dtypes import float32
 from webtensor.engine import Tensor
 from webtensor.keras.layers.preprocessing.images.base import (
     DrawnFactors,
+    FactorLayer,
     RandomImageLayer,
     per_image,
     uniform,
 )
-from webtensor.keras.layers.preprocessing.images.ranges import (
-    Factor,
-    factor_range,
-    value_range as sorted_range,
-)
+from webtensor.keras.layers.preprocessing.images.ranges import Factor, factor_range
 
 __all__ = ["RandomGaussianBlur", "RandomSharpness", "filtered", "gaussian", "outer_product"]
 
@@ -46,7 +43,7 @@ def outer_product(column: Sequence[float], row: Sequence[float]) -> list[list[fl
     return [[x * y for x in row] for y in column]
 
 
-class RandomSharpness(RandomImageLayer[DrawnFactors]):
+class RandomSharpness(FactorLayer[DrawnFactors]):
     """Sharpens or smooths images, ``x + (1 - 2 f) (smooth - x)``, during training.
 
     So ``f = 0`` gives the smoothed image, 0.5 the image itself, and 1 a sharpened one. The smoothed
@@ -71,17 +68,7 @@ class RandomSharpness(RandomImageLayer[DrawnFactors]):
 
     _IS_ALWAYS_CAST = True
 
-    def __init__(
-        self,
-        factor: Factor,
-        value_range: Sequence[float] = (0, 255),
-        data_format: str | None = None,
-        seed: int | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(seed, data_format=data_format, **kwargs)
-        self.factor = factor_range("RandomSharpness", "factor", factor, 0)
-        self.value_range = sorted_range("RandomSharpness", value_range)
+    _FACTOR_LIMITS = (0, 1)
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> DrawnFactors:
         batch = self._batch_size(shape)

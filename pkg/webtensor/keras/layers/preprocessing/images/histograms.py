@@ -13,7 +13,7 @@ from webtensor.keras.layers.preprocessing.images.base import BaseImagePreprocess
 from webtensor.keras.layers.preprocessing.images.ranges import (
     between,
     in_bytes,
-    value_range as sorted_range,
+    sorted_range,
 )
 
 __all__ = ["ContrastLimitedAdaptiveHistogramEqualization", "Equalization"]

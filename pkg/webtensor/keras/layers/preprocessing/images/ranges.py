@@ -14,7 +14,7 @@ __all__ = [
     "in_bytes",
     "options",
     "range_within",
-    "value_range",
+    "sorted_range",
 ]
 
 #: An argument of layers: a number, or the bounds (lower, upper) between which numbers are drawn.
@@ -83,7 +83,7 @@ def range_within(
     return (-abs(bounds[0]) if is_mirrored else 0, abs(bounds[0]))
 
 
-def value_range(kind: str, bounds: Sequence[float]) -> list[float]:
+def sorted_range(kind: str, bounds: Sequence[float]) -> list[float]:
     """Return the minimum and the maximum of images' values.
 
     Raises:

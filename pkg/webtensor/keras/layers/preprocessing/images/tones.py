@@ -11,6 +11,7 @@ from webtensor.dtypes import float32
 from webtensor.engine import Tensor
 from webtensor.keras.layers.preprocessing.images.base import (
     BaseImagePreprocessingLayer,
+    FactorLayer,
     RandomImageLayer,
     per_image,
     uniform,
@@ -20,7 +21,7 @@ from webtensor.keras.layers.preprocessing.images.ranges import (
     factor_range,
     in_bytes,
     range_within,
-    value_range as sorted_range,
+    sorted_range,
 )
 
 __all__ = [
@@ -186,7 +187,7 @@ class Shifts(TypedDict):
     shift_factor: Tensor
 
 
-class RandomPosterization(RandomImageLayer[Shifts]):
+class RandomPosterization(FactorLayer[Shifts]):
     """Reduces the values of images to their highest bits, during training.
 
     Output shape: that of the inputs.
@@ -206,17 +207,7 @@ class RandomPosterization(RandomImageLayer[Shifts]):
         [0.0, 32.0, 224.0]
     """
 
-    def __init__(
-        self,
-        factor: Factor,
-        value_range: Sequence[float] = (0, 255),
-        data_format: str | None = None,
-        seed: int | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(seed, data_format=data_format, **kwargs)
-        self.factor = factor_range("RandomPosterization", "factor", factor, 1, 8)
-        self.value_range = sorted_range("RandomPosterization", value_range)
+    _FACTOR_LIMITS = (1, 8)
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> Shifts:
         batch = self._batch_size(shape)
