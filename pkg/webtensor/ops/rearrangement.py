@@ -653,3 +653,24 @@ def depth_to_space(x: TensorLike, block_size: int, data_format: str = "NHWC") ->
     parts = reshape(operand, (batch, height, width, block, block, depth))
     moved = permute_dims(parts, (0, 1, 3, 2, 4, 5))
     return reshape(moved, (batch, height * block, width * block, depth))
+
+
+def space_to_depth(x: Tensor, block_size: int) -> Tensor:
+    """Move blocks of ``block_size`` by ``block_size`` pixels of images into their channels.
+
+    ``x`` is (batch, height, width, channels), the result (batch, height / block_size, width /
+    block_size, channels * block_size²).
+
+    Raises:
+        ValueError: ``block_size`` is not positive, or does not divide height and width.
+    """
+    batch, height, width, channels = x.shape
+    if block_size < 1 or height % block_size or width % block_size:
+        raise ValueError(
+            "space_to_depth: height and width must be multiples of block_size, but got "
+            f"x.shape={x.shape} and block_size={block_size}"
+        )
+    rows, columns = height // block_size, width // block_size
+    parts = reshape(x, (batch, rows, block_size, columns, block_size, channels))
+    moved = permute_dims(parts, (0, 1, 3, 2, 4, 5))
+    return reshape(moved, (batch, rows, columns, channels * block_size * block_size))

@@ -25,6 +25,7 @@ from webtensor.graph.operations.arguments import (
 )
 from webtensor.graph.operations.rows import Row, Tensors
 from webtensor.io.stored_tensors import tensor_on
+from webtensor.ops.rearrangement import space_to_depth
 
 __all__ = ["ONLY_HERE", "ROWS"]
 
@@ -126,18 +127,12 @@ def random_integers(
     return ops.random_uniform_int(shape, first, last, seed)
 
 
-def space_to_depth(x: Tensor, block_size: int, data_format: str = "NHWC") -> Tensor:
-    """Make channels of blocks of pixels."""
-    if data_format == "NCHW":
-        images = space_to_depth(ops.permute_dims(x, (0, 2, 3, 1)), block_size)
-        return ops.permute_dims(images, (0, 3, 1, 2))
-    batch, height, width, channels = x.shape
-    if block_size < 1 or height % block_size or width % block_size:
-        raise ValueError(f"SpaceToDepth: an image of shape {x.shape} has no blocks of {block_size}")
-    rows, columns = height // block_size, width // block_size
-    blocks = ops.reshape(x, (batch, rows, block_size, columns, block_size, channels))
-    moved = ops.permute_dims(blocks, (0, 1, 3, 2, 4, 5))
-    return ops.reshape(moved, (batch, rows, columns, block_size * block_size * channels))
+def blocks_as_channels(x: Tensor, block_size: int, data_format: str = "NHWC") -> Tensor:
+    """Move blocks of pixels into channels."""
+    if data_format == "NHWC":
+        return space_to_depth(x, block_size)
+    images = space_to_depth(ops.permute_dims(x, (0, 2, 3, 1)), block_size)
+    return ops.permute_dims(images, (0, 3, 1, 2))
 
 
 def reversed_sequences(x: Tensor, lengths: Tensor, time_axis: int, batch_axis: int) -> Tensor:
@@ -279,6 +274,6 @@ ONLY_HERE = {
         batch_axis=attribute("batch_dim", 0),
     ),
     "SpaceToDepth": Row(
-        space_to_depth, 0, block_size=attribute("block_size"), data_format=layout("NHWC")
+        blocks_as_channels, 0, block_size=attribute("block_size"), data_format=layout("NHWC")
     ),
 }

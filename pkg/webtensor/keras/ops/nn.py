@@ -26,6 +26,7 @@ from webtensor.keras.ops.operations import (
 from webtensor.keras.sliding_windows import Sliding
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Axis, Config, DTypeLike
+from webtensor.ops.rearrangement import space_to_depth
 from webtensor.shapes import check_size, normalize_axes, normalize_axis, prod
 
 __all__ = ["ACTIVATIONS", "TABLE"]
@@ -289,24 +290,13 @@ def _space_to_depth(x: TensorLike, block_size: int, data_format: str = "channels
     """
     _check_block("space_to_depth", block_size)
     return with_channels_last(
-        _blocks, wt.asarray(x), as_data_format("space_to_depth", data_format), block_size
+        space_to_depth, wt.asarray(x), as_data_format("space_to_depth", data_format), block_size
     )
 
 
 def _check_block(name: str, size: int) -> None:
     if size < 2:
         raise ValueError(f"{name}: block_size must be at least 2, but got {size}")
-
-
-def _blocks(x: TensorLike, size: int) -> Tensor:
-    batch, height, width, channels = x.shape
-    if height % size or width % size:
-        raise ValueError(
-            f"space_to_depth: height and width of shape {x.shape} are no multiples of {size}"
-        )
-    x = wt.reshape(x, (batch, height // size, size, width // size, size, channels))
-    x = wt.permute_dims(x, (0, 1, 3, 2, 4, 5))
-    return wt.reshape(x, (batch, height // size, width // size, size * size * channels))
 
 
 # -- classes -----------------------------------------------------------------------------------
