@@ -10,7 +10,7 @@ from webtensor.dtypes import bool_
 from webtensor.engine import Tensor
 from webtensor.keras import random
 from webtensor.keras.arguments import ALWAYS
-from webtensor.keras.layers.attention.score_masks import causal_mask, intersection
+from webtensor.keras.layers.attention.score_masks import causal_mask, intersection, per_key
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.seeds import SeedGenerator
 from webtensor.keras.symbols import KerasTensor
@@ -117,11 +117,8 @@ class Attention(Layer):
         query, value = inputs[:2]
         scores = self._scores(query, inputs[-1])
         query_mask, value_mask = (None, None) if mask is None else mask[:2]
-        score_mask = (
-            None if value_mask is None else wt.expand_dims(wt.astype(value_mask, bool_), -2)
-        )
-        if use_causal_mask:
-            score_mask = intersection(score_mask, causal_mask(*scores.shape[-2:]))
+        causal = causal_mask(*scores.shape[-2:]) if use_causal_mask else None
+        score_mask = intersection(per_key(value_mask), causal)
         if score_mask is not None:
             scores = wt.where(score_mask, scores, scores - _MASKED)
         weights = wt.softmax(scores)

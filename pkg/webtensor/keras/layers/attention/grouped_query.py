@@ -8,7 +8,7 @@ from typing import Any
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras.layers.argument_checks import check_positive
-from webtensor.keras.layers.attention.heads import AttentionWithHeads
+from webtensor.keras.layers.attention.heads import AttentionWithHeads, Projected
 from webtensor.keras.names import auto_name
 from webtensor.keras.types import ConstraintLike, InitializerLike, RegularizerLike, Shape
 
@@ -99,12 +99,9 @@ class GroupQueryAttention(AttentionWithHeads):
         """Make the projections."""
         shared_heads = (self.num_key_value_heads, self.head_dim)
         self._build_projections(
-            query_shape,
-            value_shape if key_shape is None else key_shape,
-            value_shape,
-            query_heads=(self.num_query_heads, self.head_dim),
-            key_heads=shared_heads,
-            value_heads=shared_heads,
+            Projected(query_shape, (self.num_query_heads, self.head_dim)),
+            Projected(value_shape if key_shape is None else key_shape, shared_heads),
+            Projected(value_shape, shared_heads),
             output_sizes=query_shape[-1:],
         )
         self._build_softmax(-1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
@@ -11,7 +11,14 @@ from webtensor.keras.arguments import ALWAYS, NEVER
 from webtensor.keras.initializers import Initializer
 from webtensor.keras.layers.activations import Softmax
 from webtensor.keras.layers.argument_checks import check_positive
-from webtensor.keras.layers.attention.score_masks import MASKED_SCORE, combined_mask
+from webtensor.keras.layers.attention.score_masks import (
+    MASKED_SCORE,
+    causal_mask,
+    intersection,
+    per_key,
+    per_query,
+    window_mask,
+)
 from webtensor.keras.layers.einsum_dense import EinsumDense
 from webtensor.keras.layers.regularization import Dropout
 from webtensor.keras.layers.weighted import Weighted
@@ -26,10 +33,15 @@ from webtensor.keras.types import (
 )
 from webtensor.shapes import prod
 
-__all__ = ["AttentionWithHeads", "Heads"]
+__all__ = ["AttentionWithHeads", "Projected"]
 
-#: The number of heads and the size of each.
-Heads: TypeAlias = tuple[int, int]
+
+class Projected(NamedTuple):
+    """The shape of an operand that is projected, and (number, size) of the heads."""
+
+    shape: Shape
+    heads: tuple[int, int]
+
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -111,23 +123,16 @@ class AttentionWithHeads(Weighted):
     # -- projections --------------------------------------------------------------------------
 
     def _build_projections(
-        self,
-        query_shape: Shape,
-        key_shape: Shape,
-        value_shape: Shape,
-        query_heads: Heads,
-        key_heads: Heads,
-        value_heads: Heads,
-        output_sizes: Shape,
+        self, query: Projected, key: Projected, value: Projected, output_sizes: Shape
     ) -> None:
         """Make the projections to heads, and from them to ``output_sizes``."""
-        result_heads = (query_heads[0], value_heads[1])
-        self._query_dense = self._projection("query", query_shape, 1, query_heads)
-        self._key_dense = self._projection("key", key_shape, 1, key_heads)
+        result_heads = (query.heads[0], value.heads[1])
+        self._query_dense = self._projection("query", query.shape, 1, query.heads)
+        self._key_dense = self._projection("key", key.shape, 1, key.heads)
         if self.use_gate:
-            self._gate_dense = self._projection("gate", query_shape, 1, result_heads, "sigmoid")
-        self._value_dense = self._projection("value", value_shape, 1, value_heads)
-        shape = (*query_shape[:-1], *result_heads)
+            self._gate_dense = self._projection("gate", query.shape, 1, result_heads, "sigmoid")
+        self._value_dense = self._projection("value", value.shape, 1, value.heads)
+        shape = (*query.shape[:-1], *result_heads)
         self._output_dense = self._projection("attention_output", shape, 2, output_sizes)
 
     def _projection(
@@ -190,15 +195,15 @@ class AttentionWithHeads(Weighted):
         key = value if key is None else key
         if self._carries_query_mask:
             query_mask = _take_masks(query, value, key)
-        mask = combined_mask(
-            query.shape[1],
-            value.shape[1],
-            query_mask,
-            value_mask,
-            key_mask,
+        sizes = (query.shape[1], value.shape[1])
+        window = self.sliding_window
+        mask = intersection(
             attention_mask,
-            use_causal_mask,
-            self.sliding_window,
+            per_query(query_mask),
+            per_key(value_mask),
+            per_key(key_mask),
+            causal_mask(*sizes) if use_causal_mask else None,
+            None if window is None else window_mask(*sizes, window),
         )
         gate = None if self._gate_dense is None else self._project(self._gate_dense, query)
         output, scores = self._compute_attention(

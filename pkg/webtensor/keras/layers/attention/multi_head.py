@@ -9,7 +9,7 @@ from typing import Any
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras.layers.argument_checks import check_positive
-from webtensor.keras.layers.attention.heads import AttentionWithHeads
+from webtensor.keras.layers.attention.heads import AttentionWithHeads, Projected
 from webtensor.keras.layers.einsum_dense import EinsumDense
 from webtensor.keras.types import ConstraintLike, InitializerLike, RegularizerLike, Shape
 
@@ -120,13 +120,11 @@ class MultiHeadAttention(AttentionWithHeads):
         rank = len(query_shape)
         axes = self.attention_axes or tuple(range(1, rank - 1))
         self.attention_axes = tuple(axis if axis >= 0 else rank + axis for axis in axes)
+        key_heads = (self.num_heads, self.key_dim)
         self._build_projections(
-            query_shape,
-            value_shape if key_shape is None else key_shape,
-            value_shape,
-            query_heads=(self.num_heads, self.key_dim),
-            key_heads=(self.num_heads, self.key_dim),
-            value_heads=(self.num_heads, self.value_dim),
+            Projected(query_shape, key_heads),
+            Projected(value_shape if key_shape is None else key_shape, key_heads),
+            Projected(value_shape, (self.num_heads, self.value_dim)),
             output_sizes=self.output_shape or query_shape[-1:],
         )
         self._build_softmax(tuple(range(-len(axes), 0)))
