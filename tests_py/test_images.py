@@ -9,7 +9,7 @@ import pytest
 
 import webtensor as wt
 from tests_py.conftest import counts
-from webtensor.geometry import Window, make_window, trimmed
+from webtensor.geometry import Window, WindowOptions, make_window, trimmed
 
 RANDOM = np.random.default_rng(0)
 CORNERS = RANDOM.uniform(0, 3, (30, 2))
@@ -198,7 +198,7 @@ def test_trimmed_windows_read_the_same_elements() -> None:
     for _ in range(500):
         shape = (1, *pair(7), 1)
         padding: Any = random.choice(["same", "valid", random.randint(0, 5)])
-        window = make_window("pool", shape, 1, pair(12), pair(4), padding, pair(3))
+        window = make_window("pool", shape, 1, pair(12), WindowOptions(pair(4), padding, pair(3)))
         shorter = trimmed(window)
         assert shorter.filter_height <= max(1, window.in_height + 3 * window.out_height)
         for output in range(window.out_height):

@@ -14,6 +14,7 @@ __all__ = [
     "Sampling",
     "Window",
     "WindowAxis",
+    "WindowOptions",
     "make_resize",
     "make_volume_window",
     "make_window",
@@ -23,6 +24,19 @@ __all__ = [
 
 #: "same", "valid", a number, or ((0, 0), (top, bottom), (left, right), (0, 0)).
 Padding = str | int | Sequence[Sequence[int]]
+
+
+class WindowOptions(NamedTuple):
+    """How a window slides, as users say it: numbers for all axes or one per axis; see ``Padding``.
+
+    ``dim_rounding_mode`` ("floor", which is the default, "round" or "ceil") says what becomes of
+    an output size that is not whole.
+    """
+
+    strides: Any
+    padding: Padding
+    dilations: Any = None
+    dim_rounding_mode: str | None = None
 
 
 class WindowAxis(NamedTuple):
@@ -190,11 +204,6 @@ def pair(name: str, argument: str, value: Any) -> tuple[int, int]:
     return height, width
 
 
-def _or_one(dilations: Any) -> Any:
-    """Return the dilations, 1 by default."""
-    return 1 if dilations is None else dilations
-
-
 #: The padding behind an axis that makes floor division by a stride round in another way.
 _ROUNDING: dict[str, Callable[[int], int]] = {
     "floor": lambda stride: 0,
@@ -211,32 +220,23 @@ _SAME = ("same", "same_lower")
 _LONGEST = 1 << 30
 
 
-def _span(
-    name: str,
-    axis: str,
-    length: int,
-    size: int,
-    stride: int,
-    dilation: int,
-    padding: Any,
-    rounding: Callable[[int], int],
-) -> tuple[int, tuple[int, int]]:
-    """Return (output size, padding) along one axis; size 0 where the filter does not fit."""
-    reach = (size - 1) * dilation + 1
+def _sized(name: str, label: str, axis: WindowAxis, rounding: Callable[[int], int]) -> WindowAxis:
+    """Return an axis with its outputs and its padding; 0 outputs where the filter does not fit."""
+    length, stride, padding = axis.length, axis.stride, axis.padding
     before, after = (0, 0) if isinstance(padding, str) else padding
-    if max(stride, reach, length + before + after) > _LONGEST:
+    if max(stride, axis.reach, length + before + after) > _LONGEST:
         raise ValueError(
-            f"{name}: strides of {stride}, a filter reaching over {reach} and {axis} {length} "
-            f"padded by ({before}, {after}) must not exceed 2**30"
+            f"{name}: strides of {stride}, a filter reaching over {axis.reach} and {label} "
+            f"{length} padded by ({before}, {after}) must not exceed 2**30"
         )
     if padding in _SAME:
-        out = -(-length // stride)
-        total = max(0, (out - 1) * stride + reach - length)
-        less, more = total // 2, total - total // 2
-        return out, (less, more) if padding == "same" else (more, less)
+        outputs = -(-length // stride)
+        total = max(0, (outputs - 1) * stride + axis.reach - length)
+        before = total // 2 if padding == "same" else total - total // 2
+        return axis._replace(outputs=outputs, before=before)
     after += rounding(stride)
-    out = (length + before + after - reach) // stride + 1
-    return max(out, 0), (before, after)
+    outputs = max((length + before + after - axis.reach) // stride + 1, 0)
+    return axis._replace(outputs=outputs, before=before, padding=(before, after))
 
 
 _EXPLICIT_PADDING = {
@@ -287,93 +287,90 @@ def _rounding(name: str, dim_rounding_mode: str | None, padding: Padding) -> Cal
     return rounding
 
 
+def _window_axes(
+    name: str, lengths: Sequence[int], filter_size: tuple[int, ...], options: WindowOptions
+) -> list[WindowAxis]:
+    """Return the window along each spatial axis, of which there are two or three."""
+    count = len(lengths)
+    strides = several(name, "strides", options.strides, count)
+    dilations = 1 if options.dilations is None else options.dilations
+    dilations = several(name, "dilations", dilations, count)
+    paddings = _axis_paddings(name, options.padding, count)
+    rounding = _rounding(name, options.dim_rounding_mode, options.padding)
+    labels = ("depth", "height", "width")[-count:]
+    axes = [
+        WindowAxis(length, 0, size, stride, dilation, 0, padding)
+        for length, size, stride, dilation, padding in zip(
+            lengths, filter_size, strides, dilations, paddings, strict=True
+        )
+    ]
+    return [_sized(name, label, axis, rounding) for label, axis in zip(labels, axes, strict=True)]
+
+
+def _window(
+    batch: int, in_channels: int, out_channels: int, vertical: WindowAxis, horizontal: WindowAxis
+) -> Window:
+    """Return the window that slides along two axes."""
+    padding: Any = vertical.padding
+    if not isinstance(padding, str):
+        padding = (padding, horizontal.padding)
+    return Window(
+        batch,
+        vertical.length,
+        horizontal.length,
+        in_channels,
+        vertical.outputs,
+        horizontal.outputs,
+        out_channels,
+        vertical.size,
+        horizontal.size,
+        vertical.stride,
+        horizontal.stride,
+        vertical.dilation,
+        horizontal.dilation,
+        vertical.before,
+        horizontal.before,
+        padding,
+    )
+
+
 def make_window(
     name: str,
     x_shape: Sequence[int],
     out_channels: int,
-    filter_size: tuple[int, int],
-    strides: Any,
-    padding: Padding,
-    dilations: Any,
-    dim_rounding_mode: str | None = None,
+    filter_size: tuple[int, ...],
+    options: WindowOptions,
 ) -> Window:
     """Compute the geometry for an input of shape (batch, height, width, channels).
 
-    ``dim_rounding_mode`` ("floor", which is the default, "round" or "ceil") says what becomes of
-    an output size that is not whole. If the filter does not fit, the output size is 0.
+    ``filter_size`` is (height, width). If the filter does not fit, the output size is 0.
 
     Raises:
         ValueError: an option is malformed.
     """
-    rounding = _rounding(name, dim_rounding_mode, padding)
-    batch, in_height, in_width, in_channels = x_shape
-    stride_height, stride_width = pair(name, "strides", strides)
-    dilation_height, dilation_width = pair(name, "dilations", _or_one(dilations))
-    filter_height, filter_width = filter_size
-    vertical, horizontal = _axis_paddings(name, padding)
-    out_height, rows = _span(
-        name, "height", in_height, filter_height, stride_height, dilation_height, vertical, rounding
-    )
-    out_width, columns = _span(
-        name, "width", in_width, filter_width, stride_width, dilation_width, horizontal, rounding
-    )
-    return Window(
-        batch,
-        in_height,
-        in_width,
-        in_channels,
-        out_height,
-        out_width,
-        out_channels,
-        filter_height,
-        filter_width,
-        stride_height,
-        stride_width,
-        dilation_height,
-        dilation_width,
-        rows[0],
-        columns[0],
-        vertical if vertical in _SAME else (rows, columns),
-    )
+    batch, *lengths, in_channels = x_shape
+    vertical, horizontal = _window_axes(name, lengths, filter_size, options)
+    return _window(batch, in_channels, out_channels, vertical, horizontal)
 
 
 def make_volume_window(
     name: str,
     x_shape: Sequence[int],
     out_channels: int,
-    filter_size: tuple[int, int, int],
-    strides: Any,
-    padding: Padding,
-    dilations: Any,
-    dim_rounding_mode: str | None = None,
+    filter_size: tuple[int, ...],
+    options: WindowOptions,
 ) -> tuple[WindowAxis, Window]:
     """Compute the geometry for an input of shape (batch, depth, height, width, channels).
 
-    A volume is a stack of planes: the window slides over ``batch * out_depth`` of them. Options are
-    those of ``make_window`` with one axis more.
+    A volume is a stack of planes: the window slides over ``batch * out_depth`` of them.
 
     Raises:
         ValueError: an option is malformed.
     """
-    batch, in_depth, *plane = x_shape
-    stride, *plane_strides = several(name, "strides", strides, 3)
-    dilation, *plane_dilations = several(name, "dilations", _or_one(dilations), 3)
-    front, *plane_padding = _axis_paddings(name, padding, 3)
-    size, height, width = filter_size
-    rounding = _rounding(name, dim_rounding_mode, padding)
-    out_depth, around = _span(name, "depth", in_depth, size, stride, dilation, front, rounding)
-    window = make_window(
-        name,
-        (batch * out_depth, *plane),
-        out_channels,
-        (height, width),
-        plane_strides,
-        padding if isinstance(padding, str) else [(0, 0), *plane_padding, (0, 0)],
-        plane_dilations,
-        dim_rounding_mode,
-    )
-    declared = front if front in _SAME else around
-    return WindowAxis(in_depth, out_depth, size, stride, dilation, around[0], declared), window
+    batch, *lengths, in_channels = x_shape
+    depth, vertical, horizontal = _window_axes(name, lengths, filter_size, options)
+    planes = batch * depth.outputs
+    return depth, _window(planes, in_channels, out_channels, vertical, horizontal)
 
 
 class Resize(NamedTuple):

@@ -8,7 +8,7 @@ from tests_py.wasm.kernels import Array, call
 from tests_py.wasm.windows import WINDOWS, make, patches, shapes
 from webtensor.backends.wasm import packed_weights
 from webtensor.backends.wasm.backend import WasmBackend
-from webtensor.geometry import Window
+from webtensor.geometry import Padding, Window
 from webtensor.matmul_sizes import MatmulSizes
 from webtensor.ops.elementwise import ROWS
 
@@ -248,7 +248,7 @@ def test_depthwise_conv2d_by_frequent_filters(
     filter: tuple[int, int],
     stride: tuple[int, int] | int,
     dilation: tuple[int, int] | int,
-    padding: object,
+    padding: Padding,
 ) -> None:
     dilations = (dilation, dilation) if isinstance(dilation, int) else dilation
     more_rows, more_columns = ((k - 1) * d for k, d in zip(filter, dilations, strict=True))

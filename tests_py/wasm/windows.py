@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from tests_py.wasm.kernels import Array
-from webtensor.geometry import Window, make_window
+from webtensor.geometry import Padding, Window, WindowOptions, make_window
 
 
 def taps(window: Window) -> Iterator[tuple[int, int, int, int, int, int]]:
@@ -55,10 +55,11 @@ def make(
     out_channels: int,
     size: tuple[int, int],
     strides: tuple[int, int] | int = 1,
-    padding: object = "same",
+    padding: Padding = "same",
     dilations: tuple[int, int] | int = 1,
 ) -> Window:
-    return make_window("test", x_shape, out_channels, size, strides, padding, dilations)  # type: ignore[arg-type]
+    options = WindowOptions(strides, padding, dilations)
+    return make_window("test", x_shape, out_channels, size, options)
 
 
 WINDOWS = [

@@ -18,9 +18,9 @@ from webtensor.geometry import (
     Padding,
     Window,
     WindowAxis,
+    WindowOptions,
     make_volume_window,
     make_window,
-    several,
 )
 from webtensor.ops.batch_axis import as_batch, drop_batch
 from webtensor.ops.casting import as_float
@@ -164,12 +164,11 @@ def _convolve(
     x: Tensor,
     filter: Tensor,
     channels: int,
-    options: tuple[Any, ...],
+    options: WindowOptions,
     epilogue: Epilogue | None = None,
 ) -> Tensor:
     name = family.forward.name
-    size = (filter.shape[0], filter.shape[1])
-    window = make_window(name, x.shape, channels, size, *options)
+    window = make_window(name, x.shape, channels, filter.shape[:2], options)
     shape = window.output_shape
     if epilogue is None:
         return _apply(family.forward, x, filter, shape, window)
@@ -193,17 +192,13 @@ def fused_convolution(
     name: str,
     x: TensorLike,
     filter: TensorLike,
-    strides: Any,
-    pad: Padding,
+    options: WindowOptions,
     data_format: str,
-    dilations: Any,
-    dim_rounding_mode: str | None,
     epilogue: Epilogue | None,
 ) -> Tensor:
     """``conv2d`` or ``depthwise_conv2d``, with an epilogue in the same kernel."""
     images, single = _images(name, x, data_format)
-    pad = _in_order(pad, data_format)
-    options = (strides, pad, dilations, dim_rounding_mode)
+    options = options._replace(padding=_in_order(options.padding, data_format))
     filter = as_float(name, "filter", filter)
     groups = _groups(images.shape, filter.shape) if name == "conv2d" else 1
     filter = filter if groups > 1 else _as_filter(name, images, filter)
@@ -247,8 +242,8 @@ def conv2d(
         >>> wt.conv2d(wt.ones((1, 2, 2, 1)), wt.ones((2, 2, 1, 1))).tolist()
         [[[[4.0]]]]
     """
-    options = (strides, pad, data_format, dilations, dim_rounding_mode)
-    return fused_convolution("conv2d", x, filter, *options, None)
+    options = WindowOptions(strides, pad, dilations, dim_rounding_mode)
+    return fused_convolution("conv2d", x, filter, options, data_format, None)
 
 
 @planned
@@ -274,8 +269,8 @@ def depthwise_conv2d(
         >>> wt.depthwise_conv2d(wt.ones((1, 2, 2, 2)), wt.ones((2, 2, 2, 1))).tolist()
         [[[[4.0, 4.0]]]]
     """
-    options = (strides, pad, data_format, dilations, dim_rounding_mode)
-    return fused_convolution("depthwise_conv2d", x, filter, *options, None)
+    options = WindowOptions(strides, pad, dilations, dim_rounding_mode)
+    return fused_convolution("depthwise_conv2d", x, filter, options, data_format, None)
 
 
 def separable_conv2d(
@@ -345,10 +340,8 @@ def conv2d_transpose(
     images, single = as_batch(name, x, 4)
     filters = _as_filter(name, images, filter, transposed=True)
     shape = _transposed_shape(name, output_shape, images, filters, single)
-    size = (filters.shape[0], filters.shape[1])
-    window = make_window(
-        name, shape, images.shape[3], size, strides, pad, dilations, dim_rounding_mode
-    )
+    options = WindowOptions(strides, pad, dilations, dim_rounding_mode)
+    window = make_window(name, shape, images.shape[3], filters.shape[:2], options)
     _check_transposed(name, images, shape, window.output_shape)
     return drop_batch(_apply(_CONV2D.to_input, images, filters, shape, window), single)
 
@@ -421,10 +414,8 @@ def conv1d(
     weights = reshape(filters, (1, *filters.shape))
     strides = (1, _positive(name, "stride", stride))
     dilations = (1, _positive(name, "dilation", dilation))
-    window = make_window(
-        name, images.shape, filters.shape[2], (1, filters.shape[0]), strides, padding, dilations,
-        dim_rounding_mode,
-    )  # fmt: skip
+    options = WindowOptions(strides, padding, dilations, dim_rounding_mode)
+    window = make_window(name, images.shape, filters.shape[2], weights.shape[:2], options)
     shape = window.output_shape
     y = _apply(_CONV2D.forward, images, weights, shape, window)
     y = reshape(y, (shape[0], *shape[2:]))
@@ -520,9 +511,9 @@ def conv3d(
     _only(name, data_format, "NDHWC")
     volumes, single = as_batch(name, x, 5)
     filters = _as_filter(name, volumes, filter)
-    size = (filters.shape[0], filters.shape[1], filters.shape[2])
+    options = WindowOptions(strides, pad, dilations)
     depth, window = make_volume_window(
-        name, volumes.shape, filters.shape[4], size, strides, pad, dilations
+        name, volumes.shape, filters.shape[4], filters.shape[:3], options
     )
     shape = (volumes.shape[0], depth.outputs, *window.output_shape[1:])
     if filters.size == 0 or volumes.size == 0:
@@ -571,9 +562,8 @@ def conv3d_transpose(
     volumes, single = as_batch(name, x, 5)
     filters = _as_filter(name, volumes, filter, transposed=True)
     shape = _transposed_shape(name, output_shape, volumes, filters, single)
-    size = (filters.shape[0], filters.shape[1], filters.shape[2])
-    strides = several(name, "strides", strides, 3)
-    depth, window = make_volume_window(name, shape, volumes.shape[4], size, strides, pad, dilations)
+    options = WindowOptions(strides, pad, dilations)
+    depth, window = make_volume_window(name, shape, volumes.shape[4], filters.shape[:3], options)
     convolved = (shape[0], depth.outputs, *window.output_shape[1:])
     _check_transposed(name, volumes, shape, convolved)
     if filters.size == 0 or volumes.size == 0:

@@ -6,7 +6,7 @@ from typing import Any
 
 from webtensor.dtypes import float32
 from webtensor.engine import Primitive, Tensor, TensorLike, run
-from webtensor.geometry import Padding, Window, make_window
+from webtensor.geometry import Padding, Window, WindowOptions, make_window
 from webtensor.ops.batch_axis import as_batch, drop_batch
 from webtensor.ops.binary import add, equal, logical_and, logical_or
 from webtensor.ops.casting import as_float
@@ -117,7 +117,8 @@ def dilation2d(
     size = (filters.shape[0], filters.shape[1])
     if 0 in size:
         raise ValueError(f"{name}: filter must not be empty, but its shape is {filters.shape}")
-    window = make_window(name, images.shape, channels, size, strides, pad, dilations)
+    options = WindowOptions(strides, pad, dilations)
+    window = make_window(name, images.shape, channels, size, options)
     shape = window.output_shape
     if images.size == 0:
         return full(shape[1:] if single else shape, float("-inf"))

@@ -15,6 +15,7 @@ from webtensor.geometry import (
     Padding,
     Window,
     WindowAxis,
+    WindowOptions,
     make_volume_window,
     make_window,
     pair,
@@ -108,8 +109,8 @@ def _pool(
     images, single = as_batch(name, x, 4)
     size = pair(name, "filter_size", filter_size)
     strides = size if strides is None else strides
-    channels = images.shape[3]
-    window = make_window(name, images.shape, channels, size, strides, pad, 1, dim_rounding_mode)
+    options = WindowOptions(strides, pad, dim_rounding_mode=dim_rounding_mode)
+    window = make_window(name, images.shape, images.shape[3], size, options)
     y = _over_windows(primitive, images, window)
     return drop_batch(y, single)
 
@@ -195,9 +196,8 @@ def pool(
     images, single = as_batch("pool", input, 4)
     size = pair("pool", "window_shape", window_shape)
     strides = 1 if strides is None else strides
-    window = make_window(
-        "pool", images.shape, images.shape[3], size, strides, pad, dilations, dim_rounding_mode
-    )
+    options = WindowOptions(strides, pad, dilations, dim_rounding_mode)
+    window = make_window("pool", images.shape, images.shape[3], size, options)
     y = _over_windows(primitive, images, window)
     return drop_batch(y, single)
 
@@ -228,7 +228,8 @@ def max_pool_with_argmax(
     images, single = as_batch(name, x, 4)
     size = pair(name, "filter_size", filter_size)
     strides = size if strides is None else strides
-    window = make_window(name, images.shape, images.shape[3], size, strides, pad, 1)
+    options = WindowOptions(strides, pad)
+    window = make_window(name, images.shape, images.shape[3], size, options)
     maxima = _over_windows(_MAX_POOL, images, window)
     flat_indices = _cell_indices(images, window)
     batch, height, width, channels = images.shape
@@ -278,10 +279,8 @@ def _pool3d(
     size = several(name, "filter_size", filter_size, 3)
     strides = size if strides is None else strides
     batch, length, *_, channels = volumes.shape
-    depth, plane = make_volume_window(
-        name, volumes.shape, channels, (size[0], size[1], size[2]), strides, pad, 1,
-        dim_rounding_mode,
-    )  # fmt: skip
+    options = WindowOptions(strides, pad, dim_rounding_mode=dim_rounding_mode)
+    depth, plane = make_volume_window(name, volumes.shape, channels, size, options)
     plane = plane._replace(batch=batch * length)
     y = reshape(volumes, plane.input_shape)
     y = _over_windows(primitive, y, plane)

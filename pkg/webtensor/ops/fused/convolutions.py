@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.engine import Tensor, TensorLike, as_operand, planned
-from webtensor.geometry import Padding
+from webtensor.geometry import Padding, WindowOptions
 from webtensor.ops import convolution
 from webtensor.ops.fused.epilogue_arguments import EpilogueArguments
 from webtensor.shapes import prod
@@ -17,20 +17,21 @@ def _convolution(
     op: str,
     x: TensorLike,
     filter: TensorLike,
-    options: tuple[Any, Padding, str, Any, str | None],
+    options: WindowOptions,
+    data_format: str,
     arguments: EpilogueArguments,
 ) -> Tensor:
-    """Convolve by the options of ``convolution.fused_convolution``, then apply the arguments."""
+    """Convolve, then apply the arguments, in the same kernel where it can do so."""
     name = arguments.name
     arguments.check_activation()
-    channels_first = options[2] == "NCHW"
+    channels_first = data_format == "NCHW"
     filter, x = as_operand(name, filter), as_operand(name, x)
     epilogue = None
     if arguments.residual is None or (len(x.shape) == 4 and not channels_first):
         shape = filter.shape
         columns = shape[-1:] if op == "conv2d" else (prod(shape[-2:]),)
         epilogue = arguments.epilogue(columns)
-    y = convolution.fused_convolution(op, x, filter, *options, epilogue)
+    y = convolution.fused_convolution(op, x, filter, options, data_format, epilogue)
     return arguments.apply(y, channels_first) if epilogue is None else y
 
 
@@ -64,7 +65,7 @@ def conv2d(
         >>> wt.fused.conv2d(x, filter, 1, "valid", bias=[-5.0], activation="relu").tolist()
         [[[0.0]]]
     """
-    options = (strides, pad, data_format, dilations, dim_rounding_mode)
+    options = WindowOptions(strides, pad, dilations, dim_rounding_mode)
     arguments = EpilogueArguments(
         "fused.conv2d",
         bias,
@@ -73,7 +74,7 @@ def conv2d(
         leakyrelu_alpha,
         residual,
     )
-    return _convolution("conv2d", x, filter, options, arguments)
+    return _convolution("conv2d", x, filter, options, data_format, arguments)
 
 
 @planned
@@ -102,7 +103,7 @@ def depthwise_conv2d(
         >>> wt.fused.depthwise_conv2d(x, filter, 1, "valid", bias=1.0).tolist()
         [[[5.0]]]
     """
-    options = (strides, pad, data_format, dilations, dim_rounding_mode)
+    options = WindowOptions(strides, pad, dilations, dim_rounding_mode)
     arguments = EpilogueArguments(
         "fused.depthwise_conv2d",
         bias,
@@ -111,4 +112,4 @@ def depthwise_conv2d(
         leakyrelu_alpha,
         residual,
     )
-    return _convolution("depthwise_conv2d", x, filter, options, arguments)
+    return _convolution("depthwise_conv2d", x, filter, options, data_format, arguments)
