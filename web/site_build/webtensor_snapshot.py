@@ -28,7 +28,8 @@ LIBRARY_MODULES = """
     keras.layers.preprocessing.pipeline keras.layers.regularization keras.layers.reshaping
     keras.losses.probabilistic keras.losses.regression
     keras.metrics.accuracy
-    keras.models.compiling keras.models.inference keras.models.sequential keras.models.summary
+    keras.models.compiled_losses keras.models.compiled_metrics keras.models.inference
+    keras.models.sequential keras.models.summary
     keras.optimizers.adam keras.optimizers.sgd
     keras.saving
     keras.utils.progress

@@ -1,10 +1,11 @@
 """Models: functional, sequential, and subclasses of ``Model``.
 
 ``function`` has the graph of operations that a functional model runs, and ``inference`` optimizes
-it for ``predict``. ``training`` has ``compile``, ``fit`` and the like: ``compiling`` makes their
-losses and metrics, ``capturing`` replays steps, ``batches`` reads data, ``train_steps`` and
-``awaitables`` are parts of their loops. ``graph_configs`` writes and reads the configurations of
-connected layers, ``cloning`` copies models, and ``summary``, ``dot`` and ``svg`` describe them.
+it for ``predict``. ``training`` has ``compile``, ``fit`` and the like: ``compiled_losses`` and
+``compiled_metrics`` make what ``compile`` accepts, with ``output_parts`` for both; ``capturing``
+replays steps, ``batches`` reads data, ``train_steps`` and ``awaitables`` are parts of their loops.
+``graph_configs`` writes and reads the configurations of connected layers, ``cloning`` copies
+models, and ``summary``, ``dot`` and ``svg`` describe them.
 """
 
 from typing import TYPE_CHECKING
@@ -25,7 +26,8 @@ _CONTENTS = contents(
 
 #: Modules that the others use, which are imported then.
 _MODULES = (
-    "compiling",
+    "compiled_losses",
+    "compiled_metrics",
     "function",
     "functional",
     "graph_configs",
@@ -36,7 +38,8 @@ _MODULES = (
 
 if TYPE_CHECKING:
     from webtensor.keras.models import (
-        compiling as compiling,
+        compiled_losses as compiled_losses,
+        compiled_metrics as compiled_metrics,
         function as function,
         functional as functional,
         graph_configs as graph_configs,

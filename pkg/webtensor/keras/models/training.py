@@ -57,13 +57,8 @@ from webtensor.ops import sum as _sum
 if TYPE_CHECKING:
     from webtensor.keras.callbacks import Callback, CallbackList, History
     from webtensor.keras.metrics import Mean, Metric
-    from webtensor.keras.models.compiling import (
-        CompiledLoss,
-        CompiledMetrics,
-        LossLike,
-        LossWeights,
-        MetricLike,
-    )
+    from webtensor.keras.models.compiled_losses import CompiledLoss, LossLike, LossWeights
+    from webtensor.keras.models.compiled_metrics import CompiledMetrics, MetricLike
     from webtensor.keras.optimizers import Optimizer
 
 __all__ = ["Trainer"]
@@ -121,9 +116,11 @@ class Trainer(Layer):
         compiled_loss = compiled_metrics = None
         names = getattr(self, "output_names", None)
         if loss is not None:
-            compiled_loss = models.compiling.CompiledLoss(loss, loss_weights, names)
+            compiled_loss = models.compiled_losses.CompiledLoss(loss, loss_weights, names)
         if metrics is not None or weighted_metrics is not None:
-            compiled_metrics = models.compiling.CompiledMetrics(metrics, weighted_metrics, names)
+            compiled_metrics = models.compiled_metrics.CompiledMetrics(
+                metrics, weighted_metrics, names
+            )
         inner_optimizer = keras.optimizers.get(optimizer)
         self.optimizer = self._scaling(inner_optimizer) if auto_scale_loss else inner_optimizer
         self.run_eagerly, self.steps_per_execution = run_eagerly, steps_per_execution
