@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests_browser.python_page import PythonPage
-from tests_py.test_lazy_contents import MOST_LINES
+from tests_py.test_lazy_contents import MAX_LINES
 from web.build import ROOT
 
 #: Pages compute on it where WebGL is drawn by software, as in tests.
@@ -27,7 +27,7 @@ def plain_page(chromium_python: PythonPage) -> Iterator[PythonPage]:
 
 
 def test_few_lines_are_loaded(plain_page: PythonPage):
-    for program, most in MOST_LINES.items():
+    for program, most in MAX_LINES.items():
         on_wasm = program.replace("import webtensor as wt", f"import webtensor as wt\n{ON_WASM}")
         files = plain_page.run(on_wasm + LIST)
         sources = [

@@ -13,7 +13,7 @@ from tests_py.chains import (
     random_ended_chain,
     row_chains,
 )
-from webtensor.backends.chains import CHAIN, ENDS, MOST_LINKS, MOST_OPERANDS, with_chains
+from webtensor.backends.chains import CHAIN, ENDS, MAX_LINKS, MAX_OPERANDS, with_chains
 from webtensor.backends.programs import Program
 
 
@@ -112,16 +112,16 @@ def test_short_rows_are_no_blocks(programs: list[Program]) -> None:
 
 def test_chains_end_where_they_are_too_long(programs: list[Program]) -> None:
     def function(x: Any) -> Any:
-        for _ in range(MOST_LINKS + 3):
+        for _ in range(MAX_LINKS + 3):
             x = wt.tanh(x)
         return x
 
     captured(function, wt.ones(X))
-    assert [len(links) for links in names(programs[0])] == [3, MOST_LINKS]
+    assert [len(links) for links in names(programs[0])] == [3, MAX_LINKS]
 
 
 def test_chains_end_where_they_read_too_much(programs: list[Program]) -> None:
-    operands = [wt.ones(X) * number for number in range(MOST_OPERANDS + 2)]
+    operands = [wt.ones(X) * number for number in range(MAX_OPERANDS + 2)]
 
     def function(*arguments: Any) -> Any:
         total = arguments[0]
@@ -129,15 +129,15 @@ def test_chains_end_where_they_read_too_much(programs: list[Program]) -> None:
             total = total + operand
         return total
 
-    assert captured(function, *operands).tolist() == [sum(range(MOST_OPERANDS + 2))] * 40
-    assert max(len(call.inputs) for call in programs[0].calls) <= MOST_OPERANDS
+    assert captured(function, *operands).tolist() == [sum(range(MAX_OPERANDS + 2))] * 40
+    assert max(len(call.inputs) for call in programs[0].calls) <= MAX_OPERANDS
 
 
 def test_an_end_reads_operands_too(programs: list[Program]) -> None:
-    operands = [wt.ones((70, 80)) * number for number in range(MOST_OPERANDS)]
+    operands = [wt.ones((70, 80)) * number for number in range(MAX_OPERANDS)]
     result = captured(lambda *xs: wt.matmul(sum(xs), wt.ones((80, 2))), *operands)
-    assert result.tolist() == [[80.0 * sum(range(MOST_OPERANDS))] * 2] * 70
-    assert max(len(call.inputs) for call in programs[-1].calls) <= MOST_OPERANDS
+    assert result.tolist() == [[80.0 * sum(range(MAX_OPERANDS))] * 2] * 70
+    assert max(len(call.inputs) for call in programs[-1].calls) <= MAX_OPERANDS
 
 
 def test_late_numbers_are_no_links(programs: list[Program]) -> None:

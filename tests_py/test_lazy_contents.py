@@ -15,7 +15,7 @@ from webtensor.lazy_contents import lazy_contents
 from webtensor.ops.contents import CONTENTS
 
 #: Lines of webtensor's modules that may be loaded: a page reads, compiles and runs each of them.
-MOST_LINES = {
+MAX_LINES = {
     "import webtensor": 12_000,
     """
 import webtensor as wt
@@ -35,10 +35,10 @@ print(sum(len(open(file).readlines()) for file in files))
 """
 
 
-@pytest.mark.parametrize("program", MOST_LINES, ids=["import", "fitted model"])
+@pytest.mark.parametrize("program", MAX_LINES, ids=["import", "fitted model"])
 def test_few_lines_are_loaded(program: str) -> None:
     answer = subprocess.check_output([sys.executable, "-c", program + COUNT], text=True)
-    assert int(answer) <= MOST_LINES[program]
+    assert int(answer) <= MAX_LINES[program]
 
 
 @pytest.mark.parametrize(

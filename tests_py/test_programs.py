@@ -409,7 +409,7 @@ def test_rows_that_are_joined_twice_are_joined_once(backend: str) -> None:
 def test_the_oldest_programs_are_dropped(
     backend: str, monkeypatch: pytest.MonkeyPatch, no_leak: None
 ) -> None:
-    monkeypatch.setattr(sys.modules[Function.__module__], "_MOST_PROGRAMS", 2)
+    monkeypatch.setattr(sys.modules[Function.__module__], "_MAX_PROGRAMS", 2)
     calls = Calls(lambda x, power: x**power)
     captured = wt.function(calls)
     counts = []

@@ -60,7 +60,7 @@ def test_the_wheel_is_small_and_has_no_tests(wheel: Path) -> None:
 
 
 def test_a_wheel_that_is_too_large_is_refused(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(release, "MOST_WHEEL_BYTES", 1_000)
+    monkeypatch.setattr(release, "MAX_WHEEL_BYTES", 1_000)
     with pytest.raises(ReleaseError, match="bytes, more than 1,000"):
         check_wheel(wheel)
 

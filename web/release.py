@@ -28,7 +28,7 @@ RELEASE = DIST / "release"
 CHANGELOG = ROOT / "CHANGELOG.md"
 #: 1.3 MB were enough without graph models, ONNX, TensorFlow Lite, the converter, Keras's networks,
 #: data pipelines, ready-made models, charts.
-MOST_WHEEL_BYTES = 2_098_000
+MAX_WHEEL_BYTES = 2_098_000
 HASHES = "SHA256SUMS"
 KERNELS = {
     f"{kind}-{variant}.wasm" for kind in ("kernels", "rows") for variant in ("relaxed", "simd")
@@ -74,8 +74,8 @@ def check_wheel(wheel: Path) -> None:
         ReleaseError: it is too large, has files that are not the library's, or lacks some.
     """
     size = wheel.stat().st_size
-    if size > MOST_WHEEL_BYTES:
-        raise ReleaseError(f"{wheel.name} has {size:,} bytes, more than {MOST_WHEEL_BYTES:,}")
+    if size > MAX_WHEEL_BYTES:
+        raise ReleaseError(f"{wheel.name} has {size:,} bytes, more than {MAX_WHEEL_BYTES:,}")
     with ZipFile(wheel) as archive:
         names = archive.namelist()
     check_names(wheel.name, [name for name in names if ".dist-info/" not in name], "webtensor/")

@@ -35,7 +35,7 @@ IN_BROWSER: Final = sys.platform == "emscripten"
 FlagValue = bool | float | str
 
 _LONGEST_TEXT: Final = 10_000
-_MOST_WARNINGS: Final = 10
+_MAX_WARNINGS: Final = 10
 _LONGEST_SHOWN: Final = 60
 
 
@@ -254,9 +254,9 @@ class Environment:
 
     def _warn(self, mistake: str) -> None:
         self._warnings += 1
-        if self._warnings > _MOST_WARNINGS:
+        if self._warnings > _MAX_WARNINGS:
             return
-        last = " (further mistakes are not shown)" if self._warnings == _MOST_WARNINGS else ""
+        last = " (further mistakes are not shown)" if self._warnings == _MAX_WARNINGS else ""
         source = "the page's ?wtflags" if IN_BROWSER else "WEBTENSOR_FLAGS"
         warnings.warn(f"{source}, ignored: {mistake}{last}", RuntimeWarning, stacklevel=4)
 

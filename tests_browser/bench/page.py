@@ -22,8 +22,8 @@ from webtensor.engine.dispatch import fallbacks
 __all__ = ["describe", "predict_first", "run_workload"]
 
 _BY_KEY = {workload.key: workload for workload in WORKLOADS}
-_MOST_CALLS = 5000
-_MOST_READS = 10
+_MAX_CALLS = 5000
+_MAX_READS = 10
 #: Milliseconds per call, in all and without the wait for the result.
 _Sample: TypeAlias = tuple[float, float]
 #: Threads spin for a while after their work, which would slow the other side's down.
@@ -72,9 +72,9 @@ async def _batch_size(side: Any, workload: Workload, effort: Effort, first_s: fl
         taken, _ = await side.sample(count)
         if taken > effort.budget_s * 1000:
             break  # it has been running for long
-        count = min(max(1, ceil(effort.sample_ms / max(taken, 1e-3))), _MOST_CALLS)
+        count = min(max(1, ceil(effort.sample_ms / max(taken, 1e-3))), _MAX_CALLS)
         if workload.timed is Timed.READ:
-            count = min(count, _MOST_READS)
+            count = min(count, _MAX_READS)
     return count
 
 

@@ -9,7 +9,7 @@ import pytest
 import webtensor as wt
 from tests_py.charts.pictures import SVG, circles, parsed, polylines, texts, tooltips
 from webtensor.charts import Charts, LineChart, ScatterPlot, training_curves
-from webtensor.charts.decimation import MOST_POINTS
+from webtensor.charts.decimation import MAX_POINTS
 from webtensor.charts.scales import linear_scale
 from webtensor.charts.series import Series
 
@@ -158,7 +158,7 @@ def test_decimation_keeps_the_peaks() -> None:
     values = [float(index % 10) for index in range(100_000)]
     values[43_210], values[76_543] = 500.0, -500.0
     (line,) = polylines(LineChart(values))
-    assert len(line) <= MOST_POINTS
+    assert len(line) <= MAX_POINTS
     heights = [y for _, y in line]
     assert heights.index(min(heights)) < heights.index(max(heights))
     edges = polylines(LineChart([500.0, -500.0]))[0]
@@ -277,7 +277,7 @@ def test_many_dots_are_thinned_but_for_the_extremes() -> None:
     points = [(x / 1000 % 1, x / 777 % 1) for x in range(10_000)]
     points[1234] = (5.0, 9.0)
     chart = ScatterPlot(points)
-    assert len(circles(chart)) <= MOST_POINTS
+    assert len(circles(chart)) <= MAX_POINTS
     assert "(5, 9)" in tooltips(chart)
 
 

@@ -17,7 +17,7 @@ from webtensor.graph import compilation
 
 MUTATIONS = 600
 #: Loops whose mutations never end are stopped here.
-MOST_DECISIONS = 300
+MAX_DECISIONS = 300
 
 Graph = tuple[dict[str, Any], dict[str, Array], list[str]]
 
@@ -82,7 +82,7 @@ def decisions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def counted(value: Any) -> bool:
         counts[0] += 1
-        if counts[0] > MOST_DECISIONS:
+        if counts[0] > MAX_DECISIONS:
             raise EndlessError("this loop does not end")
         return is_true(value)
 

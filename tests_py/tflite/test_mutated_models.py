@@ -23,7 +23,7 @@ GROWING = {
     "BROADCAST_TO", "FILL", "ONE_HOT", "PAD", "PADV2", "RANGE", "RFFT2D", "SCATTER_ND", "TILE"
 }  # fmt: skip
 #: Models that want larger inputs are not computed.
-MOST_ELEMENTS = 1 << 16
+MAX_ELEMENTS = 1 << 16
 
 
 def originals() -> list[bytes]:
@@ -41,7 +41,7 @@ def models() -> Iterator[bytes]:
 def zeros(described: ModelTensor) -> wt.Tensor:
     """An input of the smallest shape; ValueError if a model wants more elements than it may."""
     shape = [1 if size is None else size for size in described.shape or ()]
-    if prod(shape) > MOST_ELEMENTS:
+    if prod(shape) > MAX_ELEMENTS:
         raise ValueError(f"the input has shape {shape}")
     return wt.zeros(shape, dtype_name(described.dtype))
 

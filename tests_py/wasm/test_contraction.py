@@ -26,7 +26,7 @@ def check(got: Array, want: Array, terms: int) -> None:
 
 @pytest.fixture(autouse=True)
 def small_weights_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed_weights, "_LEAST_SIZE", 1)
+    monkeypatch.setattr(packed_weights, "_MIN_SIZE", 1)
 
 
 def multiply(wasm: WasmBackend, sizes: MatmulSizes, dtype: str = "float32", times: int = 1) -> None:

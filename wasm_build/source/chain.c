@@ -10,7 +10,7 @@
 static void NOINLINE compute_in_row(const Chain *chain, int begin, int size, byte *out) {
   const Rows *rows = chain->rows;
   const int axes = rows->axes, *sizes = rows->rest, *operand = sizes + axes;
-  const byte *x[MOST_OPERANDS];
+  const byte *x[MAX_OPERANDS];
   int row = begin / rows->columns, column = begin - row * rows->columns, index[MAX_RANK];
   for (int axis = axes - 1; axis >= 0; axis--) {
     index[axis] = row % sizes[axis];
@@ -62,7 +62,7 @@ void chain(const int *record, byte *out, int size, byte *a, byte *b, byte *c, by
 
 /* -- products with few columns --------------------------------------------------------------- */
 
-#define MOST_COLUMNS 4
+#define MAX_COLUMNS 4
 /* Elements that are multiplied at a time stay in the first-level cache. */
 #define BLOCK 1024
 
@@ -70,7 +70,7 @@ void chain(const int *record, byte *out, int size, byte *a, byte *b, byte *c, by
  * errors do not grow with all terms. */
 INLINE void add_products(const float *x, const float *const *columns, int size, vf *totals,
                          int count) {
-  vf even[MOST_COLUMNS], odd[MOST_COLUMNS];
+  vf even[MAX_COLUMNS], odd[MAX_COLUMNS];
   for (int c = 0; c < count; c++) even[c] = odd[c] = vset(0);
   int i = 0;
   for (; i + 8 <= size; i += 8) {
@@ -99,17 +99,17 @@ void chain_multiply(const int *record, float *out, int m, byte *a, byte *b, byte
   int row, last;
   find_piece(m, 1, part, parts, &row, &last);
   for (; row < last; row++) {
-    vf totals[MOST_COLUMNS] = {0};
+    vf totals[MAX_COLUMNS] = {0};
     for (int k = 0; k < depth; k += BLOCK) {
       const int size = depth - k < BLOCK ? depth - k : BLOCK;
       compute_chain(&chain, row * depth + k, size, (byte *)x);
-      const float *columns[MOST_COLUMNS];
+      const float *columns[MAX_COLUMNS];
       for (int i = 0; i < count; i++) columns[i] = right + i * depth + k;
       switch (count) {
         case 1: add_products(x, columns, size, totals, 1); break;
         case 2: add_products(x, columns, size, totals, 2); break;
         case 3: add_products(x, columns, size, totals, 3); break;
-        default: add_products(x, columns, size, totals, MOST_COLUMNS);
+        default: add_products(x, columns, size, totals, MAX_COLUMNS);
       }
     }
     for (int i = 0; i < count; i++) out[row * count + i] = lanes_sum(totals[i]);

@@ -12,7 +12,7 @@
 #include "vector.h"
 
 #define MAX_RANK 60
-#define MOST_OPERANDS 8 /* as in backends/chains.py */
+#define MAX_OPERANDS 8 /* as in backends/chains.py */
 
 /* Computes elements from these addresses on, in whole vectors: up to three more than `size`. */
 typedef void chain_function(byte *out, int size, const int *parameters, const byte *a,
@@ -27,7 +27,7 @@ typedef struct Rows {
 
 typedef struct Chain {
   const Rows *rows;
-  const byte *inputs[MOST_OPERANDS];
+  const byte *inputs[MAX_OPERANDS];
 } Chain;
 
 INLINE Chain start_chain(const int *record, const byte *a, const byte *b, const byte *c,

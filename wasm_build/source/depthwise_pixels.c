@@ -8,17 +8,17 @@
 #define CACHE_LINE 16 /* elements */
 /* The most channels and weights in a turn: they stay in the first-level cache, with the rows of the
  * input. */
-#define MOST_CHANNELS 256
-#define MOST_WEIGHTS 4096
-#define MOST_ROWS 13
-#define MOST_COLUMNS 7
-#define MOST_SUMS 7
-#define MOST_COPIED 16384
+#define MAX_CHANNELS 256
+#define MAX_WEIGHTS 4096
+#define MAX_ROWS 13
+#define MAX_COLUMNS 7
+#define MAX_SUMS 7
+#define MAX_COPIED 16384
 
 /* A line of output pixels. With dilation, columns that are `dilation_width` apart are separate
  * lines. */
 typedef struct {
-  const float *rows[MOST_ROWS]; /* where the first column lies, of rows inside the input */
+  const float *rows[MAX_ROWS]; /* where the first column lies, of rows inside the input */
   int count, step; /* how many rows there are; the distance of columns */
   int before, columns; /* how many columns are missing before the first, and how many there are */
   int outputs, inner, inner_end; /* outputs, and those whose columns are all there */
@@ -33,7 +33,7 @@ typedef struct {
 /* Adds the products of a row of the input and of the filter to the sums of `count` pixels. */
 INLINE void add_row(vf *sums, const float *x, int step, const float *weights, int width, int stride,
                     int count) {
-  vf taps[MOST_COLUMNS], column;
+  vf taps[MAX_COLUMNS], column;
 #pragma unroll
   for (int tap = 0; tap < width; tap++) LOAD_AT(taps[tap], weights, 16 * tap);
 #pragma unroll
@@ -59,7 +59,7 @@ INLINE int compute_pixels(const Line *line, int output, int end, int rows, int w
   for (; output + count <= end; output += count) {
     const float *weights = line->weights;
     for (int c = 0; c < channels; c += 4, weights += 4 * taps) {
-      vf sums[MOST_SUMS], bias = load(line->bias + c);
+      vf sums[MAX_SUMS], bias = load(line->bias + c);
 #pragma unroll
       for (int pixel = 0; pixel < count; pixel++) sums[pixel] = bias;
 #define ADD_ROW(I)                                                                                 \
@@ -147,7 +147,7 @@ static void compute_line(const Line *line, int width, int stride) {
 
 int is_by_pixels(const Window *w) {
   return multiplier_of(w) == 1 && has_kind(w->filter_width, w->stride_width) &&
-         w->filter_height <= MOST_ROWS && (w->stride_width == 1 || w->dilation_width == 1);
+         w->filter_height <= MAX_ROWS && (w->stride_width == 1 || w->dilation_width == 1);
 }
 
 /* Rows of input pixels with zeros around them, some channels side by side. Row y is in slot
@@ -155,8 +155,8 @@ int is_by_pixels(const Window *w) {
 typedef struct {
   int slots, pixels, channels; /* how many slots, the pixels of each, and the channels of these */
   int before, count;           /* which of the pixels are copied */
-  int copied[MOST_ROWS];       /* which row of all images is where; -1: none */
-  float data[MOST_COPIED];
+  int copied[MAX_ROWS];       /* which row of all images is where; -1: none */
+  float data[MAX_COPIED];
 } RowCopies;
 
 static void clear_rows(RowCopies *copies) {
@@ -197,8 +197,8 @@ static int find_copies(const Window *w, RowCopies *copies) {
   copies->before = w->pad_left;
   copies->count = smaller(w->in_width, copies->pixels - w->pad_left);
   if (w->filter_width == 3 && w->dilation_width * w->in_channels % 512 != 0) return 0;
-  if (copies->slots > MOST_ROWS || !inside(w->pad_left, copies->pixels)) return 0;
-  return MOST_COPIED / copies->slots / copies->pixels / CACHE_LINE * CACHE_LINE;
+  if (copies->slots > MAX_ROWS || !inside(w->pad_left, copies->pixels)) return 0;
+  return MAX_COPIED / copies->slots / copies->pixels / CACHE_LINE * CACHE_LINE;
 }
 
 /* The weights of some channels, four channels after another, a vector for each tap. */
@@ -223,12 +223,12 @@ static int find_columns(Line *line, const Window *w, int phase, int pad, int wid
 
 void depthwise_by_pixels(const float *x, const float *filter, float *out, const Window *w,
                          const Clipping *clipping, int first, int end) {
-  static const float zeros[MOST_CHANNELS + 4];
-  float weights[MOST_WEIGHTS + 4 * MOST_ROWS * MOST_COLUMNS];
+  static const float zeros[MAX_CHANNELS + 4];
+  float weights[MAX_WEIGHTS + 4 * MAX_ROWS * MAX_COLUMNS];
   RowCopies copies;
   int channels = w->in_channels, apart = w->dilation_width, fitting = find_copies(w, &copies);
   int taps = w->filter_height * w->filter_width, is_copied = fitting > 0;
-  int most = smaller(MOST_CHANNELS, MOST_WEIGHTS / taps / CACHE_LINE * CACHE_LINE);
+  int most = smaller(MAX_CHANNELS, MAX_WEIGHTS / taps / CACHE_LINE * CACHE_LINE);
   if (is_copied) most = smaller(most, fitting);
   int turns = (channels + most - 1) / most;
   int at_once = ((channels + turns - 1) / turns + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;

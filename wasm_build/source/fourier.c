@@ -10,7 +10,7 @@
  *                                                         exp(-2 pi i j m / r).
  *
  * A plan holds all roots of unity that a length needs, rounded from double:
- *   ints n, m, count, radices[MOST_STAGES]; m is the length of the convolution, or 0
+ *   ints n, m, count, radices[MAX_STAGES]; m is the length of the convolution, or 0
  *   roots of the stages of n, or of m: for each, the r roots of 1 where r > 5, and the (r - 1) l
  *   that come before its sums
  *   for a convolution: the chirp exp(-i pi j j / n), n numbers; its spectrum over m, m numbers
@@ -21,11 +21,11 @@
  */
 #include "vector.h"
 
-#define MOST_STAGES 29
+#define MAX_STAGES 29
 #define LARGEST_RADIX 13
 
 typedef struct Plan {
-  int length, convolution, stages, radices[MOST_STAGES];
+  int length, convolution, stages, radices[MAX_STAGES];
   float tables[];
 } Plan;
 

@@ -1,6 +1,6 @@
 #include "gemm.h"
 
-const float zeros[MOST_ZEROS + 4] = {0};
+const float zeros[MAX_ZEROS + 4] = {0};
 
 /* -- tiles ----------------------------------------------------------------------------------- */
 

@@ -84,8 +84,8 @@ typedef struct {
 pack_function pack_panels_a, pack_panels_b;
 
 /* Zeros to point at in place of rows that lie outside an operand. */
-#define MOST_ZEROS 1024
-extern const float zeros[MOST_ZEROS + 4];
+#define MAX_ZEROS 1024
+extern const float zeros[MAX_ZEROS + 4];
 
 /* to[k * TILE_COLUMNS + i] = columns[i][k]. */
 void interleave_columns(const float *const columns[TILE_COLUMNS], int size, float *to);

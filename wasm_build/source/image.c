@@ -51,8 +51,8 @@ typedef struct {
   int left, right; /* offsets of the first channels */
   float across;
 } Tap;
-#define MOST_TAPS 1024
-static Tap taps[MOST_TAPS];
+#define MAX_TAPS 1024
+static Tap taps[MAX_TAPS];
 
 /* One pixel after the other. Where there are few channels, all four lanes are stored as long as
  * they stay within the row: the pixels after it are stored later. */
@@ -98,9 +98,9 @@ EXPORT(resize_bilinear) void resize_bilinear(const float *x, float *out, const R
   int channels = r->channels, line = r->in_width * channels;
   int blends_rows = line <= LONGEST_BLENDED && r->in_width <= 2 * r->out_width;
   Walk column = COLUMNS;
-  for (int begin = 0; begin < r->out_width; begin += MOST_TAPS) {
+  for (int begin = 0; begin < r->out_width; begin += MAX_TAPS) {
     int count = r->out_width - begin;
-    if (count > MOST_TAPS) count = MOST_TAPS;
+    if (count > MAX_TAPS) count = MAX_TAPS;
     for (int i = 0; i < count; i++, advance(&column)) {
       taps[i].left = clamped(column.low, r->in_width) * channels;
       taps[i].right = clamped(column.low + 1, r->in_width) * channels;

@@ -16,7 +16,7 @@
 #define PROD(a, b) ((a) * (b))
 
 #define BLOCK 64
-#define MOST_AT_ONCE (16 * BLOCK)
+#define MAX_AT_ONCE (16 * BLOCK)
 /* The length of the first half of a longer row. */
 #define HALF(SIZE) (((SIZE) / 2 + 15) & ~15)
 
@@ -35,7 +35,7 @@
 #define REDUCE(NAME, TYPE, VECTOR, COMBINE, START)                                                 \
   ACROSS_LANES(NAME, TYPE, VECTOR, COMBINE)                                                        \
   static VECTOR RECURSIVE NAME##_row(const TYPE *x, int size) {                                    \
-    if (size > MOST_AT_ONCE) {                                                                     \
+    if (size > MAX_AT_ONCE) {                                                                      \
       int half = HALF(size);                                                                       \
       return COMBINE(NAME##_row(x, half), NAME##_row(x + half, size - half));                      \
     }                                                                                              \
@@ -117,12 +117,12 @@
 
 #define REDUCE_CHAIN(KIND, TYPE, VECTOR, COMBINE)                                                  \
   static VECTOR RECURSIVE KIND##_of_chain(const Chain *chain, int begin, int size) {               \
-    if (size > MOST_AT_ONCE) {                                                                     \
+    if (size > MAX_AT_ONCE) {                                                                      \
       int half = HALF(size);                                                                       \
       return COMBINE(KIND##_of_chain(chain, begin, half),                                          \
                      KIND##_of_chain(chain, begin + half, size - half));                           \
     }                                                                                              \
-    _Alignas(16) TYPE x[MOST_AT_ONCE + 3];                                                         \
+    _Alignas(16) TYPE x[MAX_AT_ONCE + 3];                                                          \
     compute_chain(chain, begin, size, (byte *)x);                                                  \
     return reduce_##KIND##_row(x, size);                                                           \
   }                                                                                                \

@@ -17,7 +17,7 @@ LUMINANCE = (0.299, 0.587, 0.114)
 #: What unknown sizes are at first: those of pictures, and others.
 USUAL_SIDES = (256, 256)
 USUAL_SIZE = 16
-MOST_ELEMENTS = 1 << 26
+MAX_ELEMENTS = 1 << 26
 
 Shape = tuple[int, ...]
 
@@ -106,10 +106,10 @@ def shape_of(text: str, spec: Specification) -> Shape:
         )
     ):
         raise ValueError(f"{spec.name}: the shape must be {written_shape(wanted)}")
-    if prod(shape) > MOST_ELEMENTS:
+    if prod(shape) > MAX_ELEMENTS:
         raise ValueError(
             f"{spec.name}: {written_shape(shape)} are {prod(shape):,} numbers, and this page fills "
-            f"inputs of at most {MOST_ELEMENTS:,}"
+            f"inputs of at most {MAX_ELEMENTS:,}"
         )
     return shape
 

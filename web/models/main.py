@@ -31,7 +31,7 @@ FIRST_MODEL = "digits"
 #: Pictures of fewer pixels are shown with their pixels.
 SMALL = 48
 #: How much of a model's description is shown.
-MOST_LINES, LONGEST_MESSAGE = 12, 500
+MAX_LINES, LONGEST_MESSAGE = 12, 500
 #: What is enabled when nothing is going on, and when a model is open, too.
 CONTROLS = ("backends", "files", "folder", "picture-file")
 MODEL_CONTROLS = ("run", "measure")
@@ -407,7 +407,7 @@ class ModelsPage:
 
 def described(specs: Sequence[Specification]) -> list[str]:
     """Describe inputs or outputs in a line each, the first ones of many."""
-    lines = [f"{spec.short_name}: {spec.kind}" for spec in specs[:MOST_LINES]]
+    lines = [f"{spec.short_name}: {spec.kind}" for spec in specs[:MAX_LINES]]
     rest = len(specs) - len(lines)
     return [*lines, f"… and {rest:,} more"] if rest else lines
 

@@ -18,7 +18,7 @@ from webtensor.formats.model_artifacts import json_fields
 from webtensor.transfer import javascript_bytes
 
 BUDGET_S = 0.5
-LEAST_TURNS, MOST_TURNS = 5, 50
+MIN_TURNS, MAX_TURNS = 5, 50
 
 
 @dataclass
@@ -72,8 +72,8 @@ async def _in_turns(model: OpenModel, inputs: Tensors, side: Any) -> Times:
     our_times: list[float] = []
     their_times: list[float] = []
     began = perf_counter()
-    while len(our_times) < LEAST_TURNS or (
-        len(our_times) < MOST_TURNS and perf_counter() - began < BUDGET_S
+    while len(our_times) < MIN_TURNS or (
+        len(our_times) < MAX_TURNS and perf_counter() - began < BUDGET_S
     ):
         our_times.append((await _timed(model, inputs))[0])
         if side is not None:

@@ -15,8 +15,8 @@ VIEWS = {"largest": "largest values", "map": "heat map", "numbers": "numbers"}
 LARGEST = 10
 NUMBERS = 120
 #: What is shown as a heat map at first: the shorter side, and how many times as long the other is.
-LEAST_MAP, LONGEST_MAP = 8, 4
-MOST_PIXELS = 1 << 22
+MIN_MAP, LONGEST_MAP = 8, 4
+MAX_PIXELS = 1 << 22
 #: The colours of a heat map from its least to its largest value, as red, green and blue.
 COLOURS = (
     (13, 8, 45),
@@ -53,9 +53,9 @@ def views_of(output: Output) -> list[str]:
         return ["numbers"]
     views = ["largest", "numbers"] if max(output.shape, default=1) > 1 else ["numbers"]
     planes = _planes(output.shape)
-    if planes is not None and prod(output.shape) <= MOST_PIXELS:
+    if planes is not None and prod(output.shape) <= MAX_PIXELS:
         short, long = sorted(planes[1:3])
-        is_map = short >= LEAST_MAP and long <= LONGEST_MAP * short
+        is_map = short >= MIN_MAP and long <= LONGEST_MAP * short
         views.insert(0 if is_map else len(views), "map")
     return views
 

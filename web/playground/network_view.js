@@ -3,10 +3,10 @@
 
 import { blank, fieldPicture } from "../shared/drawing.js";
 
-const MOST_LAYERS = 4;
-const MOST_NEURONS = 8;
+const MAX_LAYERS = 4;
+const MAX_NEURONS = 8;
 const NEW_NEURONS = 2; // of a layer that is added
-const MOST_SIDE = 34; // pixels of a neuron's picture
+const MAX_SIDE = 34; // pixels of a neuron's picture
 const INPUT_SIDE = 8; // values in a row of an input's picture
 const WIDEST_LINK = 6; // pixels
 
@@ -34,10 +34,10 @@ function showShape() {
   for (const [layer, column] of columns.entries()) {
     column.hidden = layer >= neurons.length;
     column.querySelector("span").textContent = neurons[layer] ?? "";
-    column.querySelector(".more").disabled = neurons[layer] >= MOST_NEURONS;
+    column.querySelector(".more").disabled = neurons[layer] >= MAX_NEURONS;
     column.querySelector(".fewer").disabled = neurons[layer] <= 1;
   }
-  addLayer.disabled = neurons.length >= MOST_LAYERS;
+  addLayer.disabled = neurons.length >= MAX_LAYERS;
   removeLayer.disabled = neurons.length === 0;
 }
 
@@ -53,7 +53,7 @@ export function drawNetwork(canvas, counts, fields, kernels, colours) {
   const { context, width, height } = blank(canvas);
   const layers = [2, ...counts];
   const size = fields.length / counts.reduce((sum, count) => sum + count);
-  const side = Math.min(MOST_SIDE, height / Math.max(...layers) - 6);
+  const side = Math.min(MAX_SIDE, height / Math.max(...layers) - 6);
   const place = (layer, neuron) => ({
     x: (width * (layer + 0.5)) / layers.length,
     y: (height * (neuron + 0.5)) / layers[layer],

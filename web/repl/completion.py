@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-MOST_OPTIONS = 2000
+MAX_OPTIONS = 2000
 
 Option = dict[str, str]
 
@@ -60,7 +60,7 @@ def complete(before: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
         for option in reversed(options)
         if option["label"].startswith("_") == is_private
     }
-    return {"prefix": prefix, "options": list(reversed(shown.values()))[:MOST_OPTIONS]}
+    return {"prefix": prefix, "options": list(reversed(shown.values()))[:MAX_OPTIONS]}
 
 
 def signature(before: str, namespace: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -5,8 +5,8 @@ import { markup } from "./markup.js";
 import { recall, remember } from "./storage.js";
 
 const LONGEST_STREAM = 100_000; // characters of a program's output that stay in the page
-const MOST_ENTRIES = 200;
-const MOST_PARTS = 1000; // results and blocks of text, in an entry
+const MAX_ENTRIES = 200;
+const MAX_PARTS = 1000; // results and blocks of text, in an entry
 const LONGEST_HISTORY = 200;
 const PIXELS_OF_END = 24; // who is that near to the end of the transcript wants to see what comes
 
@@ -78,7 +78,7 @@ export class Console {
     } else {
       this.waiting.push({ stream, text });
     }
-    if (this.waiting.length > MOST_PARTS || this.waiting.at(-1).text.length > LONGEST_STREAM) {
+    if (this.waiting.length > MAX_PARTS || this.waiting.at(-1).text.length > LONGEST_STREAM) {
       this.flush(); // no frame may come, as in a page that is hidden
     }
     this.showLater();
@@ -195,7 +195,7 @@ export class Console {
   /** Adds an element to the last entry, which loses the first text in it when there are many. */
   addPart(tag, className) {
     const part = append(this.lastEntry(), tag, className);
-    while (this.entry.childElementCount > MOST_PARTS) {
+    while (this.entry.childElementCount > MAX_PARTS) {
       this.noteOmission();
       (this.entry.querySelector(":scope > .stream") ?? this.entry.children[2]).remove();
     }
@@ -224,7 +224,7 @@ export class Console {
   }
 
   trim() {
-    while (this.transcript.childElementCount > MOST_ENTRIES) {
+    while (this.transcript.childElementCount > MAX_ENTRIES) {
       this.transcript.firstElementChild.remove();
     }
   }

@@ -1,7 +1,7 @@
 // The panel of files: those of the working folder of Python, to upload, open, download and delete.
 import { RestartError } from "./interpreter.js";
 
-const MOST_NAMES = 5; // of uploaded files, in the status
+const MAX_NAMES = 5; // of uploaded files, in the status
 
 export class Files {
   /**
@@ -46,9 +46,9 @@ export class Files {
           failures.push(error.message);
         }
       }
-      const uploaded = names.length > MOST_NAMES ? `${names.length} files` : names.join(", ");
+      const uploaded = names.length > MAX_NAMES ? `${names.length} files` : names.join(", ");
       const sentences = uploaded === "" ? failures : [`Uploaded ${uploaded}`, ...failures];
-      this.status.textContent = sentences.slice(0, MOST_NAMES).join(". ");
+      this.status.textContent = sentences.slice(0, MAX_NAMES).join(". ");
     });
     await this.refresh();
   }

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-MOST_FILES = 500  # listed
+MAX_FILES = 500  # listed
 
 
 def list_files(folder: Path) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def list_files(folder: Path) -> dict[str, Any]:
     )
     listed = [
         {"name": path.relative_to(folder).as_posix(), "size": path.stat().st_size}
-        for path in files[:MOST_FILES]
+        for path in files[:MAX_FILES]
     ]
     return {"files": listed, "others": len(files) - len(listed)}
 

@@ -5,8 +5,8 @@
 
 const FLOOD_MS = 100;
 const MESSAGES_AT_ONCE = 100; // in that time
-const MOST_UNREAD = 20; // posted messages that the page, which may be busy, has not received
-const MOST_WAITING = 1000; // as many as the page shows of a run
+const MAX_UNREAD = 20; // posted messages that the page, which may be busy, has not received
+const MAX_WAITING = 1000; // as many as the page shows of a run
 
 let received = null; // how many posted messages the page has received, in memory that both share
 let posted = 0;
@@ -34,11 +34,11 @@ export function post(message) {
   }
   count += 1;
   const unread = received === null ? 0 : posted - Atomics.load(received, 0);
-  if (count <= MESSAGES_AT_ONCE && unread < MOST_UNREAD) {
+  if (count <= MESSAGES_AT_ONCE && unread < MAX_UNREAD) {
     postWaiting();
   } else {
-    if (waiting.length > MOST_WAITING) {
-      leaveOut(waiting.length - MOST_WAITING);
+    if (waiting.length > MAX_WAITING) {
+      leaveOut(waiting.length - MAX_WAITING);
     }
     timer ??= setTimeout(postWaiting, FLOOD_MS); // Python may await something
   }

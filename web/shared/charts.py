@@ -9,7 +9,7 @@ from typing import NamedTuple
 WIDTH, HEIGHT = 340, 135
 LEFT, RIGHT, TOP, BOTTOM = 40, WIDTH - 6, 8, HEIGHT - 20
 ROUND_STEPS = (1, 2, 2.5, 5, 10, 20)
-MOST_MARKS = 7
+MAX_MARKS = 7
 
 Points = Sequence[tuple[float, float]]
 
@@ -29,10 +29,10 @@ class Axis(NamedTuple):
         """Return an axis from one round number to another, with all values between them."""
         low, high = _extremes(values)
         span = (high - low) or max(abs(high), 1.0)
-        power = 10.0 ** floor(log10(span / MOST_MARKS))
+        power = 10.0 ** floor(log10(span / MAX_MARKS))
         for step in (power * round_step for round_step in ROUND_STEPS):
             first, last = floor(low / step), ceil(high / step)
-            if last - first < MOST_MARKS:
+            if last - first < MAX_MARKS:
                 break
         marks = [index * step for index in range(first, max(last, first + 1) + 1)]
         return cls(marks[0], marks[-1], marks, name=name)

@@ -4,7 +4,7 @@ from charts import Axis, Series, axes, chart
 from page import element
 
 #: Of a curve; with more, every second one is dropped.
-MOST_POINTS = 200
+MAX_POINTS = 200
 
 
 class Curves:
@@ -23,7 +23,7 @@ class Curves:
         self._calls += 1
         if self._calls % self._every == 0:
             self._points.append((x, first, second))
-        if len(self._points) > MOST_POINTS:
+        if len(self._points) > MAX_POINTS:
             self._points = self._points[1::2]
             self._every *= 2
 

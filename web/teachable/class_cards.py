@@ -12,8 +12,8 @@ from page import element
 
 import webtensor as wt
 
-FEWEST_CLASSES, MOST_CLASSES = 2, 6
-MOST_EXAMPLES = 60  # of a class
+FEWEST_CLASSES, MAX_CLASSES = 2, 6
+MAX_EXAMPLES = 60  # of a class
 
 
 @dataclass(eq=False)
@@ -47,7 +47,7 @@ class TaughtClass:
     @property
     def is_full(self) -> bool:
         """Whether it takes no more examples."""
-        return len(self.examples) >= MOST_EXAMPLES
+        return len(self.examples) >= MAX_EXAMPLES
 
     def add(self, picture: Any) -> Example:
         """Add a picture, and show it."""
@@ -159,4 +159,4 @@ def _show_limits() -> None:
     for taught in classes:
         button = taught.card.querySelector("[data-action=remove]")
         button.disabled = len(classes) <= FEWEST_CLASSES
-    element("add-class").disabled = len(classes) >= MOST_CLASSES
+    element("add-class").disabled = len(classes) >= MAX_CLASSES

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 import class_cards
-from class_cards import MOST_CLASSES, MOST_EXAMPLES, Example, TaughtClass
+from class_cards import MAX_CLASSES, MAX_EXAMPLES, Example, TaughtClass
 from confidences import Confidences
 from downloads import save_file
 from head_files import UnfitHeadError, read_head, write_head
@@ -266,7 +266,7 @@ class Classroom:
         taught.card.querySelector("[type=file]").value = ""
         for file in files:
             if taught.is_full:
-                self._notify(f"{taught.name} is full: a class has up to {MOST_EXAMPLES} pictures.")
+                self._notify(f"{taught.name} is full: a class has up to {MAX_EXAMPLES} pictures.")
                 return
             picture = await self._read(file)
             if picture is not None:
@@ -293,8 +293,8 @@ class Classroom:
             for taught in class_cards.classes
             if not taught.examples and taught.name not in names
         ]
-        if len(class_cards.classes) - len(unused) + len(new) > MOST_CLASSES:
-            self._notify(f"There are up to {MOST_CLASSES} classes: remove some of yours first.")
+        if len(class_cards.classes) - len(unused) + len(new) > MAX_CLASSES:
+            self._notify(f"There are up to {MAX_CLASSES} classes: remove some of yours first.")
             return
         for name in new:
             class_cards.rename(unused.pop(0) if unused else class_cards.add_class(), name)

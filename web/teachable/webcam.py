@@ -5,7 +5,7 @@ from time import perf_counter
 from typing import Any
 
 import class_cards
-from class_cards import MOST_EXAMPLES, Example, TaughtClass
+from class_cards import MAX_EXAMPLES, Example, TaughtClass
 from js import window
 from page import element, write
 from pictures import square
@@ -68,7 +68,7 @@ class Webcam:
             return None
         if taught.is_full:
             self._stop_recording()
-            self._notify(f"{taught.name} is full: a class has up to {MOST_EXAMPLES} pictures.")
+            self._notify(f"{taught.name} is full: a class has up to {MAX_EXAMPLES} pictures.")
             return None
         self._recorded_at = now
         return taught.add(picture)

@@ -11,7 +11,7 @@ import webtensor as wt
 #: What may be between fields, the likeliest first.
 DELIMITERS = (",", ";", "\t")
 FEWEST_ROWS = 100
-MOST_ROWS = 5_000
+MAX_ROWS = 5_000
 #: The minimum share of rows with a number in a column of numbers.
 SMALLEST_SHARE_OF_NUMBERS = 0.5
 #: Floats of 32 bits, in which networks compute, go a little further.
@@ -47,7 +47,7 @@ def likely_delimiter(line: str) -> str:
 async def read_columns(source: Any, name: str, delimiter: str = ",") -> dict[str, list[float]]:
     """Return the columns of numbers in a CSV file, which errors call `name`.
 
-    Of a long table, the last `MOST_ROWS` rows are taken. A number that is missing or too large is
+    Of a long table, the last `MAX_ROWS` rows are taken. A number that is missing or too large is
     the one before it.
 
     Raises:
@@ -61,7 +61,7 @@ async def read_columns(source: Any, name: str, delimiter: str = ",") -> dict[str
     columns = {
         column: _filled(values)
         for column in rows[0]
-        if _are_numbers(values := [row[column] for row in rows[-MOST_ROWS:]])
+        if _are_numbers(values := [row[column] for row in rows[-MAX_ROWS:]])
     }
     if not columns:
         raise ValueError(

@@ -48,7 +48,7 @@ Kernel = Callable[..., Handle]
 Registered = TypeVar("Registered", bound=Kernel)
 #: The maximum number of calls that a kernel keeps; then a new one replaces the oldest. Those of
 #: optimizers, whose numbers change at every step, fill any cache.
-_MOST_CALLS = 512
+_MAX_CALLS = 512
 #: A kernel's call for operands of fixed shapes and dtypes; it takes the operands.
 PreparedKernel = Callable[[Sequence["Operand"]], Handle]
 
@@ -191,7 +191,7 @@ class DescribedKernel:
         if call is None:
             of = Signature.of(inputs, shape, dtype)
             call = backend.dispatched(of, self._describe(of, *attributes))
-            if len(calls) >= _MOST_CALLS:
+            if len(calls) >= _MAX_CALLS:
                 with suppress(KeyError, RuntimeError):  # another thread has replaced it
                     del calls[next(iter(calls))]
             # Describing may begin an epoch, as a geometry that it overwrites does.

@@ -21,7 +21,7 @@ from webtensor.backends.signatures import Signature, Spec
 from webtensor.dtypes import DType
 from webtensor.shapes import Shape
 
-__all__ = ["CHAIN", "ENDS", "MOST_LINKS", "MOST_OPERANDS", "Chain", "Link", "with_chains"]
+__all__ = ["CHAIN", "ENDS", "MAX_LINKS", "MAX_OPERANDS", "Chain", "Link", "with_chains"]
 
 #: The kernel that computes a chain, which is its only attribute.
 CHAIN = "chain"
@@ -29,8 +29,8 @@ CHAIN = "chain"
 #: chain's result is the first operand of the end. Its other operands follow those of the chain, and
 #: its attributes follow the chain.
 ENDS = {"reduce": "chain_reduce", "matmul": "chain_multiply"}
-MOST_LINKS = 24
-MOST_OPERANDS = 8
+MAX_LINKS = 24
+MAX_OPERANDS = 8
 
 _KERNELS = {"binary", "cast", "ternary", "unary"}
 #: Several chains may compute a result that is this many times larger than each of its operands.
@@ -175,9 +175,9 @@ def _fits(program: Program, chain: list[int]) -> bool:
         operands += len(end.inputs) - 1
     return (
         len(sizes) == 1
-        and len(links) <= MOST_LINKS
+        and len(links) <= MAX_LINKS
         and len(_shapes(program, links)) <= 1
-        and operands <= MOST_OPERANDS
+        and operands <= MAX_OPERANDS
     )
 
 

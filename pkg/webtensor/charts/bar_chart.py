@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from webtensor.charts.decimation import MOST_POINTS
+from webtensor.charts.decimation import MAX_POINTS
 from webtensor.charts.display import Chart, ChartOptions
 from webtensor.charts.elements import colour, element, number_text, text_width
 from webtensor.charts.plot_area import PlotArea, label, tooltip
@@ -43,9 +43,9 @@ class BarChart(Chart):
     ) -> None:
         super().__init__(**options)
         self.labels, self.values = _read_bars(self._function, data)
-        if len(self.values) > MOST_POINTS:
+        if len(self.values) > MAX_POINTS:
             raise ValueError(
-                f"{self._function}: data must have at most {MOST_POINTS} values, but has "
+                f"{self._function}: data must have at most {MAX_POINTS} values, but has "
                 f"{len(self.values)}; a histogram shows how many are distributed"
             )
         self.x_label, self.y_label = x_label, y_label

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-__all__ = ["MOST_POINTS", "Point", "decimated", "thinned"]
+__all__ = ["MAX_POINTS", "Point", "decimated", "thinned"]
 
 Point: TypeAlias = tuple[float, float]
 
-MOST_POINTS = 2000
+MAX_POINTS = 2000
 
 
 def decimated(
-    points: Sequence[Point], is_shown: Callable[[Point], bool], max_points: int = MOST_POINTS
+    points: Sequence[Point], is_shown: Callable[[Point], bool], max_points: int = MAX_POINTS
 ) -> list[Point]:
     """Return the points of a line with at most ``max_points`` points, among them all peaks.
 
@@ -42,7 +42,7 @@ def decimated(
     return peaks
 
 
-def thinned(points: Sequence[Point], max_points: int = MOST_POINTS) -> list[Point]:
+def thinned(points: Sequence[Point], max_points: int = MAX_POINTS) -> list[Point]:
     """Return at most ``max_points`` points of a cloud: its extremes, and the others evenly.
 
     Example:

@@ -20,9 +20,9 @@ from webtensor.charts.series import frame_labels, read_labels, read_matrix
 __all__ = ["HeatMap", "opacity"]
 
 #: Rows and columns of larger matrices are left out, evenly.
-_MOST_CELLS = 64
+_MAX_CELLS = 64
 #: The least height of a cell with text, and the least size of one with a gap around it.
-_TEXT_HEIGHT, _LEAST_WITH_GAP = 14, 10
+_TEXT_HEIGHT, _MIN_WITH_GAP = 14, 10
 _GAP, _MARGIN = 6, 8
 _LABEL_HEIGHT, _WIDEST_LABEL = 12, 64.0
 #: The colours of the scale's legend, and their size.
@@ -89,7 +89,7 @@ class HeatMap(Chart):
     def _omission(self) -> str:
         """Say which rows and columns are drawn, if not all are."""
         rows, columns = len(self.values), len(self.x_tick_labels)
-        if max(rows, columns) <= _MOST_CELLS:
+        if max(rows, columns) <= _MAX_CELLS:
             return ""
         drawn = (len(_sampled(size)) for size in (rows, columns))
         return "; {} rows and {} columns are drawn".format(*drawn)
@@ -133,7 +133,7 @@ class HeatMap(Chart):
         }
         widest = max(map(text_width, texts.values()))
         has_texts = grid.cell_height >= _TEXT_HEIGHT and grid.cell_width >= widest + 4
-        gap = 1 if min(grid.cell_width, grid.cell_height) >= _LEAST_WITH_GAP else 0
+        gap = 1 if min(grid.cell_width, grid.cell_height) >= _MIN_WITH_GAP else 0
         for index, (row, column) in enumerate(texts):
             x = grid.left + index % len(columns) * grid.cell_width
             y = grid.top + index // len(columns) * grid.cell_height
@@ -196,9 +196,9 @@ def opacity(share: float) -> float:
 
 def _sampled(size: int) -> Sequence[int]:
     """Return indices along an axis, evenly spaced where there are too many."""
-    if size <= _MOST_CELLS:
+    if size <= _MAX_CELLS:
         return range(size)
-    return [index * size // _MOST_CELLS for index in range(_MOST_CELLS)]
+    return [index * size // _MAX_CELLS for index in range(_MAX_CELLS)]
 
 
 def _row_labels(texts: Sequence[str], grid: _Grid) -> Iterable[str]:

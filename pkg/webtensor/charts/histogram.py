@@ -15,7 +15,7 @@ from webtensor.charts.series import read_numbers
 __all__ = ["Histogram", "Statistics", "statistics_of"]
 
 _X_MARKS, _Y_MARKS = 8, 6
-_MOST_BINS = 200
+_MAX_BINS = 200
 _STATISTICS_HEIGHT = 36
 
 
@@ -80,9 +80,9 @@ class Histogram(Chart):
         super().__init__(**options)
         if not isinstance(bins, int) or isinstance(bins, bool):
             raise TypeError(f"{self._function}: bins must be an integer, but got {bins!r}")
-        if not 1 <= bins <= _MOST_BINS:
+        if not 1 <= bins <= _MAX_BINS:
             raise ValueError(
-                f"{self._function}: bins must be from 1 to {_MOST_BINS}, but got {bins}"
+                f"{self._function}: bins must be from 1 to {_MAX_BINS}, but got {bins}"
             )
         numbers = read_numbers(self._function, "data", data)
         self.statistics = statistics_of(numbers)

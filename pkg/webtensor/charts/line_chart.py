@@ -17,7 +17,7 @@ __all__ = ["LineChart"]
 
 _X_MARKS, _Y_MARKS = 8, 7
 #: The maximum number of columns that show their values on pointing.
-_MOST_BANDS = 100
+_MAX_BANDS = 100
 
 #: The names of series and their values, by the position on the horizontal axis.
 _Values: TypeAlias = dict[float, list[tuple[str, float]]]
@@ -114,9 +114,9 @@ class LineChart(Chart):
     def _bands(self, area: PlotArea, values: _Values) -> Iterable[str]:
         """Yield transparent columns around positions, which show the values there."""
         ordered = sorted(x for x in values if area.left <= area.x(x) <= area.right)
-        if len(ordered) > _MOST_BANDS:
+        if len(ordered) > _MAX_BANDS:
             count = len(ordered)
-            ordered = [ordered[index * count // _MOST_BANDS] for index in range(_MOST_BANDS)]
+            ordered = [ordered[index * count // _MAX_BANDS] for index in range(_MAX_BANDS)]
         centres = [area.x(x) for x in ordered]
         edges = [area.left, *((a + b) / 2 for a, b in pairwise(centres)), area.right]
         for index, x in enumerate(ordered):

@@ -10,9 +10,9 @@ __all__ = ["Scale", "is_drawable", "is_interval", "linear_scale", "log_scale", "
 
 _ROUND_STEPS = (1, 2, 5, 10, 20)
 #: Differences of larger values overflow, and the logarithms of smaller ones are not exact.
-_LARGEST, _LEAST_POSITIVE = 1e150, 1e-150
+_LARGEST, _MIN_POSITIVE = 1e150, 1e-150
 #: Smaller spans are rounding errors of the values.
-_LEAST_SPAN = 1e-12
+_MIN_SPAN = 1e-12
 #: Around larger values, half a unit is too little to see, or a rounding error itself.
 _LARGEST_COUNT = 1e6
 
@@ -34,7 +34,7 @@ class Scale(NamedTuple):
 
     def shows(self, value: float) -> bool:
         """Whether a value has a position."""
-        return is_drawable(value) and (value >= _LEAST_POSITIVE or not self.is_log)
+        return is_drawable(value) and (value >= _MIN_POSITIVE or not self.is_log)
 
 
 def is_drawable(value: float) -> bool:
@@ -49,7 +49,7 @@ def is_interval(low: float, high: float) -> bool:
         >>> is_interval(0, 1), is_interval(1, 1 + 1e-16)
         (True, False)
     """
-    return high - low > max(abs(low), abs(high)) * _LEAST_SPAN and high - low > _LEAST_POSITIVE
+    return high - low > max(abs(low), abs(high)) * _MIN_SPAN and high - low > _MIN_POSITIVE
 
 
 def surroundings(low: float, high: float) -> tuple[float, float]:
@@ -111,7 +111,7 @@ def log_scale(
         >>> log_scale([0.02, 30.0, -1.0], 6).marks
         [0.01, 0.1, 1.0, 10.0, 100.0]
     """
-    positive = [value for value in values if is_drawable(value) and value >= _LEAST_POSITIVE]
+    positive = [value for value in values if is_drawable(value) and value >= _MIN_POSITIVE]
     low, high = domain or (min(positive, default=0.1), max(positive, default=1.0))
     first, last = floor(log10(low)), ceil(log10(high))
     if first == last:

@@ -10,7 +10,7 @@ from webtensor.charts.elements import element, escaped, number_text
 
 __all__ = ["Table"]
 
-_MOST_ROWS = 1000
+_MAX_ROWS = 1000
 
 
 class Table(Display):
@@ -63,7 +63,7 @@ class Table(Display):
             for column, name in enumerate(self.headers)
         )
         body = "".join(
-            element("tr", *(_cell(value) for value in row)) for row in self.rows[:_MOST_ROWS]
+            element("tr", *(_cell(value) for value in row)) for row in self.rows[:_MAX_ROWS]
         )
         parts = [*caption, element("thead", element("tr", head)), f"<tbody>{body}</tbody>"]
         return element("table", *parts) + self._rest()
@@ -73,7 +73,7 @@ class Table(Display):
         return "right" if self.rows and all(_is_number(row[column]) for row in self.rows) else None
 
     def _rest(self) -> str:
-        count = len(self.rows) - _MOST_ROWS
+        count = len(self.rows) - _MAX_ROWS
         return element("p", f"and {count} more rows") if count > 0 else ""
 
 

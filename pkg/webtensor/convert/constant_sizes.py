@@ -31,7 +31,7 @@ _SIZED_BY_ELEMENTS = frozenset(
     }
 )  # fmt: skip
 #: Shapes and the like have no more elements than this.
-_MOST_SIZES = 64
+_MAX_SIZES = 64
 
 
 def result_bound(op: str, operands: Sequence[Tensor]) -> float:
@@ -49,7 +49,7 @@ def result_bound(op: str, operands: Sequence[Tensor]) -> float:
     if op in ELEMENTWISE:
         return _broadcast_size(operands)
     if op in _NEVER_LARGER:
-        return sum(sizes) + len(operands) * _MOST_SIZES
+        return sum(sizes) + len(operands) * _MAX_SIZES
     if op == "GatherNd" and len(operands) == 2:
         return operands[0].size * prod(operands[1].shape[:-1])
     if op == "Range" and sizes == [1, 1, 1]:
@@ -71,7 +71,7 @@ def _broadcast_size(operands: Sequence[Tensor]) -> int:
 
 def _largest(operand: Tensor) -> int:
     """Return the product of the sizes that an operand may stand for, or the number of elements."""
-    if str(operand.dtype) != "int32" or operand.size > _MOST_SIZES:
+    if str(operand.dtype) != "int32" or operand.size > _MAX_SIZES:
         return operand.size
     numbers = [abs(int(value)) + 1 for value in ops.reshape(operand, (-1,)).tolist()]
     return max(operand.size, prod(numbers))

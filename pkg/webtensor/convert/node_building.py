@@ -31,7 +31,7 @@ _TYPED_BY_RESULT = frozenset(
 )
 #: The largest divisor of a ratio between sizes, and that of others which must not fit as well:
 #: those of some traces may be equal for 5 / 7 and for 11 / 15, and differ for longer inputs.
-_MOST_DIVISOR, _MOST_OTHER_DIVISOR = 8, 32
+_MAX_DIVISOR, _MAX_OTHER_DIVISOR = 8, 32
 
 
 class Value(NamedTuple):
@@ -309,7 +309,7 @@ def _ratio(x: Varying, y: Varying) -> tuple[int, int, int] | None:
     longest = max(range(len(x.values)), key=x.values.__getitem__)
     fits = [
         (factor, offset, divisor)
-        for divisor in range(2, _MOST_OTHER_DIVISOR + 1)
+        for divisor in range(2, _MAX_OTHER_DIVISOR + 1)
         for minimum in [y.values[longest] * divisor // max(x.values[longest], 1)]
         for factor in (minimum, minimum + 1)
         for offset in ((0, 1, 2) if divisor == 2 else (0, divisor - 1))
@@ -318,4 +318,4 @@ def _ratio(x: Varying, y: Varying) -> tuple[int, int, int] | None:
             (factor * a + offset) // divisor == b for a, b in zip(x.values, y.values, strict=True)
         )
     ]
-    return fits[0] if len(fits) == 1 and fits[0][2] <= _MOST_DIVISOR else None
+    return fits[0] if len(fits) == 1 and fits[0][2] <= _MAX_DIVISOR else None

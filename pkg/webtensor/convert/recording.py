@@ -69,10 +69,10 @@ _RANDOM = frozenset({"random_bits"})
 #: What computes the elements of its input.
 _COPIES = frozenset({"clone", "identity", "reshape"})
 #: The maximum number of tensors of a trace; each takes a few hundred bytes.
-_MOST_TENSORS = 1 << 16
+_MAX_TENSORS = 1 << 16
 #: How many iterations of a loop are traced, and how many a loop may have whose end depends on
 #: elements.
-_TRACED_ITERATIONS, _MOST_ITERATIONS = 3, 4_000
+_TRACED_ITERATIONS, _MAX_ITERATIONS = 3, 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +317,7 @@ class Recorder(LoopObserver):
         forced = self._iterations if depends else None
         with self._readable():
             limits = [loop.limit.item()] if is_readable or not forced else []
-        limit = min([*limits, forced or _MOST_ITERATIONS]) if depends else limits[0]
+        limit = min([*limits, forced or _MAX_ITERATIONS]) if depends else limits[0]
         iterations = [first]
         states, rows = loop.states, list[Sequence[Tensor]]()
         while len(rows) < limit and (
@@ -332,7 +332,7 @@ class Recorder(LoopObserver):
                     index = ops.tensor(len(rows), dtype="int32")
                     states, outputs = loop.body(index, [*states])
             rows.append(outputs)
-        if depends and len(rows) == _MOST_ITERATIONS:
+        if depends and len(rows) == _MAX_ITERATIONS:
             raise ModelFormatError(f"{self._where}: {self._near()}a loop does not end")
         if any(iteration.captured != first.captured for iteration in iterations):
             raise UnknownSizeError(f"{self._where}: {self._near()}iterations of a loop differ", 1)
@@ -400,9 +400,9 @@ class Recorder(LoopObserver):
         self._keep(tensor, self._append(traced))
 
     def _append(self, traced: Traced) -> int:
-        if len(self._tensors) >= _MOST_TENSORS:
+        if len(self._tensors) >= _MAX_TENSORS:
             raise ModelFormatError(
-                f"{self._where}: {self._near()}the graph would have more than {_MOST_TENSORS:,} "
+                f"{self._where}: {self._near()}the graph would have more than {_MAX_TENSORS:,} "
                 "nodes; long loops are a part of it step by step"
             )
         self._tensors.append(traced)

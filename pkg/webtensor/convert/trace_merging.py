@@ -40,7 +40,7 @@ __all__ = ["Merging"]
 _ALL_RULES: Mapping[str, Rule] = {**RULES, **WINDOW_RULES}
 _DTYPES = frozenset({"bool", "float32", "int32"})
 #: As many sizes may be in a tensor that the host made of them.
-_MOST_SIZES = 64
+_MAX_SIZES = 64
 
 
 class _DifferError(Exception):
@@ -261,7 +261,7 @@ class Merging:
             is_computed = rows[0].inputs or rows[0].primitive is INPUT
             if is_fixed or not is_computed or len(values) < len(rows):
                 continue
-            if rows[0].dtype != "int32" or max(value.size for value in values) > _MOST_SIZES:
+            if rows[0].dtype != "int32" or max(value.size for value in values) > _MAX_SIZES:
                 continue
             lists = [ops.reshape(value, (-1,)).tolist() for value in values]
             for index, numbers in enumerate(zip(*lists, strict=False)):
@@ -300,7 +300,7 @@ class Merging:
                 return nodes.add("Range", ends, shape, dtype, Tidx=ElementType("int32"))
         if dtype == "int32" and len({len(numbers) for numbers in lists}) == 1:
             sizes = [size_of(numbers) for numbers in zip(*lists, strict=True)]
-            if len(sizes) <= _MOST_SIZES:
+            if len(sizes) <= _MAX_SIZES:
                 return nodes.reshaped(nodes.integers(sizes), shape)
         raise self._unknown()
 

@@ -42,7 +42,7 @@ _VOLUME_CHECKS = ((1, (33, 47, 38)), (2, (32, 64, 48)))
 _SEQUENCE_CHECKS = ((1, (463,)), (2, (480,)))
 _SIGNAL_CHECKS = ((1, (2819,)),)
 #: The maximum number of channels of a signal.
-_MOST_CHANNELS = 8
+_MAX_CHANNELS = 8
 #: By how much sizes grow where there are more groups than a table has.
 _MORE = 7
 
@@ -167,4 +167,4 @@ def _sums(axes: Collection[Dimension]) -> dict[Dimension, list[str]]:
 
 def _may_be_signal(value: TracedInput) -> bool:
     channels = prod(size for size in value.shape if isinstance(size, int))
-    return value.dtype == "float32" and channels <= _MOST_CHANNELS
+    return value.dtype == "float32" and channels <= _MAX_CHANNELS

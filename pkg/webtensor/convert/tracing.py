@@ -31,7 +31,7 @@ from webtensor.graph.nodes import Node
 __all__ = ["traced_graph"]
 
 #: The maximum numbers of elements of an input, and of one that checks all graphs.
-_MOST_ELEMENTS, _MOST_CHECKED = 1 << 26, 1 << 21
+_MAX_ELEMENTS, _MAX_CHECKED = 1 << 26, 1 << 21
 #: How often loops run in each trace whose end depends on elements; no size gives these numbers.
 _ITERATIONS = (3, 7, 6, 4)
 #: By how much of the largest magnitude results of the graph may differ from those of the model.
@@ -175,7 +175,7 @@ class _Attempts:
                 [size if isinstance(size, int) else sizes[size] for size in value.shape]
                 for value in self._model.inputs
             ]
-            if max(map(prod, shapes)) > _MOST_CHECKED:
+            if max(map(prod, shapes)) > _MAX_CHECKED:
                 continue
             feeds = _inputs(self._model, sizes, number)
             try:
@@ -235,7 +235,7 @@ def _inputs(model: TracedModel, sizes: Sizes, run: int) -> list[Tensor]:
     inputs = []
     for index, value in enumerate(model.inputs):
         shape = [size if isinstance(size, int) else sizes[size] for size in value.shape]
-        if prod(shape) > _MOST_ELEMENTS:
+        if prod(shape) > _MAX_ELEMENTS:
             raise UnknownSizeError(
                 f"{model.label}: the input {value.name!r:.200} has {prod(shape):,} elements"
             )

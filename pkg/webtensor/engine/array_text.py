@@ -20,7 +20,7 @@ __all__ = ["array_text"]
 _Writer: TypeAlias = Callable[[Any], str]
 
 #: Tensors with more elements show this many at the ends of each axis.
-_MOST_ELEMENTS = 100
+_MAX_ELEMENTS = 100
 _EDGE = 3
 _LINE_WIDTH = 75
 _PRECISION = 8
@@ -34,7 +34,7 @@ def array_text(values: Sequence[Any], shape: Shape, dtype: DType, indent: int = 
     """
     if not prod(shape):
         return "[]"
-    is_whole = len(values) <= _MOST_ELEMENTS
+    is_whole = len(values) <= _MAX_ELEMENTS
     axes = [range(size) if is_whole else _ends(size) for size in shape]
     shown = [values[index] for index in _offsets(axes, shape)]
     write = _writer(shown, shape, dtype)

@@ -26,7 +26,7 @@ __all__ = ["host_buffer", "nested_list", "pack", "python_numbers"]
 
 _INT32_RANGE = range(-(2**31), 2**31)
 #: The maximum rank of NumPy's arrays.
-_MOST_AXES = 64
+_MAX_AXES = 64
 
 
 def pack(name: str, values: Sequence[Any], dtype: DType) -> Any:
@@ -229,8 +229,8 @@ def _flatten(name: str, value: Any) -> tuple[Sequence[Any], Shape]:
                 f"there are sizes {sorted(size for size in sizes if size >= 0)}"
                 + (" and single elements" if -1 in sizes else "")
             )
-        if len(shape) == _MOST_AXES:
-            raise ValueError(f"{name}: sequences must not be nested deeper than {_MOST_AXES} times")
+        if len(shape) == _MAX_AXES:
+            raise ValueError(f"{name}: sequences must not be nested deeper than {_MAX_AXES} times")
         shape.append(sizes.pop())
         level = list(chain.from_iterable(level))
     return level, tuple(shape)

@@ -29,7 +29,7 @@ __all__ = [
 TensorLike = Any
 
 _NUMBERS = (bool, int, float, complex, LateNumber)
-_MOST_CONSTANTS = 128
+_MAX_CONSTANTS = 128
 _constants: dict[tuple[complex, DType], Tensor] = {}
 #: What ``wt.memory()`` and each record of a profile leave out.
 _constant_bytes = 0
@@ -119,7 +119,7 @@ def new_constant(name: str, value: complex, dtype: DType) -> Tensor:
 def _keep(key: tuple[complex, DType], tensor: Tensor) -> None:
     """Cache a constant; if the cache is full, in place of the oldest."""
     global _constant_bytes
-    if len(_constants) >= _MOST_CONSTANTS:
+    if len(_constants) >= _MAX_CONSTANTS:
         oldest = next(iter(_constants))
         del _constants[oldest]
         _constant_bytes -= oldest[1].itemsize

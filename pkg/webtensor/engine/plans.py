@@ -28,10 +28,10 @@ from webtensor.errors import KernelNotFoundError
 from webtensor.explanation import MISUSE, raise_explained
 from webtensor.shapes import Shape
 
-__all__ = ["MOST_PLANS", "Plans", "keep_plan", "planned", "run_plan"]
+__all__ = ["MAX_PLANS", "Plans", "keep_plan", "planned", "run_plan"]
 
 #: The maximum number of an op's plans; then its cache is cleared.
-MOST_PLANS = 1024
+MAX_PLANS = 1024
 
 Arguments = ParamSpec("Arguments")
 
@@ -113,7 +113,7 @@ def keep_plan(
 ) -> None:
     """Cache the plan of an op that computed ``output``, if it was on the active backend."""
     backend = state.backend
-    if len(plans) >= MOST_PLANS:
+    if len(plans) >= MAX_PLANS:
         plans.clear()
     if output.storage.size and backend is not None and output.storage.backend is backend:
         plans[key] = Plan(backend, primitive, inputs, output, attributes, order)

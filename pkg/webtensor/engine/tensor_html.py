@@ -24,11 +24,11 @@ __all__ = ["tensor_html"]
 #: Pixels of the height and width that small pictures are enlarged to at most.
 _ENLARGED, _WIDEST = 160, 640
 #: Rows and columns of larger tensors are left out, evenly.
-_MOST_PIXELS = 256
-_MOST_IMAGES = 8
+_MAX_PIXELS = 256
+_MAX_IMAGES = 8
 _SMALLEST_IMAGE = 4
 #: Tensors with more elements are not read for a picture.
-_MOST_ELEMENTS = 1 << 24
+_MAX_ELEMENTS = 1 << 24
 _CHANNELS = (1, 3, 4)
 #: Matplotlib's map "viridis" at even distances.
 _COLOURS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
@@ -42,7 +42,7 @@ def tensor_html(tensor: Tensor) -> str:
     text = f"<pre>{escape(repr(tensor))}</pre>"
     if tensor.is_disposed or tensor.dtype in (string_, complex64):
         return text
-    if not 1 < tensor.size <= _MOST_ELEMENTS:
+    if not 1 < tensor.size <= _MAX_ELEMENTS:
         return text
     try:
         if _is_matrix(tensor):
@@ -64,9 +64,9 @@ def _is_image(shape: Sequence[int]) -> bool:
 
 def _sampled(size: int) -> Sequence[int]:
     """Return indices along an axis, evenly spaced where there are too many."""
-    if size <= _MOST_PIXELS:
+    if size <= _MAX_PIXELS:
         return range(size)
-    return [index * size // _MOST_PIXELS for index in range(_MOST_PIXELS)]
+    return [index * size // _MAX_PIXELS for index in range(_MAX_PIXELS)]
 
 
 def _heat_map(tensor: Tensor) -> str:
@@ -98,7 +98,7 @@ def _colour(part: float) -> tuple[int, ...]:
 def _images(tensor: Tensor) -> str:
     """Draw an image, or the first ones of a batch side by side."""
     height, width, channels = tensor.shape[-3:]
-    count = min(tensor.shape[0], _MOST_IMAGES) if len(tensor.shape) == 4 else 1
+    count = min(tensor.shape[0], _MAX_IMAGES) if len(tensor.shape) == 4 else 1
     rows, columns = _sampled(height), _sampled(width)
     elements = tensor.data_sync()
     offsets = [

@@ -23,7 +23,7 @@ __all__ = ["Executor"]
 _Key: TypeAlias = tuple[tuple[Reference, ...], tuple[Reference, ...]]
 
 #: The maximum number of shapes of inputs for which blocks are kept.
-_MOST_SPECIALIZED = 16
+_MAX_SPECIALIZED = 16
 
 
 class Executor:
@@ -75,7 +75,7 @@ class Executor:
         if block.has_branches:
             return _separate((yield from run(block, arguments)))
         results, special = yield from specialize(self._compiler, block, arguments, self._fuse)
-        if len(self._specialized) >= _MOST_SPECIALIZED:
+        if len(self._specialized) >= _MAX_SPECIALIZED:
             self._forget(next(iter(self._specialized)))
         _keep_constants(special)
         self._specialized[key] = special

@@ -13,7 +13,7 @@ from webtensor.formats.graph_def import Shape
 __all__ = ["HashTable", "TensorArray", "TensorList"]
 
 #: Lists with more tensors are a mistake: 128 MiB of references.
-_MOST_ELEMENTS = 1 << 24
+_MAX_ELEMENTS = 1 << 24
 
 
 def check_length(op: str, length: int) -> int:
@@ -24,7 +24,7 @@ def check_length(op: str, length: int) -> int:
     """
     if length < 0:
         raise ValueError(f"{op}: a list has no {length} elements")
-    if length > _MOST_ELEMENTS:
+    if length > _MAX_ELEMENTS:
         raise TensorSizeError(f"{op}: a list of {length} elements is too long")
     return length
 

@@ -42,7 +42,7 @@ _FILL = Primitive("fill")
 _EYE = Primitive("eye")
 
 #: Up to this many elements are made on the host, so that ops can check them as indices.
-MOST_ON_HOST = 1024
+MAX_ON_HOST = 1024
 
 
 def tensor(values: TensorLike, shape: Sequence[int] | None = None, dtype: Any = None) -> Tensor:
@@ -356,7 +356,7 @@ def eye(
     shape = as_shape("eye", (rows, columns), "(n_rows, n_cols)")
     result_dtype = float32 if dtype is None else as_dtype(dtype)
     diagonal = max(-rows, min(diagonal, columns))  # beside the matrix, wherever
-    if prod(shape) <= MOST_ON_HOST:
+    if prod(shape) <= MAX_ON_HOST:
         values = [int(column == row + diagonal) for row in range(rows) for column in range(columns)]
         return on_device(reshape(from_host("eye", values, result_dtype), shape), device)
     computed = result_dtype if result_dtype in (float32, int32, bool_) else float32

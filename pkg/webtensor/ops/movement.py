@@ -793,7 +793,7 @@ def gather(x: TensorLike, indices: TensorLike, axis: int = 0, batch_dims: int = 
 
 
 #: Indices on a device are checked on the host only up to this many.
-_MOST_CHECKED = 4096
+_MAX_CHECKED = 4096
 
 
 def host_indices(indices: Tensor) -> memoryview[Any] | None:
@@ -804,7 +804,7 @@ def host_indices(indices: Tensor) -> memoryview[Any] | None:
     """
     storage = indices.storage
     host = storage.host
-    if not host or (storage.backend is not None and len(host) > _MOST_CHECKED):
+    if not host or (storage.backend is not None and len(host) > _MAX_CHECKED):
         return None
     return host
 

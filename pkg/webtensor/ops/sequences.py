@@ -11,7 +11,7 @@ from webtensor.arguments import as_non_negative_integer, as_number
 from webtensor.dtypes import as_dtype, float32, int32
 from webtensor.engine import Primitive, Tensor, from_host, run
 from webtensor.ops.casting import cast_to
-from webtensor.ops.creation import MOST_ON_HOST, on_device
+from webtensor.ops.creation import MAX_ON_HOST, on_device
 from webtensor.shapes import check_size, single_integer
 
 __all__ = ["arange", "linspace"]
@@ -22,7 +22,7 @@ _RAGGED_SEQUENCE = Primitive("ragged_sequence")
 
 def _sequence(name: str, count: int, start: float, step: float, last: float, dtype: Any) -> Tensor:
     """``start + i * step`` for each ``i`` less than ``count``, of which the last is ``last``."""
-    if count <= MOST_ON_HOST:
+    if count <= MAX_ON_HOST:
         values = [start + index * step for index in range(count)]
         values[-1:] = [last] * min(count, 1)
         return from_host(name, values, dtype)

@@ -27,7 +27,7 @@ __all__ = [
 
 
 #: Windows of up to this many elements are computed on the host, in double precision.
-_MOST_ON_HOST = 4096
+_MAX_ON_HOST = 4096
 
 
 # -- windows ------------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ def cosine_window(window_length: int, a: float, b: float) -> Tensor:
     if length == 1:
         return from_host("cosine_window", [a + b], float32)
     period = length if length % 2 == 0 else length - 1
-    if length > _MOST_ON_HOST:
+    if length > _MAX_ON_HOST:
         return height_of_window(arange(length), period, a, b)
     values = [a - b * cos(2 * pi * k / period) for k in range(length)]
     return from_host("cosine_window", values, float32)

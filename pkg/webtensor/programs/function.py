@@ -23,7 +23,7 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 #: The maximum number of a function's programs; then the oldest is dropped.
-_MOST_PROGRAMS = 64
+_MAX_PROGRAMS = 64
 
 
 def _key(structure: Any) -> Iterator[Any]:
@@ -131,7 +131,7 @@ class Function(Generic[Parameters, Result]):
 
     def _runs_first(self, key: Hashable) -> bool:
         """Whether a signature is too new to be captured."""
-        if len(self._runs) >= _MOST_PROGRAMS:
+        if len(self._runs) >= _MAX_PROGRAMS:
             self._runs.clear()
         self._runs[key] = self._runs.get(key, 0) + 1
         return self._runs[key] <= self._first_runs
@@ -150,7 +150,7 @@ class Function(Generic[Parameters, Result]):
         result, programs = capture(
             self._function, self._name, structure, arguments, self._is_strict, is_first
         )
-        while programs and sum(map(len, [*self._programs.values()])) >= _MOST_PROGRAMS:
+        while programs and sum(map(len, [*self._programs.values()])) >= _MAX_PROGRAMS:
             self._forget_oldest()
         self._programs.setdefault(key, []).extend(programs)
         return result

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
-from webtensor.backends.chains import MOST_OPERANDS
+from webtensor.backends.chains import MAX_OPERANDS
 from webtensor.backends.wasm.binary import (
     CODE,
     EXPORTS,
@@ -53,7 +53,7 @@ _LOAD, _STORE = b"\xfd\x00\x00", b"\xfd\x0b\x00"
 #: The parameters of a chain's function (``wasm_build/source/chain.h``): the address of the result,
 #: the size, and the addresses of the rows' parameters and of operands.
 _OUT, _SIZE, _ROW_PARAMETERS, _FIRST_OPERAND = 0, 1, 2, 3
-_PARAMETERS: Final = _I32 * (_FIRST_OPERAND + MOST_OPERANDS)
+_PARAMETERS: Final = _I32 * (_FIRST_OPERAND + MAX_OPERANDS)
 #: How many vectors a turn of the loop computes, until fewer are left.
 _UNROLLED: Final = 2
 _VECTOR_BYTES: Final = 16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from struct import pack, unpack
 
-from webtensor.backends.chains import MOST_OPERANDS, Chain
+from webtensor.backends.chains import MAX_OPERANDS, Chain
 from webtensor.backends.signatures import Signature
 from webtensor.backends.wasm.backend import kernel
 from webtensor.backends.wasm.chain_functions import ChainFunction, LinkCode
@@ -77,7 +77,7 @@ def _work(computed: Chain) -> float:
 
 def _addresses(of: Signature) -> tuple[Address | int, ...]:
     """Return the addresses of all operands, and zeros for those that could be."""
-    return (*operands(of), *[0] * (MOST_OPERANDS - len(of.inputs)))
+    return (*operands(of), *[0] * (MAX_OPERANDS - len(of.inputs)))
 
 
 def _record(computed: Chain, *form: int) -> Record:

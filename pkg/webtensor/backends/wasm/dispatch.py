@@ -21,7 +21,7 @@ from webtensor.backends.wasm.descriptions import (
     is_lookup,
     operands,
 )
-from webtensor.backends.wasm.host import MOST_WORDS
+from webtensor.backends.wasm.host import MAX_WORDS
 
 if TYPE_CHECKING:
     from webtensor.backends.signatures import Signature
@@ -81,7 +81,7 @@ def _of_one(
         out = parked.pop() if parked else allocate(count)
         waiting.extend((number, length, inputs[0].storage.handle, out))
         waiting.extend(plain)
-        if len(waiting) > MOST_WORDS:
+        if len(waiting) > MAX_WORDS:
             run_waiting()
         return out
 
@@ -102,7 +102,7 @@ def _of_two(
         x, y = inputs
         waiting.extend((number, length, x.storage.handle, y.storage.handle, out))
         waiting.extend(plain)
-        if len(waiting) > MOST_WORDS:
+        if len(waiting) > MAX_WORDS:
             run_waiting()
         return out
 
@@ -134,7 +134,7 @@ def _queued(backend: WasmBackend, description: Description) -> PreparedKernel:
         waiting.extend(words)
         for index, block, offset in addresses:
             waiting[start + index] = blocks[block] + offset
-        if len(waiting) > MOST_WORDS:
+        if len(waiting) > MAX_WORDS:
             run_waiting()
         return out
 
@@ -196,7 +196,7 @@ def _queueing(backend: WasmBackend, call: Call) -> Callable[..., object]:
     def queue(*arguments: float) -> None:
         waiting.extend(head)
         waiting.extend(arguments)
-        if len(waiting) > MOST_WORDS:
+        if len(waiting) > MAX_WORDS:
             run_waiting()
 
     return queue

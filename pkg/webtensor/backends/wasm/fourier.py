@@ -17,7 +17,7 @@ from webtensor.backends.wasm.descriptions import RESULT, Address, Call, Descript
 
 __all__ = ["work_bytes"]
 
-_MOST_PLANS = 8
+_MAX_PLANS = 8
 _RADICES = (2, 3, 5, 7, 11, 13)
 
 #: Addresses of plans, by backend and length.
@@ -46,7 +46,7 @@ class _Plan(NamedTuple):
         plans = _plans.setdefault(backend, {})
         address = plans.pop(self.length, None)
         if address is None:
-            if len(plans) >= _MOST_PLANS:
+            if len(plans) >= _MAX_PLANS:
                 backend.release(plans.pop(next(iter(plans))))
             address = self._new(backend)
         plans[self.length] = address  # the most recently used is last

@@ -20,7 +20,7 @@ from webtensor.errors import BackendUnavailableError
 __all__ = [
     "INITIAL_PAGES",
     "MAXIMUM_PAGES",
-    "MOST_WORDS",
+    "MAX_WORDS",
     "PAGE",
     "Host",
     "module_bytes",
@@ -32,7 +32,7 @@ PAGE: Final = 65536
 INITIAL_PAGES: Final = (16 << 20) // PAGE
 MAXIMUM_PAGES: Final = (4 << 30) // PAGE - 1
 #: Waiting calls are run when they have this many words.
-MOST_WORDS: Final = 3000
+MAX_WORDS: Final = 3000
 
 
 class Host(ABC):

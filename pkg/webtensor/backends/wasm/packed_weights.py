@@ -25,7 +25,7 @@ ROWS, COLUMNS, TRANSFORMED = range(3)
 #: As in ``wasm_build/source/gemm.h``.
 _TILE_COLUMNS: Final = 8
 #: Fewer elements are packed by each product: a crossing to the kernels takes as long.
-_LEAST_SIZE: Final = 512
+_MIN_SIZE: Final = 512
 
 
 #: The identity of the weights' storage, and as what they are packed: the columns of each matrix,
@@ -45,7 +45,7 @@ class _Use(ref[Stored]):
 
 def is_worth_packing(weights: Operand | Spec) -> bool:
     """Whether packing these weights saves time."""
-    return weights.size >= _LEAST_SIZE
+    return weights.size >= _MIN_SIZE
 
 
 def packed_bytes(rows: int, columns: int, form: int) -> int:

@@ -16,7 +16,7 @@ export default function threads(module, memory, exports, address, onFailure) {
     KERNEL: 0, COUNT: 1, PARTS: 2, NEXT: 3, OPEN: 4, INSIDE: 5, ROUND: 6, FAILED: 7, CODE_BYTES: 8,
     ASLEEP: 9,
   };
-  const MOST_ARGUMENTS = 16;
+  const MAX_ARGUMENTS = 16;
   // Of large kernels each thread gets several parts, because one may be slower than another; of smaller
   // ones a single part, because small parts take longer in all.
   const PARTS_PER_THREAD = 4;
@@ -28,7 +28,7 @@ export default function threads(module, memory, exports, address, onFailure) {
   const control = new Int32Array(new SharedArrayBuffer(4 * 10));
   // The modules whose functions were added, each after its size. Only what is written takes memory.
   const code = new SharedArrayBuffer(1 << 24);
-  const kernelArguments = new Float64Array(new SharedArrayBuffer(8 * MOST_ARGUMENTS));
+  const kernelArguments = new Float64Array(new SharedArrayBuffer(8 * MAX_ARGUMENTS));
   const names = WebAssembly.Module.exports(module).map(({ name }) => name);
   let workers = [];
   let running = false;

@@ -18,7 +18,7 @@ __all__ = ["Threads"]
 
 #: As the module was linked (``wasm_build/build.py``).
 _STACK_BYTES: Final = 2 << 20
-_MOST_THREADS: Final = 16
+_MAX_THREADS: Final = 16
 #: Work that takes some microseconds.
 _LITTLE_WORK: Final = 20_000
 
@@ -58,7 +58,7 @@ class Threads:
     @count.setter
     def count(self, count: int) -> None:
         self.close()
-        self._count = min(count, self._host.most_threads, _MOST_THREADS)
+        self._count = min(count, self._host.most_threads, _MAX_THREADS)
         self._set_least_work()
 
     @property

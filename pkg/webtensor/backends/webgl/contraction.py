@@ -17,7 +17,7 @@ from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.backends.webgl.epilogue import NO_EPILOGUE, Epilogue, epilogue_of
 from webtensor.backends.webgl.row_padding import narrowed, whole, widened
 from webtensor.backends.webgl.tiles import (
-    MOST_ELEMENTS,
+    MAX_ELEMENTS,
     TILE_ROWS,
     are_worth_tiles,
     draw_tiles,
@@ -195,7 +195,7 @@ def _tiles_fit(draws: Draws, dtype: DType, sizes: MatmulSizes) -> bool:
         and k % 4 == 0
         and not (transpose_a and (m % 4 or transpose_b))
         and are_worth_tiles(draws, sizes.batch * m * k * n)
-        and max(m * k, k * n) * sizes.batch <= MOST_ELEMENTS
+        and max(m * k, k * n) * sizes.batch <= MAX_ELEMENTS
     )
 
 

@@ -11,7 +11,7 @@ from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.backends.webgl.epilogue import NO_EPILOGUE, Epilogue
 from webtensor.backends.webgl.row_padding import whole, widened
 from webtensor.backends.webgl.tiles import (
-    MOST_ELEMENTS,
+    MAX_ELEMENTS,
     are_worth_tiles,
     draw_tiles,
     paced,
@@ -41,7 +41,7 @@ def tiles_fit(draws: Draws, window: Window) -> bool:
     channels = max(window.in_channels, window.out_channels)
     return (
         window.out_channels % 4 == 0
-        and pixels * channels <= MOST_ELEMENTS
+        and pixels * channels <= MAX_ELEMENTS
         and are_worth_tiles(draws, work)
     )
 

@@ -42,7 +42,7 @@ DELETE_THRESHOLD = "WEBGL_DELETE_TEXTURE_THRESHOLD"
 #: Gives the backend its priority even if the processor draws for it.
 ALLOW_SOFTWARE = "WEBGL_ALLOW_SOFTWARE"
 
-_MOST_BYTES = 600 * 2**20
+_MAX_BYTES = 600 * 2**20
 _BYTES_PER_PIXEL = 600
 
 
@@ -72,14 +72,14 @@ def _estimated_threshold() -> int:
     As in TensorFlow.js, the estimate is 600 bytes for each pixel. A worker has no screen.
     """
     if not IN_BROWSER:
-        return _MOST_BYTES
+        return _MAX_BYTES
     import js
 
     screen = getattr(js, "screen", None)
     if screen is None:
-        return _MOST_BYTES
+        return _MAX_BYTES
     pixels = screen.width * screen.height * js.devicePixelRatio**2
-    return min(int(pixels * _BYTES_PER_PIXEL), _MOST_BYTES)
+    return min(int(pixels * _BYTES_PER_PIXEL), _MAX_BYTES)
 
 
 _register = env().register_flag

@@ -40,7 +40,7 @@ _BINARY = {
 _ASSIGNMENTS = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 _QUALIFIERS = {"uniform", "varying", "attribute", "precision", "struct", "layout"}
 #: More iterations than any loop has; exact as a float.
-_MOST_TURNS = 1 << 24
+_MAX_TURNS = 1 << 24
 #: Loops up to this constant may start late: their index is then constant in each iteration.
 _FEW_TURNS = 8
 
@@ -279,7 +279,7 @@ class _Translator:
         lines = [
             f"{indent}{{",
             *([f"{indent}  {first};"] if first else []),
-            f"{indent}  for (int {turn} = 0; {turn} < {_MOST_TURNS}; {turn}++) {{",
+            f"{indent}  for (int {turn} = 0; {turn} < {_MAX_TURNS}; {turn}++) {{",
             f"{inner}if (!({condition})) break;",
             self.inside(step, None, inner),
             *([f"{inner}{step};"] if step else []),

@@ -15,7 +15,7 @@ from webtensor.views import collapse
 __all__ = ["RUN", "SHORT_ROW", "SINGLE", "TEXEL"]
 
 #: Textures that one concat draw reads; more inputs are joined in a tree.
-_MOST_INPUTS = 8
+_MAX_INPUTS = 8
 
 
 #: How a kernel reads: element by element, four consecutive elements, or texel by texel.
@@ -133,10 +133,10 @@ def strided(draws: Draws, strides: Shape, offset: int, *details: Any) -> Value:
 def concat(draws: Draws, outer: int, row_sizes: tuple[int, ...]) -> Value:
     """Join rows side by side."""
     parts = [*zip(draws.inputs, row_sizes, strict=True)]
-    while len(parts) > _MOST_INPUTS:
+    while len(parts) > _MAX_INPUTS:
         joined = []
-        for start in range(0, len(parts), _MOST_INPUTS):
-            some = parts[start : start + _MOST_INPUTS]
+        for start in range(0, len(parts), _MAX_INPUTS):
+            some = parts[start : start + _MAX_INPUTS]
             if len(some) > 1:
                 texture = _join(draws, some, outer, draws.dtype)
                 some = [(texture, sum(length for _, length in some))]

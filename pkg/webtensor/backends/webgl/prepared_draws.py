@@ -28,7 +28,7 @@ __all__ = ["PreparedDraws"]
 
 _WORD = 4
 #: The maximum number of words that are queued at once.
-_MOST_WORDS = 1 << 14
+_MAX_WORDS = 1 << 14
 
 
 class _Record(NamedTuple):
@@ -274,7 +274,7 @@ def _parts(words: memoryview[int], begins: Sequence[int]) -> list[memoryview[int
     parts: list[memoryview[int]] = []
     first = 0
     for begin, end in pairwise(begins):
-        if end - first > _MOST_WORDS:
+        if end - first > _MAX_WORDS:
             parts.append(words[first:begin])
             first = begin
     if begins[-1] > first:

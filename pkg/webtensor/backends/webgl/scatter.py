@@ -19,7 +19,7 @@ __all__: list[str] = []
 
 #: Indices are sorted if comparing all of them for each output would take more reads than this,
 #: and at least this many outputs: sorting reads some hundred times per index.
-_MOST_READS = 1 << 24
+_MAX_READS = 1 << 24
 _MANY_OUTPUTS = 512
 
 #: An output walks over at least this many indices.
@@ -30,7 +30,7 @@ _BUSY = 4096
 
 
 def _must_sort(outputs: int, count: int) -> bool:
-    return outputs > _MANY_OUTPUTS and outputs * count > _MOST_READS
+    return outputs > _MANY_OUTPUTS and outputs * count > _MAX_READS
 
 
 _WRAP = """

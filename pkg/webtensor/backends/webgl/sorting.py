@@ -23,7 +23,7 @@ __all__ = ["argsort_texture"]
 _BLOCK = 32
 
 #: For a larger k than this, `topk` sorts the rows.
-_MOST_SELECTED = 32
+_MAX_SELECTED = 32
 
 
 def _value(dtype: DType) -> str:
@@ -285,7 +285,7 @@ def _largest(draws: Draws, x: Value, outer: int, length: int, k: int) -> Value:
     """Return the indices of the k largest elements of each row of (outer, length)."""
     if outer * length >= _WORTH_BLOCKS and length >= _MANY_FOR_EACH * k:
         return _largest_by_blocks(draws, x, outer, length, k)
-    if k <= _MOST_SELECTED:
+    if k <= _MAX_SELECTED:
         return _select(draws, x, outer, length, k)
     sources = [("indices", argsort_texture(draws, x, True, outer, length))]
     return _draw(draws, "cut", _CUT, (x.dtype, True), sources, outer * k, length_=length, k=k)

@@ -15,7 +15,7 @@ from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.dtypes import float32
 
 __all__ = [
-    "MOST_ELEMENTS",
+    "MAX_ELEMENTS",
     "TILE_ROWS",
     "are_worth_tiles",
     "draw_tiles",
@@ -33,7 +33,7 @@ _WORTH_TILES_EMULATED = 1 << 18
 _WORTH_TILES = 1 << 24
 
 #: Tiles count the texels of their operands in floats, which are exact up to here.
-MOST_ELEMENTS = 4 << 24
+MAX_ELEMENTS = 4 << 24
 
 _JOIN = """
 V compute(int t) {

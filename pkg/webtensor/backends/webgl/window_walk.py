@@ -8,7 +8,7 @@ __all__ = ["WINDOW_UNIFORMS", "over_cells", "unrolled", "window_numbers"]
 
 #: Walks over windows of at most this many reads are unrolled: loops are slow on some devices, and
 #: long shaders slow to compile.
-_MOST_READS = 36
+_MAX_READS = 36
 
 _NAMES = (
     "inHeight",
@@ -42,7 +42,7 @@ def unrolled(window: Window, lanes: int) -> tuple[int, int] | None:
     A program that does not unroll it serves windows of all sizes. ``lanes`` are the result's.
     """
     size = window.filter_height, window.filter_width
-    return size if size[0] * size[1] * (4 // lanes) <= _MOST_READS else None
+    return size if size[0] * size[1] * (4 // lanes) <= _MAX_READS else None
 
 
 def over_cells(size: tuple[int, int] | None, body: str, before: str = "", after: str = "") -> str:
