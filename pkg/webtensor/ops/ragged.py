@@ -82,34 +82,44 @@ def ragged_gather(
             f"{name}: output_ragged_rank must be {ragged_rank} for these splits and indices, but "
             f"got {output_ragged_rank!r}"
         )
-    numbers = list(chosen.data_sync())
+    row_indices = list(chosen.data_sync())
     rows = len(nested[0]) - 1
-    if numbers and not (min(numbers) >= 0 and max(numbers) < rows):
+    if row_indices and not (min(row_indices) >= 0 and max(row_indices) < rows):
         raise IndexError(
-            f"{name}: indices must lie in [0, {rows}), but they range from {min(numbers)} to "
-            f"{max(numbers)}"
+            f"{name}: indices must lie in [0, {rows}), but they range from {min(row_indices)} to "
+            f"{max(row_indices)}"
         )
-    output_splits: list[list[int]] = []
-    count = 1
-    for size, row_size in pairwise(chosen.shape):
-        count *= size
-        output_splits.append([row * row_size for row in range(count + 1)])
+    output_splits = _even_splits(chosen.shape)
     # The ranges of rows that are picked, followed down one ragged axis after the other.
-    ranges = [(number, number + 1) for number in numbers]
+    ranges = [(index, index + 1) for index in row_indices]
     for level, splits in enumerate(nested):
         if level or chosen.shape:
-            ends = [0]
-            for begin, end in ranges:
-                ends += [ends[-1] + splits[row + 1] - splits[begin] for row in range(begin, end)]
-            output_splits.append(ends)
+            output_splits.append(_splits_of_ranges(splits, ranges))
         ranges = [(splits[begin], splits[end]) for begin, end in ranges]
     ends = list(accumulate(end - begin for begin, end in ranges))
-    check_size(name, "indices", numbers, sum(ends[-1:]) * prod(operand.shape[1:]))
+    check_size(name, "indices", row_indices, sum(ends[-1:]) * prod(operand.shape[1:]))
     begins = [begin for begin, _ in ranges]
-    row_indices = ragged_sequence(name, begins, [1] * len(begins), ends, int32)
+    value_indices = ragged_sequence(name, begins, [1] * len(begins), ends, int32)
     return RaggedGather(
-        [from_host(name, ends, int32) for ends in output_splits], gather(operand, row_indices)
+        [from_host(name, splits, int32) for splits in output_splits],
+        gather(operand, value_indices),
     )
+
+
+def _even_splits(shape: Shape) -> list[list[int]]:
+    """Return the splits of all axes of a dense tensor but the first."""
+    nested: list[list[int]] = []
+    rows = 1
+    for size, row_size in pairwise(shape):
+        rows *= size
+        nested.append([row * row_size for row in range(rows + 1)])
+    return nested
+
+
+def _splits_of_ranges(splits: Sequence[int], ranges: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the splits of the rows in some ranges, one range after the other."""
+    sizes = (splits[row + 1] - splits[row] for begin, end in ranges for row in range(begin, end))
+    return list(accumulate(sizes, initial=0))
 
 
 def _nested_splits(name: str, nested_splits: Sequence[TensorLike], count: int) -> list[list[int]]:
@@ -216,69 +226,73 @@ def ragged_tensor_to_tensor(
     default = cast_to(default, operand.dtype)
     if not operand.shape:
         raise ValueError(f"{name}: values must have at least one axis, but its shape is ()")
-    first, rows_of = _row_numbers(
-        name, row_partition_tensors, row_partition_types, operand.shape[0]
-    )
-    element = operand.shape[1:]
-    if len(default.shape) > len(element):
+    count, *element_sizes = operand.shape
+    element_shape = tuple(element_sizes)
+    row_count, nested_rows = _nested_rows(name, row_partition_tensors, row_partition_types, count)
+    if len(default.shape) > len(element_shape):
         raise ValueError(
             f"{name}: default_value of shape {default.shape} does not fit elements of shape "
-            f"{element}"
+            f"{element_shape}"
         )
-    # The column of each value of a ragged axis, and the length of its longest row.
-    columns = [_columns(rows) for rows in rows_of]
-    widths = [max(column, default=-1) + 1 for column in columns]
-    output_shape = _output_shape(name, shape, [first, *widths], element)
-    outer = output_shape[: 1 + len(widths)]
+    nested_columns = [_columns(rows) for rows in nested_rows]
+    widths = [max(columns, default=-1) + 1 for columns in nested_columns]
+    output_shape = _output_shape(name, shape, [row_count, *widths], element_shape)
+    outer_shape = output_shape[: 1 + len(widths)]
     check_size(name, "shape", output_shape, prod(output_shape))
-    # Each row's position in the result; None, or a position past the end, if it is cut off.
-    positions: Sequence[int | None] = range(min(first, outer[0]))
-    for rows, column, width in zip(rows_of, columns, outer[1:], strict=True):
-        inside: list[int | None] = []
-        for row, number in zip(rows, column, strict=True):
-            above = positions[row] if row < len(positions) else None
-            inside.append(None if above is None or number >= width else above * width + number)
-        positions = inside
-    count = operand.shape[0]
-    numbers_by_position = {
-        position: number for number, position in enumerate(positions) if position is not None
+    positions = _positions(row_count, nested_rows, nested_columns, outer_shape)
+    value_indices = {
+        position: index for index, position in enumerate(positions) if position is not None
     }
-    sources = full(prod(outer), count, int32)
-    if numbers_by_position:
-        targets, numbers = (
-            from_host(name, [*numbers_by_position], int32),
-            from_host(name, [*numbers_by_position.values()], int32),
-        )
-        sources = put(sources, targets, numbers)
-    background = reshape(broadcast_to(default, element), (1, *element))
+    sources = full(prod(outer_shape), count, int32)
+    if value_indices:
+        targets = from_host(name, [*value_indices], int32)
+        sources = put(sources, targets, from_host(name, [*value_indices.values()], int32))
+    background = reshape(broadcast_to(default, element_shape), (1, *element_shape))
     candidates = concat([operand, background])
     return reshape(gather(candidates, sources), output_shape)
 
 
-def _row_numbers(
+def _positions(
+    row_count: int,
+    nested_rows: Sequence[Sequence[int]],
+    nested_columns: Sequence[Sequence[int]],
+    outer_shape: Shape,
+) -> Sequence[int | None]:
+    """Return the position of each value in a dense tensor; None for those that are cut off."""
+    positions: Sequence[int | None] = range(min(row_count, outer_shape[0]))
+    for rows, columns, width in zip(nested_rows, nested_columns, outer_shape[1:], strict=True):
+        inner: list[int | None] = []
+        for row, column in zip(rows, columns, strict=True):
+            start = positions[row] if row < len(positions) else None
+            inner.append(None if start is None or column >= width else start * width + column)
+        positions = inner
+    return positions
+
+
+def _nested_rows(
     name: str, tensors: Sequence[TensorLike], types: Sequence[str], count: int
 ) -> tuple[int, list[list[int]]]:
-    """The number of outermost rows, and for each ragged axis the row of each value."""
+    """Return the number of outermost rows, and for each ragged axis the row of each value."""
     kinds, parts = _partitions(name, tensors, types)
     if kinds[0] == "FIRST_DIM_SIZE":
         if len(parts[0]) != 1 or parts[0][0] < 0:
             raise ValueError(f"{name}: FIRST_DIM_SIZE must be one size, but is {parts[0]}")
-        first = parts[0][0]
+        row_count = parts[0][0]
         kinds, parts = kinds[1:], parts[1:]
     elif kinds[0] == "ROW_SPLITS":
-        first = len(parts[0]) - 1
+        row_count = len(parts[0]) - 1
     else:
         raise ValueError(f"{name}: VALUE_ROWIDS must follow FIRST_DIM_SIZE, but got {list(types)}")
     if "FIRST_DIM_SIZE" in kinds:
         raise ValueError(f"{name}: FIRST_DIM_SIZE must come first, but got {list(types)}")
-    rows_of: list[list[int]] = []
-    rows = first
+    nested_rows: list[list[int]] = []
+    rows = row_count
     for kind, part in zip(kinds, parts, strict=True):
-        rows_of.append(_rows_of_values(name, kind, part, rows))
-        rows = len(rows_of[-1])
+        nested_rows.append(_rows_of_values(name, kind, part, rows))
+        rows = len(nested_rows[-1])
     if rows != count:
         raise ValueError(f"{name}: the partitions are of {rows} values, but there are {count}")
-    return first, rows_of
+    return row_count, nested_rows
 
 
 def _partitions(
@@ -340,9 +354,10 @@ def _output_shape(name: str, shape: TensorLike, natural: Sequence[int], element:
             f"{name}: shape must have {len(natural_shape)} sizes for these values, but is "
             f"{requested}"
         )
-    full = tuple(
-        own if size < 0 else size for size, own in zip(requested, natural_shape, strict=True)
+    result_shape = tuple(
+        fitting if size < 0 else size
+        for size, fitting in zip(requested, natural_shape, strict=True)
     )
-    if min(requested, default=0) < -1 or full[len(natural) :] != element:
+    if min(requested, default=0) < -1 or result_shape[len(natural) :] != element:
         raise ValueError(f"{name}: shape {requested} does not fit elements of shape {element}")
-    return full
+    return result_shape
