@@ -63,8 +63,8 @@ def _keys(name: str, x: Tensor) -> Tensor:
     return cast_to(x, int32) if x.dtype is bool_ else x
 
 
-def _ordered(name: str, x: Tensor, descending: bool) -> Tensor:
-    """Indices of the elements along the last axis in order."""
+def _sorting_indices(name: str, x: Tensor, descending: bool) -> Tensor:
+    """Return the indices, as int32, that sort the elements along the last axis."""
     keys = _keys(name, x)
     length = x.shape[-1]
     outer = prod(x.shape[:-1])
@@ -82,7 +82,7 @@ def _pick(x: Tensor, indices: Tensor) -> Tensor:
 
 
 def _to_last(x: Tensor, axis: int) -> tuple[Tensor, list[int] | None]:
-    """Move an axis to the end; gives also the permutation that moves it back, if any."""
+    """Move an axis to the end; return also the permutation that moves it back, if any."""
     rank = len(x.shape)
     if axis == rank - 1:
         return x, None
@@ -106,7 +106,7 @@ def argsort(x: TensorLike, axis: int = -1, descending: bool = False, stable: boo
     x = as_operand("argsort", x)
     axis = normalize_axis("argsort", axis, len(x.shape))
     rows, back = _to_last(x, axis)
-    indices = _ordered("argsort", rows, descending)
+    indices = _sorting_indices("argsort", rows, descending)
     return indices if back is None else permute_dims(indices, back)
 
 
@@ -124,7 +124,7 @@ def sort(x: TensorLike, axis: int = -1, descending: bool = False, stable: bool =
     x = as_operand("sort", x)
     axis = normalize_axis("sort", axis, len(x.shape))
     rows, back = _to_last(x, axis)
-    values = _pick(rows, _ordered("sort", rows, descending))
+    values = _pick(rows, _sorting_indices("sort", rows, descending))
     return values if back is None else permute_dims(values, back)
 
 
@@ -189,7 +189,7 @@ def searchsorted(
                 f"x1.shape={operand.shape}, sorter.shape={order.shape}"
             )
         operand = gather(operand, order)
-    return _search("searchsorted", "x1", "x2", operand, x2, side)
+    return _search("searchsorted", ("x1", "x2"), operand, x2, side)
 
 
 def lower_bound(sorted_sequence: TensorLike, values: TensorLike) -> Tensor:
@@ -205,7 +205,8 @@ def lower_bound(sorted_sequence: TensorLike, values: TensorLike) -> Tensor:
         >>> wt.lower_bound([1, 3, 3, 5], [3, 4]).tolist()
         [1, 3]
     """
-    return _search("lower_bound", "sorted_sequence", "values", sorted_sequence, values, "left")
+    arguments = ("sorted_sequence", "values")
+    return _search("lower_bound", arguments, sorted_sequence, values, "left")
 
 
 def upper_bound(sorted_sequence: TensorLike, values: TensorLike) -> Tensor:
@@ -221,23 +222,25 @@ def upper_bound(sorted_sequence: TensorLike, values: TensorLike) -> Tensor:
         >>> wt.upper_bound([1, 3, 3, 5], [3, 4]).tolist()
         [3, 3]
     """
-    return _search("upper_bound", "sorted_sequence", "values", sorted_sequence, values, "right")
+    arguments = ("sorted_sequence", "values")
+    return _search("upper_bound", arguments, sorted_sequence, values, "right")
 
 
 def _search(
-    name: str, first: str, second: str, rows: TensorLike, values: TensorLike, side: str
+    name: str, arguments: tuple[str, str], rows: TensorLike, values: TensorLike, side: str
 ) -> Tensor:
+    """Search sorted rows for values; ``arguments`` are the names of both for errors."""
     sorted_rows, targets = as_operands(name, rows, values)
     dtype = promote(promote(sorted_rows.dtype, targets.dtype), int32)
     if dtype is complex64:
         raise TypeError(f"{name}: complex64 is not ordered")
     if not sorted_rows.shape:
-        raise ValueError(f"{name}: {first} must have at least one axis, but its shape is ()")
+        raise ValueError(f"{name}: {arguments[0]} must have at least one axis, but its shape is ()")
     outer, length = prod(sorted_rows.shape[:-1]), sorted_rows.shape[-1]
     if len(sorted_rows.shape) > 1 and sorted_rows.shape[:-1] != targets.shape[:-1]:
         raise ValueError(
-            f"{name}: {first} and {second} must have equal shapes except for the last axis, but "
-            f"got {sorted_rows.shape} and {targets.shape}"
+            f"{name}: {' and '.join(arguments)} must have equal shapes except for the last axis, "
+            f"but got {sorted_rows.shape} and {targets.shape}"
         )
     if length == 0:
         return full(targets.shape, 0, int32)
@@ -277,7 +280,8 @@ def isin(x1: TensorLike, x2: TensorLike, invert: bool = False) -> Tensor:
     else:
         sorted_candidates = sort(flatten(candidates))
         indices = minimum(
-            _search("isin", "x2", "x1", sorted_candidates, x, "left"), sorted_candidates.size - 1
+            _search("isin", ("x2", "x1"), sorted_candidates, x, "left"),
+            sorted_candidates.size - 1,
         )
         is_member = equal(gather(sorted_candidates, indices), x)
     return logical_not(is_member) if invert else is_member
@@ -300,13 +304,13 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor
         [True, False]
     """
     scores = cast_to(as_operand("in_top_k", predictions), float32)
-    chosen = as_operand("in_top_k", targets)
-    if chosen.dtype not in (int32, float32):
-        raise TypeError(f"in_top_k: targets must be int32 or float32, but got {chosen.dtype}")
-    if len(scores.shape) < 2 or chosen.shape != scores.shape[:-1]:
+    labels = as_operand("in_top_k", targets)
+    if labels.dtype not in (int32, float32):
+        raise TypeError(f"in_top_k: targets must be int32 or float32, but got {labels.dtype}")
+    if len(scores.shape) < 2 or labels.shape != scores.shape[:-1]:
         raise ValueError(
             "in_top_k: predictions must be (…, classes) and targets have its shape without the "
-            f"last axis, but got {scores.shape} and {chosen.shape}"
+            f"last axis, but got {scores.shape} and {labels.shape}"
         )
     classes = scores.shape[-1]
     k = as_integer("in_top_k", "k", k)
@@ -314,13 +318,14 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor
         raise ValueError(
             f"in_top_k: k must be between 1 and the number of classes, {classes}, but got {k}"
         )
-    chosen = expand_dims(chosen, -1)
-    numbers = arange(classes)
-    is_target = equal(numbers, chosen)
-    own = _sum(scores.where(is_target, 0.0), -1, keepdims=True)
-    ahead = logical_or(less(own, scores), logical_and(equal(scores, own), less(numbers, chosen)))
-    rank = _sum(ahead, -1)
-    return logical_and(less(rank, k), isfinite(own).squeeze(-1)).logical_and(is_target.any(-1))  # type: ignore[no-any-return]
+    labels = expand_dims(labels, -1)
+    indices = arange(classes)
+    is_target = equal(indices, labels)
+    score = _sum(scores.where(is_target, 0.0), -1, keepdims=True)
+    is_tied = logical_and(equal(scores, score), less(indices, labels))
+    rank = _sum(logical_or(less(score, scores), is_tied), -1)
+    is_class = logical_and(is_target.any(-1), isfinite(score).squeeze(-1))
+    return logical_and(less(rank, k), is_class)
 
 
 async def in_top_k_async(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor:

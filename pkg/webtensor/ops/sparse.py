@@ -65,8 +65,8 @@ class Reshaped(NamedTuple):
     output_shape: Tensor
 
 
-def _read(name: str, argument: str, value: TensorLike, rank: int) -> Tensor:
-    """Return int32 numbers of a rank."""
+def _as_indices(name: str, argument: str, value: TensorLike, rank: int) -> Tensor:
+    """Return an int32 tensor of a rank."""
     operand = as_indices(name, value, argument)
     if len(operand.shape) != rank:
         raise ValueError(
@@ -107,9 +107,9 @@ def sparse_fill_empty_rows(
         ([[0, 1], [1, 0], [2, 0]], [5, -1, 6])
     """
     name = "sparse_fill_empty_rows"
-    index_tensor = _read(name, "indices", indices, 2)
+    index_tensor = _as_indices(name, "indices", indices, 2)
     operand = as_operand(name, values)
-    shape = _read(name, "dense_shape", dense_shape, 1)
+    shape = _as_indices(name, "dense_shape", dense_shape, 1)
     default = as_operand(name, default_value, operand.dtype)
     count, rank = index_tensor.shape
     if operand.shape != (count,):
@@ -150,8 +150,8 @@ def _filled(
 
 
 def _check_rows(name: str, rows: Tensor, count: int) -> None:
-    least, most = _bounds(rows) if rows.size else (0, -1)
-    if not (least >= 0 and most < count):
+    low, high = _bounds(rows) if rows.size else (0, -1)
+    if not (low >= 0 and high < count):
         number, row = next(
             (number, row) for number, row in enumerate(rows.data_sync()) if not 0 <= row < count
         )
@@ -175,14 +175,14 @@ def sparse_reshape(
 
     Example:
         >>> import webtensor as wt
-        >>> found = wt.sparse.sparse_reshape([[0, 1], [1, 2]], [2, 3], [3, -1])
-        >>> found.output_indices.tolist(), found.output_shape.tolist()
+        >>> reshaped = wt.sparse.sparse_reshape([[0, 1], [1, 2]], [2, 3], [3, -1])
+        >>> reshaped.output_indices.tolist(), reshaped.output_shape.tolist()
         ([[0, 1], [2, 1]], [3, 2])
     """
     name = "sparse_reshape"
-    index_tensor = _read(name, "input_indices", input_indices, 2)
-    before = tuple(_read(name, "input_shape", input_shape, 1).data_sync())
-    requested = tuple(_read(name, "new_shape", new_shape, 1).data_sync())
+    index_tensor = _as_indices(name, "input_indices", input_indices, 2)
+    before = tuple(_as_indices(name, "input_shape", input_shape, 1).data_sync())
+    requested = tuple(_as_indices(name, "new_shape", new_shape, 1).data_sync())
     rank = index_tensor.shape[1]
     if len(before) != rank:
         raise ValueError(
@@ -213,10 +213,10 @@ def _moved(index_tensor: Tensor, before: Shape, after: Shape) -> Tensor:
 def _segments(
     name: str, data: TensorLike, indices: TensorLike, segment_ids: TensorLike
 ) -> tuple[Tensor, Tensor, Tensor, int]:
-    """The operands, checked, and how many segments there are."""
+    """Return the operands, checked, and the number of segments."""
     operand = as_operand(name, data)
-    index_tensor = _read(name, "indices", indices, 1)
-    segments = _read(name, "segment_ids", segment_ids, 1)
+    index_tensor = _as_indices(name, "indices", indices, 1)
+    segments = _as_indices(name, "segment_ids", segment_ids, 1)
     if not operand.shape:
         raise ValueError(f"{name}: data must have at least one axis, but its shape is ()")
     if operand.dtype is string_:
@@ -229,11 +229,11 @@ def _segments(
     numbers = segments.data_sync().tolist()
     if numbers != sorted(numbers) or (numbers and numbers[0] < 0):
         raise ValueError(f"{name}: segment_ids must rise from 0 or more, but got {numbers}")
-    least, most = _bounds(index_tensor) if index_tensor.size else (0, -1)
-    if not (least >= 0 and most < operand.shape[0]):
+    low, high = _bounds(index_tensor) if index_tensor.size else (0, -1)
+    if not (low >= 0 and high < operand.shape[0]):
         raise IndexError(
-            f"{name}: indices must lie in [0, {operand.shape[0]}), but they range from {least} to "
-            f"{most}"
+            f"{name}: indices must lie in [0, {operand.shape[0]}), but they range from {low} to "
+            f"{high}"
         )
     return operand, index_tensor, segments, numbers[-1] + 1 if numbers else 0
 

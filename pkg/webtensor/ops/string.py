@@ -101,20 +101,20 @@ def string_n_grams(
 
     Raises:
         TypeError: ``data`` is not string, or ``data_splits`` not int32.
-        ValueError: another rank than 1, splits that do not part the data, a width below 1, or
-            n-grams of too many pieces.
+        ValueError: another rank than 1, splits that do not rise from 0 to the number of words, a
+            width below 1, or too many n-grams.
 
     Example:
         >>> import webtensor as wt
         >>> words = ["a", "b", "c"]
-        >>> found = wt.string.string_n_grams(words, [0, 2, 3], "|", [2], "<", ">", -1, False)
-        >>> found.n_grams.tolist(), found.n_grams_splits.tolist()
+        >>> result = wt.string.string_n_grams(words, [0, 2, 3], "|", [2], "<", ">", -1, False)
+        >>> result.n_grams.tolist(), result.n_grams_splits.tolist()
         (['<|a', 'a|b', 'b|>', '<|c', 'c|>'], [0, 3, 5])
     """
     name = "string_n_grams"
     operand = as_text(name, "data", data)
-    marks = as_indices(name, data_splits, "data_splits")
-    for argument, tensor in (("data", operand), ("data_splits", marks)):
+    split_tensor = as_indices(name, data_splits, "data_splits")
+    for argument, tensor in (("data", operand), ("data_splits", split_tensor)):
         if len(tensor.shape) != 1:
             raise ValueError(
                 f"{name}: {argument} must have rank 1, but its shape is {tensor.shape}"
@@ -123,7 +123,7 @@ def string_n_grams(
     pad_width = as_integer(name, "pad_width", pad_width)
     if min(widths, default=1) < 1:
         raise ValueError(f"{name}: ngram_widths must be positive integers, but got {ngram_widths}")
-    words, splits = texts_of(operand), list(marks.data_sync())
+    words, splits = texts_of(operand), list(split_tensor.data_sync())
     if splits and (splits[0] != 0 or splits[-1] != len(words) or splits != sorted(splits)):
         raise ValueError(
             f"{name}: data_splits must rise from 0 to the {len(words)} elements of data, but got "
@@ -132,27 +132,26 @@ def string_n_grams(
     rows = [(end - begin, width) for begin, end in pairwise(splits) for width in widths]
     check_size(name, "ngram_widths", ngram_widths, sum(_pieces(*row, pad_width) for row in rows))
     middle, left, right = pack(name, [separator, left_pad, right_pad], string_)
-    grams: list[bytes] = []
-    ends = [0] if splits else []
+    n_grams: list[bytes] = []
+    output_splits = splits[:1]
     for begin, end in pairwise(splits):
         row = words[begin:end]
-        n_grams: list[bytes] = []
         for width in widths:
             pads = _pads(width, pad_width)
             padded = [left] * pads + list(row) + [right] * pads
             n_grams += [
-                middle.join(padded[at : at + width]) for at in range(len(padded) - width + 1)
+                middle.join(padded[start : start + width])
+                for start in range(len(padded) - width + 1)
             ]
-        if preserve_short_sequences and row and not n_grams:
+        if preserve_short_sequences and row and len(n_grams) == output_splits[-1]:
             pads = max(pad_width, 0)
             n_grams.append(middle.join([left] * pads + list(row) + [right] * pads))
-        grams += n_grams
-        ends.append(len(grams))
-    return NGrams(text_tensor(grams, (len(grams),)), from_host(name, ends, int32))
+        output_splits.append(len(n_grams))
+    return NGrams(text_tensor(n_grams, (len(n_grams),)), from_host(name, output_splits, int32))
 
 
 def _pads(width: int, pad_width: int) -> int:
-    """Return the number of pads on each side; negative widths are those of the n-grams."""
+    """Return the number of pads on each side of a row for n-grams of a width."""
     return min(width - 1 if pad_width < 0 else pad_width, width - 1)
 
 
@@ -164,8 +163,8 @@ def _pieces(length: int, width: int, pad_width: int) -> int:
 def string_split(input: TensorLike, delimiter: str, skip_empty: bool = True) -> Split:
     """Split each text of a tensor of rank 1 into parts, as a sparse matrix.
 
-    The text is parted at every byte that is one of the delimiter's, or into single bytes where it
-    is empty. Returns (indices, values, shape), both int32 but the values.
+    A text is split at each byte that is one of the delimiter's, or into single bytes where the
+    delimiter is empty. The indices and the shape are int32.
 
     Raises:
         TypeError: ``input`` is not string.
@@ -173,18 +172,20 @@ def string_split(input: TensorLike, delimiter: str, skip_empty: bool = True) -> 
 
     Example:
         >>> import webtensor as wt
-        >>> found = wt.string.string_split(["hello world", "a b c"], " ")
-        >>> found.values.tolist(), found.indices.tolist(), found.shape.tolist()
+        >>> parts = wt.string.string_split(["hello world", "a b c"], " ")
+        >>> parts.values.tolist(), parts.indices.tolist(), parts.shape.tolist()
         (['hello', 'world', 'a', 'b', 'c'], [[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]], [2, 3])
     """
     name = "string_split"
     operand = as_text(name, "input", input)
-    mark = as_text(name, "delimiter", delimiter)
+    delimiter_tensor = as_text(name, "delimiter", delimiter)
     if len(operand.shape) != 1:
         raise ValueError(f"{name}: input must have rank 1, but its shape is {operand.shape}")
-    if mark.shape:
-        raise ValueError(f"{name}: delimiter must be a scalar, but its shape is {mark.shape}")
-    (delimiters,) = texts_of(mark)
+    if delimiter_tensor.shape:
+        raise ValueError(
+            f"{name}: delimiter must be a scalar, but its shape is {delimiter_tensor.shape}"
+        )
+    (delimiters,) = texts_of(delimiter_tensor)
     return parts_of_rows(*_split(texts_of(operand), delimiters, skip_empty))
 
 
@@ -201,10 +202,10 @@ def parts_of_rows(values: Sequence[bytes], counts: Sequence[int]) -> Split:
 def _split(
     texts: Sequence[bytes], delimiters: bytes, skip_empty: bool
 ) -> tuple[list[bytes], list[int]]:
-    """The parts of all texts, and how many each has."""
+    """Return the parts of all texts, and how many each has."""
     if not delimiters:
-        single: Any = memoryview(b"".join(texts)).cast("c")
-        return single.tolist(), list(map(len, texts))
+        single_bytes: Any = memoryview(b"".join(texts)).cast("c")
+        return single_bytes.tolist(), list(map(len, texts))
     mark = delimiters[:1]
     if len(delimiters) > 1:
         table = bytes.maketrans(delimiters, mark * len(delimiters))
