@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import NamedTuple
 
-from webtensor.arguments import as_number
+from webtensor.arguments import as_non_negative_integer, as_number
 from webtensor.autodiff.tape import paused
 from webtensor.dtypes import bool_, complex64, float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, backend, run
@@ -24,7 +24,6 @@ from webtensor.shapes import (
     normalize_axis,
     prod,
     reduced_shape,
-    single_integer,
 )
 
 __all__ = [
@@ -252,7 +251,8 @@ def diff(
     ``x`` itself.
 
     Raises:
-        ValueError: ``n`` is negative, or the axis is out of range.
+        TypeError: ``n`` is no integer.
+        ValueError: ``n`` is negative, the axis is out of range, or shapes do not fit.
 
     Example:
         >>> import webtensor as wt
@@ -261,28 +261,33 @@ def diff(
     """
     operand = as_operand("diff", x)
     axis = normalize_axis("diff", axis, len(operand.shape))
-    times = single_integer(n)
-    if times is None or times < 0:
-        raise ValueError(f"diff: n must be an integer that is not negative, but got {n!r}")
+    times = as_non_negative_integer("diff", "n", n)
     parts = [operand]
-    for argument, end in (("prepend", prepend), ("append", append)):
-        if end is not None:
-            part = as_operand("diff", end)
-            others = (*part.shape[:axis], *part.shape[axis + 1 :])
-            if others != (*operand.shape[:axis], *operand.shape[axis + 1 :]) or not part.shape:
-                raise ValueError(
-                    f"diff: {argument} must have the shape of x, {operand.shape}, except along "
-                    f"axis {axis}, but its shape is {part.shape}"
-                )
-            parts.insert(0 if argument == "prepend" else len(parts), part)
+    if prepend is not None:
+        parts.insert(0, _joinable("prepend", prepend, operand, axis))
+    if append is not None:
+        parts.append(_joinable("append", append, operand, axis))
     result = concat(parts, axis) if times and len(parts) > 1 else operand
     for _ in range(times):
         size = result.shape[axis] - 1
         if size < 0:
             break
-        subtracted = not_equal if result.dtype is bool_ else subtract
-        result = subtracted(part_along(result, axis, 1, size), part_along(result, axis, 0, size))
+        difference = not_equal if result.dtype is bool_ else subtract
+        result = difference(part_along(result, axis, 1, size), part_along(result, axis, 0, size))
     return result if result is not x else result.clone()
+
+
+def _joinable(argument: str, value: TensorLike, x: Tensor, axis: int) -> Tensor:
+    """Return an argument of ``diff`` that can be joined to ``x`` along an axis."""
+    part = as_operand("diff", value)
+    if not part.shape or reduced_shape(part.shape, (axis,), True) != reduced_shape(
+        x.shape, (axis,), True
+    ):
+        raise ValueError(
+            f"diff: {argument} must have the shape of x, {x.shape}, except along axis {axis}, but "
+            f"its shape is {part.shape}"
+        )
+    return part
 
 
 def moving_average(
