@@ -97,19 +97,13 @@ def _is_whole_image(window: Window) -> bool:
     )
 
 
-def _pool(
-    primitive: Primitive,
-    x: TensorLike,
-    filter_size: Any,
-    strides: Any,
-    pad: Padding,
-    dim_rounding_mode: str | None,
-) -> Tensor:
+def _pool(primitive: Primitive, x: TensorLike, filter_size: Any, options: WindowOptions) -> Tensor:
+    """Pool images; the strides are the filter's size by default."""
     name = primitive.name
     images, single = as_batch(name, x, 4)
     size = pair(name, "filter_size", filter_size)
-    strides = size if strides is None else strides
-    options = WindowOptions(strides, pad, dim_rounding_mode=dim_rounding_mode)
+    if options.strides is None:
+        options = options._replace(strides=size)
     window = make_window(name, images.shape, images.shape[3], size, options)
     y = _over_windows(primitive, images, window)
     return drop_batch(y, single)
@@ -123,7 +117,7 @@ def max_pool(
     pad: Padding = "valid",
     dim_rounding_mode: str | None = None,
 ) -> Tensor:
-    """Greatest element of each window of (batch, height, width, channels).
+    """Maximum of each window of (batch, height, width, channels).
 
     ``filter_size`` and ``strides`` (the size by default) are a number or (height, width); ``pad``
     and ``dim_rounding_mode`` are as in ``conv2d``, and padding is never picked.
@@ -138,7 +132,8 @@ def max_pool(
         >>> wt.max_pool(wt.tensor([1.0, 2.0, 3.0, 4.0], shape=(1, 2, 2, 1)), 2).tolist()
         [[[[4.0]]]]
     """
-    return _pool(_MAX_POOL, x, filter_size, strides, pad, dim_rounding_mode)
+    options = WindowOptions(strides, pad, dim_rounding_mode=dim_rounding_mode)
+    return _pool(_MAX_POOL, x, filter_size, options)
 
 
 @planned
@@ -161,7 +156,8 @@ def avg_pool(
         >>> wt.avg_pool(wt.tensor([1.0, 2.0, 3.0, 4.0], shape=(1, 2, 2, 1)), 2).tolist()
         [[[[2.5]]]]
     """
-    return _pool(_AVG_POOL, x, filter_size, strides, pad, dim_rounding_mode)
+    options = WindowOptions(strides, pad, dim_rounding_mode=dim_rounding_mode)
+    return _pool(_AVG_POOL, x, filter_size, options)
 
 
 _POOLS = {"max": _MAX_POOL, "avg": _AVG_POOL}
@@ -264,22 +260,17 @@ def _cell_indices(images: Tensor, window: Window) -> Tensor:
 
 
 def _pool3d(
-    name: str,
-    primitive: Primitive,
-    x: TensorLike,
-    filter_size: Any,
-    strides: Any,
-    pad: Padding,
-    dim_rounding_mode: str | None,
-    data_format: str,
+    primitive: Primitive, x: TensorLike, filter_size: Any, options: WindowOptions, data_format: str
 ) -> Tensor:
+    """Pool volumes; the strides are the filter's size by default."""
+    name = f"{primitive.name}3d"
     if data_format != "NDHWC":
         raise ValueError(f"{name}: data_format must be 'NDHWC', but got {data_format!r}")
     volumes, single = as_batch(name, x, 5)
     size = several(name, "filter_size", filter_size, 3)
-    strides = size if strides is None else strides
+    if options.strides is None:
+        options = options._replace(strides=size)
     batch, length, *_, channels = volumes.shape
-    options = WindowOptions(strides, pad, dim_rounding_mode=dim_rounding_mode)
     depth, plane = make_volume_window(name, volumes.shape, channels, size, options)
     plane = plane._replace(batch=batch * length)
     y = reshape(volumes, plane.input_shape)
@@ -320,7 +311,7 @@ def max_pool3d(
     dim_rounding_mode: str | None = None,
     data_format: str = "NDHWC",
 ) -> Tensor:
-    """Greatest element of each window of (batch, depth, height, width, channels).
+    """Maximum of each window of (batch, depth, height, width, channels).
 
     ``filter_size`` and ``strides`` (the size by default) are a number or (depth, height, width).
     ``pad`` is as in ``conv3d``; the rest is as in ``max_pool``.
@@ -334,9 +325,8 @@ def max_pool3d(
         >>> wt.max_pool3d(x, 2).tolist()
         [[[[7.0]]]]
     """
-    return _pool3d(
-        "max_pool3d", _MAX_POOL, x, filter_size, strides, pad, dim_rounding_mode, data_format
-    )
+    options = WindowOptions(strides, pad, dim_rounding_mode=dim_rounding_mode)
+    return _pool3d(_MAX_POOL, x, filter_size, options, data_format)
 
 
 def avg_pool3d(
@@ -360,6 +350,5 @@ def avg_pool3d(
         >>> wt.avg_pool3d(x, 2).tolist()
         [[[[3.5]]]]
     """
-    return _pool3d(
-        "avg_pool3d", _AVG_POOL, x, filter_size, strides, pad, dim_rounding_mode, data_format
-    )
+    options = WindowOptions(strides, pad, dim_rounding_mode=dim_rounding_mode)
+    return _pool3d(_AVG_POOL, x, filter_size, options, data_format)

@@ -152,7 +152,7 @@ def cumulative_sum(
         >>> wt.cumulative_sum([1, 2, 3], include_initial=True).tolist()
         [0, 1, 3, 6]
     """
-    return _cumulative("cumulative_sum", _CUMSUM, 0, x, axis, dtype, include_initial)
+    return _cumulative(_CUMSUM, x, axis, dtype, include_initial)
 
 
 def cumulative_prod(
@@ -169,18 +169,17 @@ def cumulative_prod(
         >>> wt.cumulative_prod([2, 3, 4]).tolist()
         [2, 6, 24]
     """
-    return _cumulative("cumulative_prod", _CUMPROD, 1, x, axis, dtype, include_initial)
+    return _cumulative(_CUMPROD, x, axis, dtype, include_initial)
+
+
+#: The names of the array API standard's functions, and what a scan of nothing gives.
+_CUMULATIVE = {_CUMSUM: ("cumulative_sum", 0), _CUMPROD: ("cumulative_prod", 1)}
 
 
 def _cumulative(
-    name: str,
-    primitive: Primitive,
-    initial: int,
-    x: TensorLike,
-    axis: int | None,
-    dtype: Any,
-    include_initial: bool,
+    primitive: Primitive, x: TensorLike, axis: int | None, dtype: Any, include_initial: bool
 ) -> Tensor:
+    name, initial = _CUMULATIVE[primitive]
     x = as_operand(name, x)
     if axis is None:
         if len(x.shape) != 1:
