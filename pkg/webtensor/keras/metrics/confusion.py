@@ -12,6 +12,7 @@ from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.allocations import claim
+from webtensor.keras.arguments import forwards_arguments
 from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.metrics.base import Metric, add_to
 from webtensor.keras.settings import epsilon
@@ -353,19 +354,21 @@ class _MaximumRatio(_ConfusionMetric):
 
     def __init__(
         self,
-        value: float,
-        num_thresholds: int = 200,
-        class_id: int | None = None,
-        name: str | None = None,
-        dtype: DTypeLike = None,
+        num_thresholds: int,
+        class_id: int | None,
+        name: str | None,
+        dtype: DTypeLike,
+        **bounds: float,
     ) -> None:
         super().__init__(dtype, name)
         owner = type(self).__name__
+        value = bounds[self._bounded]
         if not 0 <= value <= 1:
             raise ValueError(f"{owner}: {self._bounded} must lie in [0, 1], but got {value!r}")
         if num_thresholds <= 0:
             raise ValueError(f"{owner}: num_thresholds must be positive, but got {num_thresholds}")
         self.value = value
+        setattr(self, self._bounded, value)
         self.num_thresholds = num_thresholds
         self.class_id = class_id
         self.thresholds = _evenly_spaced(self, num_thresholds)
@@ -392,7 +395,9 @@ class SensitivityAtSpecificity(_MaximumRatio):
 
     _maximized = "sensitivity"
     _bounded = "specificity"
+    specificity: float
 
+    @forwards_arguments
     def __init__(
         self,
         specificity: float,
@@ -400,9 +405,7 @@ class SensitivityAtSpecificity(_MaximumRatio):
         class_id: int | None = None,
         name: str | None = None,
         dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(specificity, num_thresholds, class_id, name, dtype)
-        self.specificity = specificity
+    ) -> None: ...
 
 
 class SpecificityAtSensitivity(_MaximumRatio):
@@ -420,7 +423,9 @@ class SpecificityAtSensitivity(_MaximumRatio):
 
     _maximized = "specificity"
     _bounded = "sensitivity"
+    sensitivity: float
 
+    @forwards_arguments
     def __init__(
         self,
         sensitivity: float,
@@ -428,9 +433,7 @@ class SpecificityAtSensitivity(_MaximumRatio):
         class_id: int | None = None,
         name: str | None = None,
         dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(sensitivity, num_thresholds, class_id, name, dtype)
-        self.sensitivity = sensitivity
+    ) -> None: ...
 
 
 class PrecisionAtRecall(_MaximumRatio):
@@ -448,7 +451,9 @@ class PrecisionAtRecall(_MaximumRatio):
 
     _maximized = "precision"
     _bounded = "recall"
+    recall: float
 
+    @forwards_arguments
     def __init__(
         self,
         recall: float,
@@ -456,9 +461,7 @@ class PrecisionAtRecall(_MaximumRatio):
         class_id: int | None = None,
         name: str | None = None,
         dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(recall, num_thresholds, class_id, name, dtype)
-        self.recall = recall
+    ) -> None: ...
 
 
 class RecallAtPrecision(_MaximumRatio):
@@ -476,7 +479,9 @@ class RecallAtPrecision(_MaximumRatio):
 
     _maximized = "recall"
     _bounded = "precision"
+    precision: float
 
+    @forwards_arguments
     def __init__(
         self,
         precision: float,
@@ -484,9 +489,7 @@ class RecallAtPrecision(_MaximumRatio):
         class_id: int | None = None,
         name: str | None = None,
         dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(precision, num_thresholds, class_id, name, dtype)
-        self.precision = precision
+    ) -> None: ...
 
 
 # -- area under the curve ----------------------------------------------------------------------
