@@ -1,8 +1,8 @@
 """Metrics, as classes, and functions of which these return the mean.
 
 ``base`` has what all classes share, and ``reductions`` has means and sums. The other modules are
-families: ``accuracy``, ``confusion``, ``correlation``, ``f_score``, ``iou``, ``margins``,
-``probabilistic``, ``r2_score`` and ``regression``.
+families: ``accuracy``, ``area_under_curve``, ``confusion``, ``correlation``, ``f_score``, ``iou``,
+``margins``, ``probabilistic``, ``r2_score`` and ``regression``.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ _CONTENTS = contents(
         SparseTopKCategoricalAccuracy TopKCategoricalAccuracy binary_accuracy
         categorical_accuracy sparse_categorical_accuracy sparse_top_k_categorical_accuracy
         top_k_categorical_accuracy
+    metrics.area_under_curve: AUC
     metrics.base: Metric
-    metrics.confusion: AUC FalseNegatives FalsePositives Precision PrecisionAtRecall Recall
+    metrics.confusion: FalseNegatives FalsePositives Precision PrecisionAtRecall Recall
         RecallAtPrecision SensitivityAtSpecificity SpecificityAtSensitivity TrueNegatives
         TruePositives
     metrics.correlation: ConcordanceCorrelation PearsonCorrelation concordance_correlation
@@ -76,10 +77,20 @@ if TYPE_CHECKING:
         sparse_top_k_categorical_accuracy as sparse_top_k_categorical_accuracy,
         top_k_categorical_accuracy as top_k_categorical_accuracy,
     )
-    from webtensor.keras.metrics.base import (
-        Metric as Metric,
+    from webtensor.keras.metrics.area_under_curve import AUC as AUC
+    from webtensor.keras.metrics.base import Metric as Metric
+    from webtensor.keras.metrics.confusion import (
+        FalseNegatives as FalseNegatives,
+        FalsePositives as FalsePositives,
+        Precision as Precision,
+        PrecisionAtRecall as PrecisionAtRecall,
+        Recall as Recall,
+        RecallAtPrecision as RecallAtPrecision,
+        SensitivityAtSpecificity as SensitivityAtSpecificity,
+        SpecificityAtSensitivity as SpecificityAtSensitivity,
+        TrueNegatives as TrueNegatives,
+        TruePositives as TruePositives,
     )
-    from webtensor.keras.metrics.confusion import *
     from webtensor.keras.metrics.correlation import *
     from webtensor.keras.metrics.f_score import *
     from webtensor.keras.metrics.iou import *
