@@ -200,6 +200,23 @@ class FunctionWrapper(Configurable):
     _fn_kwargs: dict[str, Any]
     _passes_keywords_on = False  # they are arguments of the function
     _config_omits: ClassVar = {"fn": ALWAYS}  # ``get_config`` decides
+    #: The library's function that the class is of: ``class Hinge(FunctionLoss, function=hinge)``.
+    _function: ClassVar[staticmethod[..., Tensor]]
+
+    def __init_subclass__(cls, function: TargetFunction | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if function is None:  # a subclass of ``Hinge``, say, has the function of ``Hinge``
+            return
+        cls._function = staticmethod(function)
+        if "__init__" not in vars(cls):
+            initialize = cls._constructor(function.__name__)
+            initialize.__qualname__ = f"{cls.__qualname__}.__init__"
+            type.__setattr__(cls, "__init__", initialize)
+
+    @staticmethod
+    def _constructor(default_name: str) -> Callable[..., None]:
+        """Return an ``__init__`` whose signature has a function's name as its default."""
+        raise NotImplementedError
 
     def __getattr__(self, name: str) -> Any:
         fn_kwargs = vars(self).get("_fn_kwargs", {})
@@ -278,8 +295,6 @@ class FunctionLoss(LossFunctionWrapper):
     function as its default, as in Keras.
     """
 
-    _function: ClassVar[staticmethod[..., Tensor]]
-
     def __init__(
         self,
         reduction: Reduction = "sum_over_batch_size",
@@ -289,24 +304,17 @@ class FunctionLoss(LossFunctionWrapper):
     ) -> None:
         super().__init__(self._function, reduction, name, dtype, **kwargs)
 
-    def __init_subclass__(cls, function: TargetFunction | None = None, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if function is None:  # a subclass of ``Hinge``, say, has the function of ``Hinge``
-            return
-        cls._function = staticmethod(function)
-        if "__init__" in vars(cls):
-            return
-
+    @staticmethod
+    def _constructor(default_name: str) -> Callable[..., None]:
         def initialize(
             self: FunctionLoss,
             reduction: Reduction = "sum_over_batch_size",
-            name: str | None = function.__name__,
+            name: str | None = default_name,
             dtype: DTypeLike = None,
         ) -> None:
             FunctionLoss.__init__(self, reduction, name, dtype)
 
-        initialize.__qualname__ = f"{cls.__qualname__}.__init__"
-        type.__setattr__(cls, "__init__", initialize)
+        return initialize
 
 
 def check_same_shape(name: str, y_true: Tensor, y_pred: Tensor) -> None:

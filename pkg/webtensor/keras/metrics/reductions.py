@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
@@ -107,25 +108,14 @@ class MeanMetricWrapper(FunctionWrapper, Mean):
 class FunctionMetric(MeanMetricWrapper):
     """The mean of one of the library's functions, whose subclasses are like ``FunctionLoss``'s."""
 
-    _function: ClassVar[staticmethod[..., Tensor]]
-
     def __init__(self, name: str | None = None, dtype: DTypeLike = None, **kwargs: Any) -> None:
         super().__init__(self._function, name, dtype, **kwargs)
 
-    def __init_subclass__(cls, function: TargetFunction | None = None, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if function is None:
-            return
-        cls._function = staticmethod(function)
-        if "__init__" in vars(cls):
-            return
-
+    @staticmethod
+    def _constructor(default_name: str) -> Callable[..., None]:
         def initialize(
-            self: FunctionMetric,
-            name: str | None = function.__name__,
-            dtype: DTypeLike = None,
+            self: FunctionMetric, name: str | None = default_name, dtype: DTypeLike = None
         ) -> None:
             FunctionMetric.__init__(self, name, dtype)
 
-        initialize.__qualname__ = f"{cls.__qualname__}.__init__"
-        type.__setattr__(cls, "__init__", initialize)
+        return initialize
