@@ -117,11 +117,7 @@ class Transformations(Constructors):
         name = "map_async"
         check_callable(name, "map_func", map_func)
         parallel = 1 if num_parallel_calls is None else num_parallel_calls
-        count = (
-            _PARALLEL_CALLS
-            if parallel == AUTOTUNE
-            else as_positive_integer(name, "num_parallel_calls", parallel)
-        )
+        count = _count_parallel(name, "num_parallel_calls", parallel)
         return self._derived(
             lambda begin, iteration: functions.mapped_async(
                 begin(iteration), map_func, count, iteration
@@ -250,12 +246,8 @@ class Transformations(Constructors):
         """
         name = "interleave"
         check_callable(name, "map_func", map_func)
-        automatic = cycle_length is None or cycle_length == AUTOTUNE
-        cycle = (
-            _PARALLEL_CALLS
-            if automatic
-            else as_positive_integer(name, "cycle_length", cycle_length)
-        )
+        length = AUTOTUNE if cycle_length is None else cycle_length
+        cycle = _count_parallel(name, "cycle_length", length)
         block = as_positive_integer(name, "block_length", block_length)
         return self._derived(
             lambda begin, iteration: functions.interleaved(
@@ -670,6 +662,11 @@ class Transformations(Constructors):
         if not isinstance(result, Transformations):
             raise TypeError(f"apply: transformation_func must return a data set, not {result!r}")
         return cast("Dataset", result)
+
+
+def _count_parallel(name: str, argument: str, count: int) -> int:
+    """Return a number of calls or data sets at the same time, 4 for ``AUTOTUNE``."""
+    return _PARALLEL_CALLS if count == AUTOTUNE else as_positive_integer(name, argument, count)
 
 
 def _at_most(size: Size, count: int) -> Size:
