@@ -663,6 +663,12 @@ def space_to_depth(x: Tensor, block_size: int) -> Tensor:
 
     Raises:
         ValueError: ``block_size`` is not positive, or does not divide height and width.
+
+    Example:
+        >>> import webtensor as wt
+        >>> from webtensor.ops.rearrangement import space_to_depth
+        >>> space_to_depth(wt.tensor([1, 2, 3, 4], (1, 2, 2, 1)), 2).tolist()
+        [[[[1, 2, 3, 4]]]]
     """
     batch, height, width, channels = x.shape
     if block_size < 1 or height % block_size or width % block_size:
