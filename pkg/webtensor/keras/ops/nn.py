@@ -26,7 +26,7 @@ from webtensor.keras.ops.operations import (
 from webtensor.keras.sliding_windows import Sliding
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Axis, Config, DTypeLike
-from webtensor.ops.rearrangement import space_to_depth
+from webtensor.ops import rearrangement
 from webtensor.shapes import check_size, normalize_axes, normalize_axis, prod
 
 __all__ = ["ACTIVATIONS", "TABLE"]
@@ -290,7 +290,10 @@ def _space_to_depth(x: TensorLike, block_size: int, data_format: str = "channels
     """
     _check_block("space_to_depth", block_size)
     return with_channels_last(
-        space_to_depth, wt.asarray(x), as_data_format("space_to_depth", data_format), block_size
+        rearrangement.space_to_depth,
+        wt.asarray(x),
+        as_data_format("space_to_depth", data_format),
+        block_size,
     )
 
 
