@@ -12,7 +12,7 @@ from page import element
 
 import webtensor as wt
 
-FEWEST_CLASSES, MAX_CLASSES = 2, 6
+MIN_CLASSES, MAX_CLASSES = 2, 6
 MAX_EXAMPLES = 60  # of a class
 
 
@@ -158,5 +158,5 @@ def _label(labelled: TaughtClass) -> None:
 def _show_limits() -> None:
     for taught in classes:
         button = taught.card.querySelector("[data-action=remove]")
-        button.disabled = len(classes) <= FEWEST_CLASSES
+        button.disabled = len(classes) <= MIN_CLASSES
     element("add-class").disabled = len(classes) >= MAX_CLASSES

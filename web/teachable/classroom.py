@@ -78,7 +78,7 @@ class Classroom:
         self._facts_at = 0.0
         self._nearest = Confidences("nearest")
         self._trained = Confidences("trained")
-        while len(class_cards.classes) < class_cards.FEWEST_CLASSES:
+        while len(class_cards.classes) < class_cards.MIN_CLASSES:
             class_cards.add_class()
         at_end(self._close)
 

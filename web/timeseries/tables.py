@@ -10,7 +10,7 @@ import webtensor as wt
 
 #: What may be between fields, the likeliest first.
 DELIMITERS = (",", ";", "\t")
-FEWEST_ROWS = 100
+MIN_ROWS = 100
 MAX_ROWS = 5_000
 #: The minimum share of rows with a number in a column of numbers.
 SMALLEST_SHARE_OF_NUMBERS = 0.5
@@ -54,9 +54,9 @@ async def read_columns(source: Any, name: str, delimiter: str = ",") -> dict[str
         ValueError: the file is no table, or has too few rows or no numbers.
     """
     rows = await _read_rows(source, name, delimiter)
-    if len(rows) < FEWEST_ROWS:
+    if len(rows) < MIN_ROWS:
         raise ValueError(
-            f"{name} has {len(rows)} rows below its header, but a forecast needs {FEWEST_ROWS}."
+            f"{name} has {len(rows)} rows below its header, but a forecast needs {MIN_ROWS}."
         )
     columns = {
         column: _filled(values)
