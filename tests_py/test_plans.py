@@ -2,9 +2,10 @@
 
 import gc
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -75,11 +76,22 @@ def test_dtypes_are_told_apart(backend: str) -> None:
         assert wt.sum(wt.tensor([True, True]), 0).dtype == "int32"
 
 
-def test_what_equals_a_good_option_is_still_refused(backend: str) -> None:
+@pytest.mark.parametrize(
+    ("op", "option", "equal_option"),
+    [
+        (wt.sum, 1, True),
+        (wt.sum, (0, 1), (False, True)),
+        (wt.sum, (0, 1), (0.0, 1.0)),
+        (wt.pad, ((1, 0),) * 4, ((True, False),) * 4),
+    ],
+)
+def test_what_equals_a_good_option_is_still_refused(
+    op: Callable[..., wt.Tensor], option: Any, equal_option: Any, backend: str
+) -> None:
     x = wt.tensor(IMAGE)
-    wt.sum(x, 1)
-    with pytest.raises(TypeError, match="axis"):
-        wt.sum(x, True)
+    op(x, option)
+    with pytest.raises(TypeError, match=r"integer"):
+        op(x, equal_option)
 
 
 def test_zeros_have_signs(backend: str) -> None:
@@ -188,6 +200,14 @@ def test_plans_are_few_and_hold_no_tensor(backend: str) -> None:
         y = wt.softmax(x)
         del x, y
     assert wt.memory()["num_tensors"] == before
+
+
+def test_tuples_of_tensors_are_not_kept(backend: str) -> None:
+    x = wt.tensor([1.0])
+    assert wt.sum((x, x)).item() == 2.0
+    reference = weakref.ref(x)
+    del x
+    assert reference() is None
 
 
 def test_a_geometry_whose_place_was_taken(backend: str) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
+from marshal import dumps
 from math import copysign
 from threading import get_ident
 from typing import Any, ParamSpec
@@ -113,12 +114,17 @@ def keep_plan(
 ) -> None:
     """Cache the plan of an op that computed ``output``, if it was on the active backend."""
     backend = state.backend
+    plan = None
+    if output.storage.size and backend is not None and output.storage.backend is backend:
+        plan = Plan(backend, primitive, inputs, output, attributes, order)
+    _store(plans, key, plan)
+
+
+def _store(plans: Plans, key: Any, plan: Plan | None) -> None:
+    """Cache a plan, or that a call has none; a full cache is cleared first."""
     if len(plans) >= MAX_PLANS:
         plans.clear()
-    if output.storage.size and backend is not None and output.storage.backend is backend:
-        plans[key] = Plan(backend, primitive, inputs, output, attributes, order)
-    else:
-        plans[key] = None
+    plans[key] = plan
 
 
 class _Recorder:
@@ -168,7 +174,12 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
                 elif kind in _OPTIONS:
                     key.append(kind)
                     key.append(value)
-                    if isinstance(value, float) and not value:  # 0.0 and -0.0 are equal as keys
+                    if kind is tuple:  # (0,) and (False,) are equal as keys
+                        try:
+                            key.append(dumps(value, 0))
+                        except ValueError:  # a tensor inside, which a key would keep alive
+                            return function(*args, **kwargs)
+                    elif kind is float and not value:  # so are 0.0 and -0.0
                         key.append(copysign(1.0, value))
                 else:
                     return function(*args, **kwargs)
@@ -199,6 +210,8 @@ def _recorded(
     call: Callable[[], Tensor],
 ) -> Tensor:
     """Call the op, and plan it if all it ran was one primitive on its operands."""
+    if not operands:
+        return call()
     recorder = _Recorder()
     with observing(recorder):
         result = call()
@@ -213,5 +226,5 @@ def _recorded(
         if output is result and is_new and takes_them:
             keep_plan(plans, key, primitive, inputs, output, attributes, order)
             return result
-    plans[key] = None
+    _store(plans, key, None)
     return result
