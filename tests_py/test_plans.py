@@ -77,7 +77,7 @@ def test_dtypes_are_told_apart(backend: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("op", "option", "equal_option"),
+    "op, option, equal_option",
     [
         (wt.sum, 1, True),
         (wt.sum, (0, 1), (False, True)),
@@ -128,11 +128,11 @@ def relu_of_seven() -> Iterator[None]:
     wt.set_backend("numpy")
     started = wt.backend()
     own = started.kernels["unary"]
-    backend_registry.set_kernel(
+    backend_registry.add_kernel(
         "numpy", "unary", lambda backend, inputs, shape, dtype, *_: np.full(shape, 7, dtype.name)
     )
     yield
-    backend_registry.set_kernel("numpy", "unary", None)
+    backend_registry.remove_kernel("numpy", "unary")
     started.kernels["unary"] = own
 
 

@@ -298,6 +298,12 @@ class Backend(ABC):
     def add_kernel(self, name: str, kernel: Kernel) -> None:
         """Add a kernel from outside, or replace one."""
         self.kernels[name] = MethodType(kernel, self)
+        self.epoch = object()
+
+    def remove_kernel(self, name: str) -> bool:
+        """Remove a kernel; return whether there was one."""
+        self.epoch = object()
+        return self.kernels.pop(name, None) is not None
 
     @abstractmethod
     def upload(self, host: memoryview[Any], dtype: DType) -> Handle:

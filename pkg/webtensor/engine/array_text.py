@@ -83,7 +83,7 @@ def _writer(values: Sequence[Any], shape: Shape, dtype: DType) -> _Writer:
 
 def _float_writer(values: Iterable[float], sign: str = "-") -> _Writer:
     """Return a writer of floats, positional or all with an exponent, aligned at the point."""
-    others = [f"{value:{sign}}" for value in values if not isfinite(value)]
+    non_finite = [f"{value:{sign}}" for value in values if not isfinite(value)]
     finite = [value for value in values if isfinite(value)]
     magnitudes = [abs(value) for value in finite if value]
     largest, smallest = max(magnitudes, default=1.0), min(magnitudes, default=1.0)
@@ -104,16 +104,16 @@ def _float_writer(values: Iterable[float], sign: str = "-") -> _Writer:
             return _positional(value, sign)
 
     parts = [text(value).partition(".") for value in finite]
-    before = max((len(whole) for whole, _, _ in parts), default=0)
+    before = max((len(integer) for integer, _, _ in parts), default=0)
     after = max((len(fraction) for _, _, fraction in parts), default=0)
-    width = max(before + 1 + after, *map(len, others), 0)
+    width = max(before + 1 + after, *map(len, non_finite), 0)
     before = width - after - 1
 
     def write(value: float) -> str:
         if not isfinite(value):
             return f"{value:{sign}}".rjust(width)
-        whole, _, fraction = text(value).partition(".")
-        return f"{whole.rjust(before)}.{fraction.ljust(after)}"
+        integer, _, fraction = text(value).partition(".")
+        return f"{integer.rjust(before)}.{fraction.ljust(after)}"
 
     return write
 

@@ -14,6 +14,7 @@ from webtensor.errors import BackendUnavailableError
 
 __all__ = [
     "activate_default",
+    "add_kernel",
     "added_kernels",
     "available_backends",
     "backend",
@@ -25,8 +26,8 @@ __all__ = [
     "register_backend",
     "registered_backends",
     "remove_backend",
+    "remove_kernel",
     "set_backend",
-    "set_kernel",
     "start_backend",
     "started_backends",
     "unavailable_reason",
@@ -290,26 +291,31 @@ def added_kernels(name: str) -> dict[str, Kernel]:
     return dict(_added.get(name, {}))
 
 
-def set_kernel(backend: str, name: str, kernel: Kernel | None) -> None:
-    """Add a kernel to a backend, started or not, or take one away.
+def add_kernel(backend: str, name: str, kernel: Kernel) -> None:
+    """Add a kernel to a backend, started or not.
 
     Raises:
-        ValueError: the backend is not registered, or has no kernel to take away.
+        ValueError: the backend is not registered.
     """
     _require(backend)
+    _added.setdefault(backend, {})[name] = kernel
     started = _started.get(backend)
-    added = _added.setdefault(backend, {})
-    if kernel is not None:
-        added[name] = kernel
-        if started is not None:
-            started.add_kernel(name, kernel)
-            started.epoch = object()
-        return
-    had = added.pop(name, None) is not None
     if started is not None:
-        had = started.kernels.pop(name, None) is not None or had
-        started.epoch = object()
-    if not had:
+        started.add_kernel(name, kernel)
+
+
+def remove_kernel(backend: str, name: str) -> None:
+    """Remove a kernel from a backend, started or not.
+
+    Raises:
+        ValueError: the backend is not registered, or has no such kernel.
+    """
+    _require(backend)
+    is_removed = _added.get(backend, {}).pop(name, None) is not None
+    started = _started.get(backend)
+    if started is not None:
+        is_removed |= started.remove_kernel(name)
+    if not is_removed:
         raise ValueError(f"backend {backend!r} has no kernel {name!r}")
 
 

@@ -49,15 +49,15 @@ def pack(name: str, values: Sequence[Any], dtype: DType) -> Any:
             return memoryview(array("f", parts))
         numbers = _integers(values) if dtype is int32 else array("f", values)
     except OverflowError:
-        worst = next(
+        misfit = next(
             (v for v in values if abs(v) == float("inf") or int(v) not in _INT32_RANGE), None
         )
-        raise ValueError(f"{name}: {worst!r} does not fit dtype {dtype}") from None
+        raise ValueError(f"{name}: {misfit!r} does not fit dtype {dtype}") from None
     except (TypeError, ValueError):
-        strange = [value for value in values if not _is_number(value)]
-        if not strange:
+        misfits = [value for value in values if not _is_number(value)]
+        if not misfits:
             raise ValueError(f"{name}: the values do not fit dtype {dtype}") from None
-        raise TypeError(f"{name}: elements must be numbers, but got {strange[0]!r}") from None
+        raise TypeError(f"{name}: elements must be numbers, but got {misfits[0]!r}") from None
     return memoryview(numbers)
 
 

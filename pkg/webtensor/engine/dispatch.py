@@ -57,9 +57,9 @@ def run(
                 if size > backend.most_elements:
                     raise _too_large(backend, size)
                 for operand in inputs:
-                    placed = operand.storage
-                    if placed.backend is not backend:
-                        placed.move_to(backend, primitive.name)
+                    source = operand.storage
+                    if source.backend is not backend:
+                        source.move_to(backend, primitive.name)
                 handle = backend.kernels[primitive.kernel](inputs, shape, dtype, *numbers)
             except (KeyError, KernelNotFoundError) as missing:
                 if isinstance(missing, KeyError) and primitive.kernel in backend.kernels:

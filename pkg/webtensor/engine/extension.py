@@ -56,7 +56,7 @@ def register_kernel(name: str, backend: str, kernel: Kernel) -> None:
         >>> wt.unregister_kernel("thrice", "numpy")
     """
     check_callable("register_kernel", "kernel", kernel)
-    backend_registry.set_kernel(backend, name, kernel)
+    backend_registry.add_kernel(backend, name, kernel)
 
 
 def unregister_kernel(name: str, backend: str) -> None:
@@ -73,7 +73,7 @@ def unregister_kernel(name: str, backend: str) -> None:
         >>> print(wt.get_kernel("thrice", "numpy"))
         None
     """
-    backend_registry.set_kernel(backend, name, None)
+    backend_registry.remove_kernel(backend, name)
 
 
 def get_kernel(name: str, backend: str) -> Callable[..., Any] | None:
@@ -111,7 +111,7 @@ def copy_registered_kernels(source: str, destination: str) -> None:
         >>> wt.copy_registered_kernels("numpy", "wasm")
     """
     for name, kernel in backend_registry.added_kernels(source).items():
-        backend_registry.set_kernel(destination, name, kernel)
+        backend_registry.add_kernel(destination, name, kernel)
 
 
 def register_gradient(name: str, rules: Sequence[Gradient | None]) -> None:
@@ -214,4 +214,4 @@ def deregister_op(name: str) -> None:
     _gradients.pop(name, None)
     for backend in backend_registry.registered_backends():
         if name in backend_registry.added_kernels(backend):
-            backend_registry.set_kernel(backend, name, None)
+            backend_registry.remove_kernel(backend, name)

@@ -68,8 +68,8 @@ class _NanCheck:
                 if operand.dtype is float32
                 for value in operand.data_sync()
             )
-            came = "from finite inputs" if finite else "its inputs hold NaN or infinity"
-            raise FloatingPointError(f"{primitive.name}: the result holds NaN ({came})")
+            origin = "from finite inputs" if finite else "its inputs hold NaN or infinity"
+            raise FloatingPointError(f"{primitive.name}: the result holds NaN ({origin})")
 
 
 _nan_check = _NanCheck()

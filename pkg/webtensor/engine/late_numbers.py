@@ -1,6 +1,6 @@
 """Python numbers that a captured function computes anew at each replay, such as seeds.
 
-While a function is captured, such a number is a ``LateNumber``: what it is now, and how it is
+While a function is captured, such a number is a ``LateNumber``: its value then, and how it is
 computed. Arithmetic makes further ones. They can be attributes of primitives and operands of ops;
 wherever else Python wants a number, ``CaptureError`` is raised, so that none is lost unnoticed.
 """
@@ -38,21 +38,21 @@ class LateNumber:
     """A number of a function that is being captured.
 
     Attributes:
-        now: the number at the capture.
+        value: the number at the capture.
         function: what computes it, from ``operands``, which are numbers, too.
         is_drawn: whether computing it has effects, as drawing a seed has.
     """
 
-    __slots__ = ("function", "is_drawn", "now", "operands")
+    __slots__ = ("function", "is_drawn", "operands", "value")
 
     def __init__(
         self,
-        now: float,
+        value: float,
         function: Callable[..., float],
         operands: tuple[Any, ...] = (),
         is_drawn: bool = False,
     ) -> None:
-        self.now = now
+        self.value = value
         self.function = function
         self.operands = operands
         self.is_drawn = is_drawn
@@ -73,7 +73,7 @@ class LateNumber:
         if not state.captures:
             raise CaptureError(_USED_AFTERWARDS)
         state.captures[-1].refuse(_PLAIN_NUMBER)
-        return self.now
+        return self.value
 
     def __float__(self) -> float:
         return float(self._plain())
@@ -94,12 +94,12 @@ class LateNumber:
         return format(self._plain(), form)
 
     def __repr__(self) -> str:
-        return f"LateNumber({self.now!r})"
+        return f"LateNumber({self.value!r})"
 
 
 def at_capture(number: Any) -> Any:
     """Return a number as it is at the capture."""
-    return number.now if type(number) is LateNumber else number
+    return number.value if type(number) is LateNumber else number
 
 
 def applied(function: Callable[..., Number], *numbers: Any) -> Any:

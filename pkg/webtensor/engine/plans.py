@@ -88,9 +88,9 @@ def run_plan(plan: Plan, inputs: tuple[Tensor, ...]) -> Tensor:
     dtype = plan.dtype
     try:
         for operand in inputs:
-            placed = operand.storage
-            if placed.backend is not backend:
-                placed.move_to(backend, plan.primitive.name)
+            source = operand.storage
+            if source.backend is not backend:
+                source.move_to(backend, plan.primitive.name)
         handle = plan.call(inputs)
     except KernelNotFoundError:  # the device was lost
         return run(plan.primitive, inputs, plan.shape, dtype, *plan.attributes)
@@ -165,6 +165,7 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
                         return run_plan(plan, (only,))
             operands: list[Tensor] = []
             key: list[Any] = [*kwargs]
+            value: Any
             for value in (*args, *kwargs.values()):
                 kind = type(value)
                 if isinstance(value, Tensor):

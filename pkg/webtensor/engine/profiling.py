@@ -96,7 +96,7 @@ class _Profiler:
     def start(self) -> None:
         """Start measuring the next operation."""
         self._running = backend_registry.backend().stopwatch() if self._timed else None
-        self._last = perf_counter()
+        self._start = perf_counter()
 
     def stop(self) -> None:
         """Stop measuring."""
@@ -114,7 +114,7 @@ class _Profiler:
     ) -> None:
         if self not in _profilers:
             return
-        now = perf_counter()
+        time_ms = (perf_counter() - self._start) * 1000
         self.stop()
         bytes_in_use = _memory_in_use()[1]
         self.profile.peak_bytes = max(self.profile.peak_bytes, bytes_in_use)
@@ -125,7 +125,7 @@ class _Profiler:
                 output_shape=output.shape,
                 bytes_added=output.size * output.dtype.itemsize,
                 total_bytes=bytes_in_use,
-                time_ms=(now - self._last) * 1000,
+                time_ms=time_ms,
             )
         )
         self.start()
@@ -152,20 +152,21 @@ def _memory_in_use() -> tuple[int, int]:
 @contextmanager
 def _profiling(timed: bool) -> Iterator[_Profiler]:
     tensors, bytes_in_use = _memory_in_use()
-    ran_elsewhere = dict(dispatch.fallbacks)
-    seen = Profile(peak_bytes=bytes_in_use)
-    observer = _Profiler(seen, timed)
+    fallbacks = dict(dispatch.fallbacks)
+    measured = Profile(peak_bytes=bytes_in_use)
+    observer = _Profiler(measured, timed)
     try:
         with observing(observer), _profilers.holding(observer):
             yield observer
     finally:
         observer.stop()
-    now = _memory_in_use()
-    seen.new_tensors, seen.new_bytes = now[0] - tensors, now[1] - bytes_in_use
-    seen.fallbacks = {
-        key: count - ran_elsewhere.get(key, 0)
+    tensors_after, bytes_after = _memory_in_use()
+    measured.new_tensors = tensors_after - tensors
+    measured.new_bytes = bytes_after - bytes_in_use
+    measured.fallbacks = {
+        key: count - fallbacks.get(key, 0)
         for key, count in dispatch.fallbacks.items()
-        if count != ran_elsewhere.get(key, 0)
+        if count != fallbacks.get(key, 0)
     }
 
 

@@ -146,7 +146,7 @@ class ScopesOfTask:
     """The listener for new tensors: it registers them with the innermost scope of their task."""
 
     def add(self, tensor: Tensor) -> None:
-        """Note a tensor."""
+        """Register a new tensor."""
         scope = _innermost.get()
         if scope is not None:
             scope.add(tensor)

@@ -100,15 +100,15 @@ _captures_of_task = _CapturesOfTask()
 def attach(group: str, listener: object, is_first: bool = False) -> None:
     """Add a listener to a tuple of the state's, such as ``observers``."""
     with state_lock:
-        others = getattr(state, group)
-        setattr(state, group, (listener, *others) if is_first else (*others, listener))
+        listeners = getattr(state, group)
+        setattr(state, group, (listener, *listeners) if is_first else (*listeners, listener))
 
 
 def detach(group: str, listener: object) -> None:
     """Remove a listener from a tuple of the state's."""
     with state_lock:
-        others = getattr(state, group)
-        setattr(state, group, tuple(other for other in others if other is not listener))
+        listeners = getattr(state, group)
+        setattr(state, group, tuple(other for other in listeners if other is not listener))
 
 
 @contextmanager

@@ -47,14 +47,14 @@ class Variable(Operators):
         self, initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None
     ) -> None:
         value = initial_value.value if isinstance(initial_value, Variable) else initial_value
-        self._value = self._hold(value, None if dtype is None else as_dtype(dtype))
+        self._value = self._own_tensor(value, None if dtype is None else as_dtype(dtype))
         for recorder in state.captures:
             recorder.make_variable(self, value if isinstance(value, Tensor) else self._value)
         self.trainable = trainable
         self.name = f"variable_{next(_numbers)}" if name is None else name
 
     @staticmethod
-    def _hold(value: Any, dtype: DType | None) -> Tensor:
+    def _own_tensor(value: Any, dtype: DType | None) -> Tensor:
         """Return a tensor of our own, which no scope disposes, over the elements of ``value``."""
         with outside_scopes():
             if not isinstance(value, Tensor):
@@ -109,27 +109,31 @@ class Variable(Operators):
         Raises:
             ValueError: the shape or the dtype differs from the variable's.
         """
-        now = self._value
+        current = self._value
         if type(value) is not Tensor:
-            value = value.value if isinstance(value, Variable) else self._hold(value, now.dtype)
-        if value.shape != now.shape or value.dtype is not now.dtype:
+            value = (
+                value.value
+                if isinstance(value, Variable)
+                else self._own_tensor(value, current.dtype)
+            )
+        if value.shape != current.shape or value.dtype is not current.dtype:
             raise ValueError(
-                f"assign: variable {self.name!r} holds {now.dtype} of shape {now.shape}, "
+                f"assign: variable {self.name!r} holds {current.dtype} of shape {current.shape}, "
                 f"but value is {value.dtype} of shape {value.shape}"
             )
         storage = value.storage
         storage.size  # noqa: B018  (raises where the tensor is disposed)
-        self._value = assigned = _unscoped_tensor(storage, now)
+        self._value = assigned = _unscoped_tensor(storage, current)
         for writer in state.variable_writers:
             writer.write_variable(self, assigned, value)
 
     def assign_storage(self, storage: Storage) -> None:
         """Assign what a program stored, of the variable's size and dtype."""
-        now = self._value
+        tensor = _unscoped_tensor(storage, self._value)
         if state.variable_writers:
-            self.assign(_unscoped_tensor(storage, now))
+            self.assign(tensor)
         else:
-            self._value = _unscoped_tensor(storage, now)
+            self._value = tensor
 
     def assign_add(self, value: Any) -> Tensor:
         """Add to the value, and return the sum.
@@ -186,7 +190,7 @@ class Variable(Operators):
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         for name, value in state[1].items():
             setattr(self, name, value)
-        self._value = self._hold(self._value, None)
+        self._value = self._own_tensor(self._value, None)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeError(

@@ -416,7 +416,7 @@ class Recorder:
                 "function: what it does depends on a number that is drawn, as a seed, which each "
                 "replay would draw again; use wt.where"
             )
-        outcome = bool(number.now)
+        outcome = bool(number.value)
         self.recording.choices.append((number, outcome))
         return outcome
 
@@ -430,7 +430,7 @@ class Recorder:
             if key not in self._scalars:
                 self._scalars[key] = new_constant(name, number, dtype)
             return self._scalars[key]
-        tensor = Tensor(scalar_storage(number.now, dtype), (), dtype)
+        tensor = Tensor(scalar_storage(number.value, dtype), (), dtype)
         self._begin(tensor, LateScalar(number, dtype))
         self._unread.add(tensor.storage)
         return tensor
