@@ -24,11 +24,11 @@ __all__ = [
     "TYPES",
     "Reader",
     "encoded",
-    "run",
     "section",
     "sections",
     "shareable",
     "shared",
+    "sized",
     "vector",
 ]
 
@@ -63,12 +63,12 @@ class Reader:
             if byte < 0x80:
                 return result
 
-    def run(self) -> bytes:
-        """Read bytes that their number precedes."""
+    def sized(self) -> bytes:
+        """Read bytes after their count."""
         return self.take(self.number())
 
     def vector(self, read: Callable[[Reader], _Part]) -> list[_Part]:
-        """Read what its number precedes, part by part."""
+        """Read parts after their count."""
         return [read(self) for _ in range(self.number())]
 
     def take(self, count: int) -> bytes:
@@ -88,7 +88,7 @@ def sections(module: bytes) -> Iterator[tuple[int, bytes, bytes]]:
     while reader.offset < len(module):
         start = reader.offset
         identifier = reader.byte()
-        content = reader.run()
+        content = reader.sized()
         yield identifier, content, module[start : reader.offset]
 
 
@@ -104,20 +104,20 @@ def encoded(number: int) -> bytes:
     return bytes([*parts, number])
 
 
-def run(content: bytes) -> bytes:
-    """Return bytes after their number."""
+def sized(content: bytes) -> bytes:
+    """Return bytes after their count."""
     return encoded(len(content)) + content
 
 
 def vector(parts: Iterable[bytes]) -> bytes:
-    """Return parts after their number."""
+    """Return parts after their count."""
     listed = [*parts]
     return encoded(len(listed)) + b"".join(listed)
 
 
 def section(identifier: int, content: bytes) -> bytes:
     """Return a section."""
-    return bytes([identifier]) + run(content)
+    return bytes([identifier]) + sized(content)
 
 
 # -- shared memory -------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def _segments(content: bytes) -> list[tuple[int, bytes]]:
         address = reader.number()
         if form != (0, _I32_CONST) or reader.byte() != _END:
             raise ValueError("the module's data is not placed at constant addresses")
-        data = reader.run()
+        data = reader.sized()
         if any(data):
             segments.append((address, data))
     return segments

@@ -24,8 +24,8 @@ from webtensor.backends.wasm.binary import (
     MEMORY_IMPORT,
     TYPES,
     encoded,
-    run,
     section,
+    sized,
     vector,
 )
 from webtensor.backends.wasm.host import INITIAL_PAGES, MAXIMUM_PAGES, Host, module_bytes
@@ -130,18 +130,18 @@ def _module(rows: RowCode, functions: Sequence[ChainFunction]) -> bytes:
         copied += 1
     imports = [
         MEMORY_IMPORT + encoded(INITIAL_PAGES) + encoded(MAXIMUM_PAGES),
-        run(b"env") + run(b"huge_angle") + b"\x00" + encoded(0),
+        sized(b"env") + sized(b"huge_angle") + b"\x00" + encoded(0),
     ]
     exports = [
-        run(str(index).encode()) + b"\x00" + encoded(1 + index) for index in range(len(functions))
+        sized(str(index).encode()) + b"\x00" + encoded(1 + index) for index in range(len(functions))
     ]
     return HEADER + b"".join(
         (
-            section(TYPES, vector(_FUNCTION + run(a) + run(b) for a, b in signatures)),
+            section(TYPES, vector(_FUNCTION + sized(a) + sized(b) for a, b in signatures)),
             section(IMPORTS, vector(imports)),
             section(FUNCTIONS, vector(map(encoded, types))),
             section(EXPORTS, vector(exports)),
-            section(CODE, vector(map(run, bodies))),
+            section(CODE, vector(map(sized, bodies))),
         )
     )
 

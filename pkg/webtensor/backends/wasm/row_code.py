@@ -74,7 +74,7 @@ class RowCode:
         contents = {identifier: content for identifier, content, _ in sections(module)}
         self._signatures = Reader(contents[TYPES]).vector(_signature)
         self._types = Reader(contents[FUNCTIONS]).vector(Reader.number)
-        self._bodies = Reader(contents[CODE]).vector(Reader.run)
+        self._bodies = Reader(contents[CODE]).vector(Reader.sized)
         exports = Reader(contents[EXPORTS]).vector(_export)
         self.numbers = {name: number for name, kind, number in exports if kind == 0}
         self._functions: dict[int, RowFunction] = {}
@@ -99,11 +99,11 @@ def constant_vector(number: int) -> bytes:
 
 def _signature(reader: Reader) -> tuple[bytes, bytes]:
     reader.byte()
-    return reader.run(), reader.run()
+    return reader.sized(), reader.sized()
 
 
 def _export(reader: Reader) -> tuple[str, int, int]:
-    return reader.run().decode(), reader.byte(), reader.number()
+    return reader.sized().decode(), reader.byte(), reader.number()
 
 
 def _group(reader: Reader) -> tuple[int, int]:
