@@ -17,4 +17,4 @@ _WORK = 35
 def blocks(of: Signature, row: BlockFormula) -> Description:
     """Compute a formula of blocks of the last axis."""
     rows, units = of.size // of.shape[-1], of.shape[-1] // row.results
-    return one_call(of, (row.name,), rows, units, work=rows * units * _WORK, shared=True)
+    return one_call(of, (row.name,), rows, units, work=rows * units * _WORK, is_shared=True)

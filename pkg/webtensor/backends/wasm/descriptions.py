@@ -140,11 +140,11 @@ def one_call(
     export: tuple[str, ...],
     *numbers: Any,
     work: float = 0.0,
-    shared: bool = False,
+    is_shared: bool = False,
     scratch_bytes: int = 0,
 ) -> Description:
     """Describe a call of one export: with the operands, the result, scratch memory, and numbers."""
     areas = (scratch(0),) if scratch_bytes else ()
     arguments = (*operands(of), RESULT, *areas, *numbers)
     sizes = (scratch_bytes,) if scratch_bytes else ()
-    return Description(of.bytes, (Call(export, arguments, work, shared),), sizes)
+    return Description(of.bytes, (Call(export, arguments, work, is_shared),), sizes)

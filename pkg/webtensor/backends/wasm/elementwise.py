@@ -60,7 +60,7 @@ def _work(of: Signature, row: Elementwise) -> int:
 def unary(of: Signature, row: Elementwise, *parameters: float) -> Description:
     """Evaluate a row for each element."""
     export = (row.name, of.inputs[0].dtype)
-    return one_call(of, export, of.size, *parameters, work=_work(of, row), shared=True)
+    return one_call(of, export, of.size, *parameters, work=_work(of, row), is_shared=True)
 
 
 @kernel("binary")
@@ -68,7 +68,7 @@ def binary(of: Signature, row: Elementwise) -> Description:
     """Evaluate a row for each pair of elements, with broadcasting."""
     x, y = of.inputs
     if x.shape == y.shape:
-        return one_call(of, (row.name, x.dtype), of.size, work=_work(of, row), shared=True)
+        return one_call(of, (row.name, x.dtype), of.size, work=_work(of, row), is_shared=True)
     return _with_broadcasting(of, row, x.dtype)
 
 
@@ -80,14 +80,16 @@ def ternary(of: Signature, row: Elementwise) -> Description:
 
 def _with_broadcasting(of: Signature, row: Elementwise, dtype: str) -> Description:
     geometry = broadcast_geometry(of.shape, *(operand.shape for operand in of.inputs))
-    return one_call(of, (row.name, dtype, "broadcast"), geometry, work=_work(of, row), shared=True)
+    return one_call(
+        of, (row.name, dtype, "broadcast"), geometry, work=_work(of, row), is_shared=True
+    )
 
 
 @kernel("joint")
 def joint(of: Signature, row: Elementwise, *parameters: float) -> Description:
     """Evaluate a row for elements of operands of one shape."""
     export = (row.name, of.dtype)
-    return one_call(of, export, of.size, *parameters, work=_work(of, row), shared=True)
+    return one_call(of, export, of.size, *parameters, work=_work(of, row), is_shared=True)
 
 
 @kernel("cast")

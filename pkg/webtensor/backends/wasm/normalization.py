@@ -15,7 +15,7 @@ _SOFTMAX_WORK = 5
 def _softmax(name: str) -> Describing:
     """Make the kernel of the softmax of rows, or of its logarithm."""
     return lambda of, outer, length: one_call(
-        of, (name,), outer, length, work=of.size * _SOFTMAX_WORK, shared=True
+        of, (name,), outer, length, work=of.size * _SOFTMAX_WORK, is_shared=True
     )
 
 
@@ -27,17 +27,17 @@ for _name in ("softmax", "log_softmax"):
 def window_sum(of: Signature, outer: int, length: int, radius: int) -> Description:
     """Sum of each element and of up to ``radius`` neighbours on either side."""
     work = of.size * radius
-    return one_call(of, ("window", "sum"), outer, length, radius, work=work, shared=True)
+    return one_call(of, ("window", "sum"), outer, length, radius, work=work, is_shared=True)
 
 
 @kernel("normalize")
 def normalize(of: Signature, outer: int, channels: int) -> Description:
     """``(x - mean) * factor + offset``, with a number per channel for each."""
-    return one_call(of, ("normalize",), outer, channels, work=of.size, shared=True)
+    return one_call(of, ("normalize",), outer, channels, work=of.size, is_shared=True)
 
 
 @kernel("moments")
 def moments(of: Signature, outer: int, reduced: int, inner: int) -> Description:
     """Means, then variances, along the middle axis."""
-    work, shared = outer * reduced * inner, outer > 1 or inner > 1
-    return one_call(of, ("moments",), outer, reduced, inner, work=work, shared=shared)
+    work, is_shared = outer * reduced * inner, outer > 1 or inner > 1
+    return one_call(of, ("moments",), outer, reduced, inner, work=work, is_shared=is_shared)

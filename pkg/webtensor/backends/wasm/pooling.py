@@ -13,11 +13,11 @@ __all__: list[str] = []
 def _pooling(name: str) -> Describing:
     """Make a kernel that slides a window over one operand, or two."""
     # The other kernels write to the same elements if windows overlap.
-    shared = name in ("max_pool", "avg_pool", "dilation2d")
+    is_shared = name in ("max_pool", "avg_pool", "dilation2d")
 
     def pool(of: Signature, window: Window) -> Description:
-        work = of.size * window.filter_height * window.filter_width / 2 if shared else 0
-        return one_call(of, (name,), Geometry(window.numbers), work=work, shared=shared)
+        work = of.size * window.filter_height * window.filter_width / 2 if is_shared else 0
+        return one_call(of, (name,), Geometry(window.numbers), work=work, is_shared=is_shared)
 
     return pool
 

@@ -13,7 +13,7 @@ __all__: list[str] = []
 def reduce(of: Signature, kind: str, outer: int, reduced: int, inner: int) -> Description:
     """Reduce the middle axis."""
     sizes, work = (outer, reduced, inner), outer * reduced * inner / 4
-    return one_call(of, ("reduce", kind, of.dtype), *sizes, work=work, shared=outer > 1)
+    return one_call(of, ("reduce", kind, of.dtype), *sizes, work=work, is_shared=outer > 1)
 
 
 @kernel("arg_reduce")
