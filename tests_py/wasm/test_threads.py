@@ -35,7 +35,7 @@ class InParts:
     """Stands for threads: runs every kernel that can be shared in parts, one after another."""
 
     least_work = 1e-9
-    waiting_work = 0
+    queued_work = 0
 
     def __init__(self, backend: WasmBackend, parts: int) -> None:
         self.backend = backend

@@ -83,7 +83,7 @@ class WasmBackend(Backend):
         self.allocate = self.pool.allocate
         self.release = self.pool.release  # type: ignore[method-assign]
         self.threads = Threads(host, self.allocate, self.release, self.begin_epoch)
-        #: The numbers by which calls that wait know exports.
+        #: The numbers by which queued calls know exports.
         self.numbers = _Exports(host.number)
         self.packed_weights = PackedWeights(self).address
 
@@ -171,9 +171,9 @@ class WasmBackend(Backend):
         self.pool.release(handle)
 
     def flush(self) -> None:
-        """Run the calls that wait."""
+        """Run the queued calls."""
         if self.host.defers:
-            self.host.run_waiting()
+            self.host.run_queue()
 
     def memory(self) -> dict[str, int]:
         """Bytes and blocks in use, and the size of the linear memory."""

@@ -35,23 +35,24 @@ _Step = Callable[[Sequence[Operand], list[int]], object]
 
 def dispatched(backend: WasmBackend, of: Signature, description: Description) -> PreparedKernel:
     """Return a function that computes a kernel for operands of its signature."""
-    first, *others = description.calls
-    finds = any(is_lookup(part) for call in description.calls for part in call.arguments)
-    if finds or description.scratch or not all(_waits(backend, call) for call in description.calls):
-        if others or description.scratch:
-            return _several(backend, description)
-        return _single(backend, first, description.bytes)
+    calls = description.calls
+    first, is_single = calls[0], len(calls) == 1
+    has_lookup = any(is_lookup(part) for call in calls for part in call.arguments)
+    if has_lookup or description.scratch or not all(_is_queued(backend, call) for call in calls):
+        if is_single and not description.scratch:
+            return _single(backend, first, description.bytes)
+        return _several(backend, description)
     addresses = tuple(part for part in first.arguments if isinstance(part, Address))
     is_plain = first.arguments[: len(addresses)] == addresses == (*operands(of), RESULT)
-    if is_plain and not others and len(of.inputs) in _OF_FEW:
+    if is_plain and is_single and len(of.inputs) in _OF_FEW:
         numbers = first.arguments[len(addresses) :]
         return _OF_FEW[len(of.inputs)](backend, first, description.bytes, numbers)
     return _queued(backend, description)
 
 
-def _waits(backend: WasmBackend, call: Call) -> bool:
+def _is_queued(backend: WasmBackend, call: Call) -> bool:
     """Whether a call is queued."""
-    return 0 < call.work < backend.threads.waiting_work
+    return 0 < call.work < backend.threads.queued_work
 
 
 # -- single calls --------------------------------------------------------------------------------
@@ -72,17 +73,17 @@ def _of_one(
     backend: WasmBackend, call: Call, count: int, numbers: tuple[Any, ...]
 ) -> PreparedKernel:
     """Queue a call with one operand."""
-    allocate, run_waiting = backend.allocate, backend.host.run_waiting
-    parked, waiting = backend.pool.parked(count), backend.host.waiting
+    allocate, run_queue = backend.allocate, backend.host.run_queue
+    parked, queue = backend.pool.parked(count), backend.host.queue
     number, length = backend.numbers[call.export], 2 + len(numbers)
     plain = tuple(_number(backend, argument) for argument in numbers)
 
     def run(inputs: Sequence[Operand]) -> Handle:
         out = parked.pop() if parked else allocate(count)
-        waiting.extend((number, length, inputs[0].storage.handle, out))
-        waiting.extend(plain)
-        if len(waiting) > MAX_WORDS:
-            run_waiting()
+        queue.extend((number, length, inputs[0].storage.handle, out))
+        queue.extend(plain)
+        if len(queue) > MAX_WORDS:
+            run_queue()
         return out
 
     return run
@@ -92,18 +93,18 @@ def _of_two(
     backend: WasmBackend, call: Call, count: int, numbers: tuple[Any, ...]
 ) -> PreparedKernel:
     """Queue a call with two operands."""
-    allocate, run_waiting = backend.allocate, backend.host.run_waiting
-    parked, waiting = backend.pool.parked(count), backend.host.waiting
+    allocate, run_queue = backend.allocate, backend.host.run_queue
+    parked, queue = backend.pool.parked(count), backend.host.queue
     number, length = backend.numbers[call.export], 3 + len(numbers)
     plain = tuple(_number(backend, argument) for argument in numbers)
 
     def run(inputs: Sequence[Operand]) -> Handle:
         out = parked.pop() if parked else allocate(count)
         x, y = inputs
-        waiting.extend((number, length, x.storage.handle, y.storage.handle, out))
-        waiting.extend(plain)
-        if len(waiting) > MAX_WORDS:
-            run_waiting()
+        queue.extend((number, length, x.storage.handle, y.storage.handle, out))
+        queue.extend(plain)
+        if len(queue) > MAX_WORDS:
+            run_queue()
         return out
 
     return run
@@ -114,8 +115,8 @@ _OF_FEW = {1: _of_one, 2: _of_two}
 
 def _queued(backend: WasmBackend, description: Description) -> PreparedKernel:
     """Queue calls, all at once."""
-    allocate, run_waiting = backend.allocate, backend.host.run_waiting
-    count, waiting = description.bytes, backend.host.waiting
+    allocate, run_queue = backend.allocate, backend.host.run_queue
+    count, queue = description.bytes, backend.host.queue
     words: list[float] = []
     addresses: list[tuple[int, int, int]] = []
     for call in description.calls:
@@ -130,12 +131,12 @@ def _queued(backend: WasmBackend, description: Description) -> PreparedKernel:
     def run(inputs: Sequence[Operand]) -> Handle:
         out = allocate(count)
         blocks = [*[x.storage.handle for x in inputs], out]
-        start = len(waiting)
-        waiting.extend(words)
+        start = len(queue)
+        queue.extend(words)
         for index, block, offset in addresses:
-            waiting[start + index] = blocks[block] + offset
-        if len(waiting) > MAX_WORDS:
-            run_waiting()
+            queue[start + index] = blocks[block] + offset
+        if len(queue) > MAX_WORDS:
+            run_queue()
         return out
 
     return run
@@ -181,7 +182,7 @@ def _step(backend: WasmBackend, call: Call) -> _Step:
 
 def _running(backend: WasmBackend, call: Call) -> Callable[..., object]:
     """Return what takes a call's arguments: the export, or a function that queues or shares it."""
-    if _waits(backend, call):
+    if _is_queued(backend, call):
         return _queueing(backend, call)
     function = backend.functions[call.export]
     if call.is_shared and call.work >= backend.threads.least_work:
@@ -190,16 +191,16 @@ def _running(backend: WasmBackend, call: Call) -> Callable[..., object]:
 
 
 def _queueing(backend: WasmBackend, call: Call) -> Callable[..., object]:
-    waiting, run_waiting = backend.host.waiting, backend.host.run_waiting
+    queue, run_queue = backend.host.queue, backend.host.run_queue
     head = backend.numbers[call.export], len(call.arguments)
 
-    def queue(*arguments: float) -> None:
-        waiting.extend(head)
-        waiting.extend(arguments)
-        if len(waiting) > MAX_WORDS:
-            run_waiting()
+    def enqueue(*arguments: float) -> None:
+        queue.extend(head)
+        queue.extend(arguments)
+        if len(queue) > MAX_WORDS:
+            run_queue()
 
-    return queue
+    return enqueue
 
 
 def _filling(
@@ -227,7 +228,7 @@ def _filling(
 
 
 def _kind(argument: Any) -> int:
-    """Return the place of an argument among those that are filled in, by what it is."""
+    """Return the position of an argument's kind: addresses, what is looked up, numbers."""
     return 0 if isinstance(argument, Address) else 1 if is_lookup(argument) else 2
 
 

@@ -31,7 +31,7 @@ PAGE: Final = 65536
 #: As the module was linked (``wasm_build/build.py``).
 INITIAL_PAGES: Final = (16 << 20) // PAGE
 MAXIMUM_PAGES: Final = (4 << 30) // PAGE - 1
-#: Waiting calls are run when they have this many words.
+#: Queued calls are run when they have this many words.
 MAX_WORDS: Final = 3000
 
 
@@ -44,17 +44,17 @@ class Host(ABC):
     #: memory can be shared.
     most_threads: int = 1
     default_threads: int = 1
-    #: Whether calls can wait in ``waiting``, because crossing to the module costs more than small
+    #: Whether calls can wait in ``queue``, because crossing to the module costs more than small
     #: kernels do.
     defers: bool = False
     #: Held while the module runs, where threads of Python may use it at the same time.
     lock: AbstractContextManager[Any] | None = None
 
     def __init__(self) -> None:
-        """Start with no waiting calls."""
-        #: Calls that wait, one after another: the kernel's number, the number of its arguments, and
-        #: these. Everything else that touches memory runs them before.
-        self.waiting: list[float] = []
+        """Start with an empty queue."""
+        #: The queued calls, one after another: the kernel's number, the number of its arguments,
+        #: and these. Everything else that touches memory runs them before.
+        self.queue: list[float] = []
 
     @abstractmethod
     def function(self, name: str) -> Callable[..., Any]:
@@ -65,19 +65,19 @@ class Host(ABC):
         """
 
     def number(self, name: str) -> int:
-        """Return the number by which calls that wait know an export.
+        """Return the number by which queued calls know an export.
 
         Raises:
             KeyError: the module exports no such function.
         """
         raise NotImplementedError
 
-    def run_waiting(self) -> None:
-        """Run the calls that wait, in order."""
+    def run_queue(self) -> None:
+        """Run the queued calls, in order."""
         raise NotImplementedError
 
     def run_words(self, words: array[float]) -> None:
-        """Run the calls that wait, then those that are written in ``words`` as they wait."""
+        """Run the queued calls, then those that are written in ``words`` in the same form."""
         raise NotImplementedError
 
     @abstractmethod

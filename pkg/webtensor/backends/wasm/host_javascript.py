@@ -103,13 +103,9 @@ class JavascriptHost(Host):
         self.most_threads, self.default_threads = _thread_counts()
         self._memory = _make_memory(self.most_threads > 1)
         original = module_bytes("kernels", variant)
-        compiled, data = shareable(original) if self.most_threads > 1 else (original, [])
-        imports = js.Object.new()
-        imports.env = js.Object.new()
-        imports.env.memory = self._memory
+        kernels, data = shareable(original) if self.most_threads > 1 else (original, [])
         try:
-            self._module = js.WebAssembly.Module.new(javascript_bytes(compiled))
-            self._exports = js.WebAssembly.Instance.new(self._module, imports).exports
+            self._module, self._exports = self._started(kernels)
         except JsException as error:
             raise BackendUnavailableError(
                 f"the wasm backend's kernels-{variant}.wasm failed to load: {error}"
@@ -121,6 +117,18 @@ class JavascriptHost(Host):
         for address, content in data:
             self.write(address, memoryview(content))
 
+    def _started(self, module: bytes) -> tuple[Any, Any]:
+        """Compile and start a module on the memory; return it and its exports."""
+        imports = js.Object.new()
+        imports.env = js.Object.new()
+        imports.env.memory = self._memory
+        compiled = js.WebAssembly.Module.new(javascript_bytes(module))
+        return compiled, js.WebAssembly.Instance.new(compiled, imports).exports
+
+    def _for_memory(self, module: bytes) -> bytes:
+        """Return a module that imports the memory as it is, which may be shared."""
+        return shared(module) if self.most_threads > 1 else module
+
     def function(self, name: str) -> Callable[..., Any]:
         """Return an export; it is bound to nothing, so calling it only crosses once."""
         exported: Callable[..., Any] | None = getattr(self._exports, name, None)
@@ -129,38 +137,38 @@ class JavascriptHost(Host):
         return self._in_order(exported)
 
     def _in_order(self, exported: Callable[..., Any]) -> Callable[..., Any]:
-        waiting, run_waiting = self.waiting, self.run_waiting
+        queue, run_queue = self.queue, self.run_queue
 
         def call(*arguments: float) -> Any:
-            if waiting:
-                run_waiting()
+            if queue:
+                run_queue()
             return exported(*arguments)
 
         return call
 
     def number(self, name: str) -> int:
-        """Return the number by which calls that wait know an export."""
+        """Return the number by which queued calls know an export."""
         number: int = self._calls.kernel(name)
         if number < 0:
             raise KeyError(name)
         return number
 
-    def run_waiting(self) -> None:
-        """Run the calls that wait, in order, in one crossing."""
-        if not self.waiting:
+    def run_queue(self) -> None:
+        """Run the queued calls, in order, in one crossing."""
+        if not self.queue:
             return
-        words = array("d", self.waiting)
-        self.waiting.clear()
+        words = array("d", self.queue)
+        self.queue.clear()
         self._calls.run(*words.buffer_info())
 
     def run_words(self, words: array[float]) -> None:
-        """Run the calls that wait, then those that are written in ``words`` as they wait."""
-        self.run_waiting()
+        """Run the queued calls, then those that are written in ``words`` in the same form."""
+        self.run_queue()
         self._calls.run(*words.buffer_info())
 
     def write(self, address: int, data: memoryview) -> None:
         """Copy contiguous bytes into memory."""
-        self.run_waiting()
+        self.run_queue()
         size = len(data)
         if size <= _STAGING_BYTES or isinstance(data.obj, array):
             source, _owner = address_of(data)
@@ -174,20 +182,15 @@ class JavascriptHost(Host):
 
     def read(self, address: int, count: int) -> array[int]:
         """Copy bytes out of memory."""
-        self.run_waiting()
+        self.run_queue()
         result = zero_bytes(count)
         self._read(address, result.buffer_info()[0], count)
         return result
 
     def instantiate(self, module: bytes) -> Callable[[str], Callable[..., Any] | None]:
         """Start a user's module on the same memory."""
-        imports = js.Object.new()
-        imports.env = js.Object.new()
-        imports.env.memory = self._memory
-        fitting = shared(module) if self.most_threads > 1 else module
         try:
-            compiled = js.WebAssembly.Module.new(javascript_bytes(fitting))
-            exports = js.WebAssembly.Instance.new(compiled, imports).exports
+            _, exports = self._started(self._for_memory(module))
         except JsException as error:
             raise ValueError(f"the module cannot be started: {error}") from error
 
@@ -199,9 +202,9 @@ class JavascriptHost(Host):
 
     def add_functions(self, module: bytes) -> int:
         """Add a module's functions to the function table of the kernels, in all threads."""
-        fitting = shared(module) if self.most_threads > 1 else module
         try:
-            first: int = self._calls.addFunctions(javascript_bytes(fitting))
+            functions = javascript_bytes(self._for_memory(module))
+            first: int = self._calls.addFunctions(functions)
         except JsException as error:
             raise OutOfMemoryError(f"wasm: there is no room for more functions: {error}") from error
         return first
@@ -217,5 +220,5 @@ class JavascriptHost(Host):
 
     def close(self) -> None:
         """Drop the proxies, and with them the module and its memory."""
-        self.waiting.clear()
+        self.queue.clear()
         del self._write, self._read, self._calls, self._exports, self._memory, self._module

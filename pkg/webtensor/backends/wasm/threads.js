@@ -123,12 +123,7 @@ export default function threads(module, memory, exports, address, onFailure) {
       queueMicrotask(() => onFailure.destroy()); // it may be what calls this
     },
 
-    // The number by which `run` knows an export.
-    kernel(name) {
-      return names.indexOf(name);
-    },
-
-    // Run a kernel that has work for `pieces` threads, called from Python.
+    // Run a kernel, by its number in `calls.js`, that has work for `pieces` threads.
     run(kernel, pieces, ...values) {
       share(kernel, pieces, values);
     },

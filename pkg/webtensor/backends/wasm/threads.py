@@ -75,7 +75,7 @@ class Threads:
         #: Kernels of less work run on the calling thread alone,
         self.least_work = 2 * self._grain if self._count > 1 else inf
         #: and kernels whose work is less than this may be queued.
-        self.waiting_work = min(_LITTLE_WORK, self.least_work) if self._host.defers else 0
+        self.queued_work = min(_LITTLE_WORK, self.least_work) if self._host.defers else 0
         self._on_change()
 
     def run(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
@@ -86,13 +86,12 @@ class Threads:
         if not self.start():
             self._host.function("_".join(key))(*arguments)
             return
-        helpers = self._helpers
         if self._host.defers:
-            self._host.run_waiting()
+            self._host.run_queue()
         number = self._numbers.get(key)
         if number is None:
-            number = self._numbers[key] = helpers.kernel("_".join(key))
-        helpers.run(number, self.pieces(work), *arguments)
+            number = self._numbers[key] = self._host.number("_".join(key))
+        self._helpers.run(number, self.pieces(work), *arguments)
 
     def pieces(self, work: float) -> int:
         """Return the number of pieces, each large enough for a thread, in some work."""
