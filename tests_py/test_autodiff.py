@@ -344,7 +344,7 @@ def plain(x: wt.Tensor) -> wt.Tensor:
 
 
 @pytest.mark.parametrize("function", [disposing, tidying])
-def test_the_way_back_keeps_what_was_disposed(
+def test_the_backward_pass_keeps_what_was_disposed(
     function: Function, backend: str, no_leak: None
 ) -> None:
     x = wt.tensor([0.3, 0.5])

@@ -126,7 +126,7 @@ def test_sources_and_targets_may_be_structures() -> None:
     assert gradients["rest"][1] == (None,)
 
 
-def test_the_way_back_may_start_from_given_gradients() -> None:
+def test_the_backward_pass_may_start_from_given_gradients() -> None:
     x = wt.tensor([1.0, 2.0])
     for directions in ([1.0, 10.0], wt.tensor([1.0, 10.0]), [wt.tensor([1.0, 10.0])]):
         with wt.GradientTape() as tape:
@@ -316,7 +316,7 @@ def test_the_jacobian_of_nothing_has_a_shape() -> None:
 # -- memory -------------------------------------------------------------------------------------
 
 
-def test_disposed_intermediates_are_kept_for_the_way_back(backend: str, no_leak: None) -> None:
+def test_disposed_intermediates_are_kept_for_the_backward_pass(backend: str, no_leak: None) -> None:
     x = wt.tensor([1.0, 2.0])
     with wt.GradientTape(persistent=True) as tape:
         tape.watch(x)

@@ -348,7 +348,7 @@ def _operands_only(structure: Any) -> bool:
     return all(isinstance(part, (Tensor, Variable)) for part in flatten(structure))
 
 
-# -- the way back ---------------------------------------------------------------------------------
+# -- the backward pass ----------------------------------------------------------------------------
 
 
 def _value(tape: Tape, target: Any) -> Tensor:

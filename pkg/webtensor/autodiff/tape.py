@@ -158,7 +158,7 @@ class Tape:
         return [value for other, value in self.variables.values() if other is variable]
 
     def met_nothing(self) -> bool:
-        """Whether something recorded has no elements: there the way back may end."""
+        """Whether something recorded has no elements: there the backward pass may end."""
         return any(0 in node.output.shape for node in self._nodes)
 
     def follows(self, tensor: Tensor) -> bool:

@@ -1,14 +1,15 @@
 """Loops of captured functions, whose number of iterations each replay finds out.
 
 The condition and the body are recorded on their own. What they take from around them, besides the
-loop variables, becomes further arguments. A way back runs a step for each iteration, the last one
-first, with what the loop variables were then.
+loop variables, becomes further arguments. A pass runs a step for each iteration, with what the loop
+variables were then: a backward pass, of gradients, has the last iteration first; a forward pass is
+that of tangents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from webtensor.dtypes import bool_
 from webtensor.engine import Tensor
@@ -30,15 +31,18 @@ if TYPE_CHECKING:
 __all__ = [
     "Part",
     "RecordedLoop",
-    "RecordedWayBack",
+    "RecordedPass",
     "record_loop",
     "record_part",
-    "record_way_back",
+    "record_pass",
 ]
 
 
+Input = TypeVar("Input")
+
+
 class Part(NamedTuple):
-    """The condition or the body of a loop, or a step of its way back.
+    """The condition or the body of a loop, or a step of its backward pass.
 
     Attributes:
         recording: what it does.
@@ -87,20 +91,26 @@ class RecordedLoop(NamedTuple):
         """The views of the results, and of the history."""
         return (*self.results, self.history)
 
+    def split(self, inputs: Sequence[Input]) -> tuple[Sequence[Input], ...]:
+        """Return the parts of inputs: of the loop variables, of the condition, and of the body."""
+        count = len(self.results)
+        middle = count + len(self.condition.outer)
+        return inputs[:count], inputs[count:middle], inputs[middle:]
+
     def stage(self, backend: Backend, indices: dict[int, int], needed: set[int]) -> Stage:
         """Return its stage in a program."""
         return _Loop(backend, self, indices, self.history.value in needed)
 
 
-class RecordedWayBack(NamedTuple):
-    """A way back through a loop of a recording.
+class RecordedPass(NamedTuple):
+    """A backward pass through a loop of a recording, or a forward pass of tangents.
 
     Attributes:
         inputs: the history of the loop, then the first values of what goes from step to step, then
             what a step takes from around it.
         outputs: the last values of what goes from step to step.
         step: the next values of that, for the loop variables before an iteration and those values.
-        is_reverse: whether the last iteration is the first; else it is a way forth.
+        is_reverse: whether it is a backward pass, in which the last iteration is the first.
     """
 
     inputs: tuple[View, ...]
@@ -115,7 +125,7 @@ class RecordedWayBack(NamedTuple):
 
     def stage(self, backend: Backend, indices: dict[int, int], needed: set[int]) -> Stage:
         """Return its stage in a program."""
-        return _WayBack(backend, self, indices)
+        return _Pass(backend, self, indices)
 
 
 # -- recording ------------------------------------------------------------------------------------
@@ -158,7 +168,7 @@ def record_loop(
     return results, history
 
 
-def record_way_back(
+def record_pass(
     recorder: Recorder,
     history: View,
     step: Part,
@@ -166,20 +176,20 @@ def record_way_back(
     run: Callable[[], Sequence[Tensor]],
     is_reverse: bool = True,
 ) -> list[Tensor]:
-    """Record a way back through a loop, and return the last values of what goes from step to step.
+    """Record a pass through a loop, and return the last values of what goes from step to step.
 
     Args:
         recorder: what records the function around it.
         history: that of the loop.
         step: what each step does.
         values: the first values of what goes from step to step.
-        run: goes back.
-        is_reverse: whether the last iteration is the first.
+        run: does the pass.
+        is_reverse: whether it is a backward pass.
     """
     results = _results(recorder, run)
     inputs = (history, *map(recorder.view, values), *step.outer)
     outputs = tuple(map(recorder.begin_result, results))
-    recorder.recording.calls.append(RecordedWayBack(inputs, outputs, step, is_reverse))
+    recorder.recording.calls.append(RecordedPass(inputs, outputs, step, is_reverse))
     return results
 
 
@@ -244,11 +254,8 @@ class _Loop:
     def __init__(
         self, backend: Backend, loop: RecordedLoop, indices: dict[int, int], keeps_history: bool
     ) -> None:
-        self._limit = loop.limit
+        self._loop = loop
         self._inputs = _located(loop.inputs, indices)
-        self._count = len(loop.results)
-        #: Where the inputs of the body are, besides the loop variables.
-        self._middle = self._count + len(loop.condition.outer)
         self._condition = loop.condition.program(backend)
         self._body = loop.body.program(backend)
         self._keeps_history = keeps_history
@@ -257,11 +264,11 @@ class _Loop:
     def results(self, storages: Sequence[Any], numbers: Sequence[Any]) -> list[Any]:
         """Return the storages of the last loop variables, and the history."""
         inputs = _tensors(self._inputs, storages)
-        variables = inputs[: self._count]
-        of_condition, of_body = inputs[self._count : self._middle], inputs[self._middle :]
-        history: list[list[Tensor]] = []
+        variables, of_condition, of_body = self._loop.split(inputs)
+        limit = self._loop.limit
+        history: list[Sequence[Tensor]] = []
         iteration = 0
-        while self._limit is None or iteration < self._limit:
+        while limit is None or iteration < limit:
             (goes_on,) = self._condition([*variables, *of_condition])
             if not goes_on.item():
                 break
@@ -269,8 +276,8 @@ class _Loop:
                 history.append(variables)
             variables = self._body([*variables, *of_body])
             iteration += 1
-        last: list[Any] = _storages(variables)
-        return [*last, history] if self._keeps_history else last
+        results: list[Any] = _storages(variables)
+        return [*results, history] if self._keeps_history else results
 
     def close(self) -> None:
         """Free what the backend keeps."""
@@ -278,25 +285,23 @@ class _Loop:
         self._body.close()
 
 
-class _WayBack:
-    """A way back through a loop, for each iteration that its history has.
+class _Pass:
+    """A pass through a loop: a step for each iteration that its history has.
 
     Args:
         backend: the backend.
-        way_back: the way back.
+        recorded: the pass.
         indices: those of the storages of values before it, and of the history, by value.
     """
 
-    def __init__(
-        self, backend: Backend, way_back: RecordedWayBack, indices: dict[int, int]
-    ) -> None:
-        history, *inputs = way_back.inputs
+    def __init__(self, backend: Backend, recorded: RecordedPass, indices: dict[int, int]) -> None:
+        history, *inputs = recorded.inputs
         self._history = indices[history.value]
         self._inputs = _located(inputs, indices)
-        self._count = len(way_back.outputs)
-        self._step = way_back.step.program(backend)
-        self._order = -1 if way_back.is_reverse else 1
-        self.values = [view.value for view in way_back.outputs]
+        self._count = len(recorded.outputs)
+        self._step = recorded.step.program(backend)
+        self._order = -1 if recorded.is_reverse else 1
+        self.values = [view.value for view in recorded.outputs]
 
     def results(self, storages: Sequence[Any], numbers: Sequence[Any]) -> list[Any]:
         """Return the storages of what the last step returns."""

@@ -29,7 +29,7 @@ from webtensor.programs.simplification import divided, replaced, simplified
 from webtensor.shapes import Shape, prod
 
 if TYPE_CHECKING:
-    from webtensor.programs.loops import RecordedLoop, RecordedWayBack
+    from webtensor.programs.loops import RecordedLoop, RecordedPass
 
 __all__ = ["CapturedProgram", "Located", "Stage"]
 
@@ -37,7 +37,7 @@ _Kind = TypeVar("_Kind")
 
 
 class Stage(Protocol):
-    """A part of a program: calls of kernels, a loop, or a way back through one.
+    """A part of a program: calls of kernels, a loop, or a backward pass through one.
 
     Attributes:
         values: the numbers of the values that it makes.
@@ -135,12 +135,12 @@ class CapturedProgram:
 
     def _staged(
         self,
-        calls: Sequence[RecordedCall | RecordedLoop | RecordedWayBack],
+        calls: Sequence[RecordedCall | RecordedLoop | RecordedPass],
         indices: dict[int, int],
         result_values: set[int],
     ) -> list[Stage]:
         """Return the stages; the storages of their results are added to ``indices``, by value."""
-        groups: list[list[RecordedCall] | RecordedLoop | RecordedWayBack] = []
+        groups: list[list[RecordedCall] | RecordedLoop | RecordedPass] = []
         for call in calls:
             if not isinstance(call, RecordedCall):
                 groups.append(call)

@@ -33,7 +33,7 @@ from webtensor.programs.unread import UnreadStorages
 from webtensor.shapes import Shape
 
 if TYPE_CHECKING:
-    from webtensor.programs.loops import RecordedLoop, RecordedWayBack
+    from webtensor.programs.loops import RecordedLoop, RecordedPass
 
 __all__ = [
     "CUSTOM",
@@ -119,7 +119,7 @@ class Recording:
     """
 
     sources: dict[int, Source] = field(default_factory=dict)
-    calls: list[RecordedCall | RecordedLoop | RecordedWayBack] = field(default_factory=list)
+    calls: list[RecordedCall | RecordedLoop | RecordedPass] = field(default_factory=list)
     drawn: list[LateNumber] = field(default_factory=list)
     choices: list[tuple[LateNumber, bool]] = field(default_factory=list)
     assigned: list[tuple[Variable, View]] = field(default_factory=list)

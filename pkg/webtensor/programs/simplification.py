@@ -10,11 +10,11 @@ from webtensor.programs.recording import RecordedCall, Recording, Source, View
 from webtensor.shapes import prod
 
 if TYPE_CHECKING:
-    from webtensor.programs.loops import RecordedLoop, RecordedWayBack
+    from webtensor.programs.loops import RecordedLoop, RecordedPass
 
 __all__ = ["divided", "replaced", "simplified"]
 
-_Call: TypeAlias = "RecordedCall | RecordedLoop | RecordedWayBack"
+_Call: TypeAlias = "RecordedCall | RecordedLoop | RecordedPass"
 
 #: The value of a constant call may take this many bytes, or as many as its operands.
 _FEW_BYTES = 1 << 16

@@ -1,11 +1,12 @@
 """Gradients through the loops of captured functions.
 
 The number of iterations differs from replay to replay, so a tape cannot record each iteration. It
-records the loop as one operation instead. A second loop, the way back, computes its gradients: for
-each iteration, the last one first, it runs the body once more and differentiates it.
+records the loop as one operation instead. A second loop, the backward pass, computes its gradients:
+for each iteration, the last one first, it runs the body once more and differentiates it.
 
-``jvp`` goes back twice. The way back is linear in the gradients that it begins with, so it is one
-operation on the outer tape, too, whose gradients are the way forth: tangents go through the loop.
+``jvp`` goes back twice. The backward pass is linear in the gradients that it begins with, so it is
+one operation on the outer tape, too, whose gradients are the forward pass: tangents go through the
+loop.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from webtensor.engine import Primitive, Tensor, alias
 from webtensor.engine.scopes import outside_scopes
 from webtensor.engine.state import attach, detach, observing
 from webtensor.ops import zeros_like
-from webtensor.programs.loops import record_loop, record_part, record_way_back
+from webtensor.programs.loops import record_loop, record_part, record_pass
 from webtensor.programs.recording import Recorder
 
 __all__ = ["record_differentiable_loop"]
@@ -65,7 +66,7 @@ def record_differentiable_loop(
         # New tensors, in the scopes of the caller.
         results = [alias(IDENTITY, result, result.shape) for result in loop.results]
     differentiable = {index: results[index] for index in loop.indices}
-    _put_on_tape(tape, loop.way_back, loop.sources, differentiable)
+    _put_on_tape(tape, loop.backward_pass, loop.sources, differentiable)
     return results
 
 
@@ -103,7 +104,7 @@ class _DifferentiableLoop:
         run: Callable[[Sequence[Tensor]], Sequence[Tensor]],
         limit: int | None,
     ) -> None:
-        """Record the loop, and a step of its way back."""
+        """Record the loop, and a step of its backward pass."""
 
         def observed_body(*values: Tensor) -> Sequence[Tensor]:
             with self._surroundings.observed():
@@ -132,7 +133,7 @@ class _DifferentiableLoop:
             self._recorder, self._step(), [*self._first, *adjoints, *self._outer]
         )
 
-    def way_back(self, adjoints: dict[int, Tensor]) -> list[Tensor]:
+    def backward_pass(self, adjoints: dict[int, Tensor]) -> list[Tensor]:
         """Return the gradients of the sources, by those of the results at their indices."""
         tapes = recording_tapes()
         if any(tape.follows(source) for tape in tapes for source in self.sources):
@@ -145,15 +146,15 @@ class _DifferentiableLoop:
 
         with paused():
             totals = [zeros_like(tensor) for tensor in self._outer]
-            parts = record_way_back(
+            parts = record_pass(
                 self._recorder, self._history, self._step_back, [*gradients, *totals], run_back
             )
         by_index = dict(enumerate(parts))
         for tape in tapes:
-            _put_on_tape(tape, partial(self._way_forth, by_index), gradients, by_index)
+            _put_on_tape(tape, partial(self._forward_pass, by_index), gradients, by_index)
         return parts
 
-    def _way_forth(self, parts: dict[int, Tensor], adjoints: dict[int, Tensor]) -> list[Tensor]:
+    def _forward_pass(self, parts: dict[int, Tensor], adjoints: dict[int, Tensor]) -> list[Tensor]:
         """Return the tangents of the results, by those of the sources at their indices."""
         if is_recording():
             self._recorder.refuse(FIRST_DERIVATIVES)
@@ -168,17 +169,17 @@ class _DifferentiableLoop:
             step = record_part(
                 self._recorder, self._step(is_reverse=False), [*self._first, *tangents]
             )
-        moved = record_way_back(
+        moved = record_pass(
             self._recorder, self._history, step, tangents, run_forth, is_reverse=False
         )
         return moved[:count]
 
     def _step(self, is_reverse: bool = True) -> Callable[..., list[Tensor]]:
-        """Return a step of the way back, or of the way forth.
+        """Return a step of the backward pass, or of the forward pass.
 
         Its arguments are the loop variables before an iteration, the gradients of the
         differentiable ones after it, and the sums of the gradients of ``_outer`` so far. It returns
-        the gradients before the iteration, and the next sums. On the way forth it takes tangents
+        the gradients before the iteration, and the next sums. On the forward pass it takes tangents
         before the iteration and those of ``_outer``, and returns those after it.
         """
         body, indices, outer = self._body, self.indices, self._outer
@@ -227,10 +228,10 @@ def _gradients(
 ) -> list[Tensor]:
     """Return gradients of the shapes and dtypes of their sources, and keep the tape."""
     parts = tape.gradients(outputs, sources, dys, keep=True)
-    whole = with_zeros(parts, [source.shape for source in sources])
+    gradients = with_zeros(parts, [source.shape for source in sources])
     return [
-        part if part.dtype is source.dtype else part.astype(source.dtype)
-        for part, source in zip(whole, sources, strict=True)
+        gradient if gradient.dtype is source.dtype else gradient.astype(source.dtype)
+        for gradient, source in zip(gradients, sources, strict=True)
     ]
 
 
@@ -296,27 +297,28 @@ class _Parts(Gathered):
 
 def _put_on_tape(
     tape: Tape,
-    way_back: Callable[[dict[int, Tensor]], list[Tensor]],
+    backward_pass: Callable[[dict[int, Tensor]], list[Tensor]],
     sources: Sequence[Tensor],
     results: dict[int, Tensor],
 ) -> None:
     """Record an operation with several results, by their indices."""
     if not results:
         return
-    last: tuple[_Parts, list[Tensor]] | None = None
+    #: The latest adjoint, and the gradients of the sources for it.
+    latest: tuple[_Parts, list[Tensor]] | None = None
 
     def rule(index: int) -> Callable[..., Tensor]:
         def part(adjoint: Any, *_: Any) -> Tensor:
-            nonlocal last
-            if last is None or last[0] is not adjoint:
-                last = adjoint, way_back(adjoint.parts)
-            return last[1][index]
+            nonlocal latest
+            if latest is None or latest[0] is not adjoint:
+                latest = adjoint, backward_pass(adjoint.parts)
+            return latest[1][index]
 
         return part
 
     any_result = next(iter(results.values()))
-    whole = Tensor(any_result.storage, any_result.shape, any_result.dtype)
-    tape.record(Primitive("while_loop", gradients=rule), tuple(sources), whole, ())
+    joint = Tensor(any_result.storage, any_result.shape, any_result.dtype)
+    tape.record(Primitive("while_loop", gradients=rule), tuple(sources), joint, ())
     for index, result in results.items():
         selection = Primitive("result", gradients=(lambda dy, *_, at=index: _Parts({at: dy}),))
-        tape.record(selection, (whole,), result, ())
+        tape.record(selection, (joint,), result, ())

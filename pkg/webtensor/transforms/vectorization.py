@@ -18,7 +18,7 @@ from webtensor.errors import CaptureError
 from webtensor.nest import alike, is_nested, keys, leaves, map_structure
 from webtensor.ops import broadcast_to, moveaxis, reshape, stack, where, zeros
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
-from webtensor.programs.loops import Part, RecordedLoop, RecordedWayBack
+from webtensor.programs.loops import Part, RecordedLoop
 from webtensor.programs.recording import (
     CUSTOM,
     Argument,
@@ -254,10 +254,14 @@ class _Batch:
             if isinstance(call, RecordedCall):
                 compute = self._custom if call.primitive is CUSTOM else self._computed
                 self._values[call.output.value] = compute(call)
+            elif isinstance(call, RecordedLoop):
+                loop = _BatchedLoop(call, [self._viewed(view) for view in call.inputs], count)
+                for view, result in zip(call.results, loop.results(), strict=True):
+                    self._values[view.value] = result
             else:
-                results = self._loop(call)
-                self._values.update(
-                    zip((view.value for view in call.outputs), results, strict=False)
+                raise CaptureError(
+                    "vmap: the function must not compute gradients through a while_loop; compute "
+                    "those of the batch outside of vmap, or use scan"
                 )
         self._note_constants(len(recording.calls))
 
@@ -268,11 +272,7 @@ class _Batch:
 
     def whole(self, view: View) -> Tensor:
         """Return a result for the whole batch."""
-        return self._whole(self._viewed(view))
-
-    def _whole(self, operand: Operand) -> Tensor:
-        x = operand.tensor
-        return x if operand.is_batched else broadcast_to(x, (self._count, *x.shape))
+        return _whole(self._viewed(view), self._count)
 
     def shared(self, view: View) -> Tensor:
         """Return a result that is the same for all examples.
@@ -325,53 +325,6 @@ class _Batch:
         function = _batched_custom(compute, operands) if is_batched else compute
         return Operand(custom_grad(lambda *xs: function(xs))(*tensors), is_batched)
 
-    def _loop(self, loop: RecordedLoop | RecordedWayBack) -> Sequence[Operand]:
-        """Return the last values of a loop's variables.
-
-        If the condition differs from example to example, the body runs for all as long as it holds
-        for any; those for which it holds no longer keep their values.
-        """
-        if isinstance(loop, RecordedWayBack):
-            raise CaptureError(
-                "vmap: the function must not compute gradients through a while_loop; compute those "
-                "of the batch outside of vmap, or use scan"
-            )
-        inputs = [self._viewed(view) for view in loop.inputs]
-        count, middle = len(loop.results), len(loop.results) + len(loop.condition.outer)
-        are_batched, differs = _batched_variables(loop, [operand.is_batched for operand in inputs])
-
-        def results(part: Part, variables: Sequence[Tensor], outer: list[Operand]) -> list[Tensor]:
-            operands = [*map(Operand, variables, are_batched), *outer]
-            batch = _Batch(part.recording, operands, self._count)
-            flags = are_batched if part is loop.body else [differs]
-            return [
-                batch.whole(view) if is_batched else batch.shared(view)
-                for view, is_batched in zip(part.results, flags, strict=True)
-            ]
-
-        def condition(*variables: Tensor) -> Tensor:
-            return results(loop.condition, variables, inputs[count:middle])[0]
-
-        def body(*variables: Tensor) -> list[Tensor]:
-            return results(loop.body, variables, inputs[middle:])
-
-        def masked_body(goes_on: Tensor, *variables: Tensor) -> list[Tensor]:
-            masks = [reshape(goes_on, (-1, *(1,) * (x.ndim - 1))) for x in variables]
-            new = body(*map(masked_gradient, masks, variables))
-            new = list(map(where, masks, new, variables))
-            return [condition(*new), *new]
-
-        variables = [
-            self._whole(operand) if is_batched else operand.tensor
-            for operand, is_batched in zip(inputs[:count], are_batched, strict=True)
-        ]
-        if differs:
-            variables = [condition(*variables), *variables]
-            _, *last = while_loop(lambda mask, *_: mask.any(), masked_body, variables, loop.limit)
-        else:
-            last = while_loop(condition, body, variables, loop.limit)
-        return list(map(Operand, last, are_batched))
-
     def _computed(self, call: RecordedCall) -> Operand:
         """Return the result of an operation."""
         operands = [self._viewed(view) for view in call.inputs]
@@ -385,8 +338,83 @@ class _Batch:
             tensors = tuple(operand.tensor for operand in operands)
             _, shape, dtype = call.output
             return Operand(run(call.primitive, tensors, shape, dtype, *attributes), False)
-        each = [tuple(recomputed(part, numbers) for part in call.late) for numbers in self._numbers]
-        return Operand(one_by_one(call, operands, each), True)
+        attributes_of_each = [
+            tuple(recomputed(part, numbers) for part in call.late) for numbers in self._numbers
+        ]
+        return Operand(one_by_one(call, operands, attributes_of_each), True)
+
+
+def _whole(operand: Operand, count: int) -> Tensor:
+    """Return an operand with an axis of examples."""
+    x = operand.tensor
+    return x if operand.is_batched else broadcast_to(x, (count, *x.shape))
+
+
+class _BatchedLoop:
+    """The replay with a batch of a loop that was recorded for one example.
+
+    If the condition differs from example to example, the body runs for all as long as it holds for
+    any; those for which it holds no longer keep their values.
+
+    Args:
+        loop: the loop.
+        inputs: its inputs.
+        count: the number of examples.
+    """
+
+    def __init__(self, loop: RecordedLoop, inputs: Sequence[Operand], count: int) -> None:
+        self._loop, self._count = loop, count
+        self._variables, self._of_condition, self._of_body = loop.split(inputs)
+        self._are_batched, self._differs = _batched_variables(
+            loop, [operand.is_batched for operand in inputs]
+        )
+
+    def results(self) -> list[Operand]:
+        """Return the last values of the loop variables."""
+        variables = [
+            _whole(operand, self._count) if is_batched else operand.tensor
+            for operand, is_batched in zip(self._variables, self._are_batched, strict=True)
+        ]
+        limit = self._loop.limit
+        if self._differs:
+            variables = [self._condition(*variables), *variables]
+            _, *results = while_loop(
+                lambda mask, *_: mask.any(), self._masked_body, variables, limit
+            )
+        else:
+            results = while_loop(self._condition, self._body, variables, limit)
+        return list(map(Operand, results, self._are_batched))
+
+    def _condition(self, *variables: Tensor) -> Tensor:
+        (holds,) = self._replayed(
+            self._loop.condition, variables, self._of_condition, [self._differs]
+        )
+        return holds
+
+    def _body(self, *variables: Tensor) -> list[Tensor]:
+        return self._replayed(self._loop.body, variables, self._of_body, self._are_batched)
+
+    def _masked_body(self, mask: Tensor, *variables: Tensor) -> list[Tensor]:
+        """Return a mask of the examples for which the condition holds, and their next values."""
+        masks = [reshape(mask, (-1, *(1,) * (x.ndim - 1))) for x in variables]
+        updated = self._body(*map(masked_gradient, masks, variables))
+        updated = list(map(where, masks, updated, variables))
+        return [self._condition(*updated), *updated]
+
+    def _replayed(
+        self,
+        part: Part,
+        variables: Sequence[Tensor],
+        outer: Sequence[Operand],
+        are_batched: Sequence[bool],
+    ) -> list[Tensor]:
+        """Return the results of a part; ``are_batched`` says which have an axis of examples."""
+        operands = [*map(Operand, variables, self._are_batched), *outer]
+        batch = _Batch(part.recording, operands, self._count)
+        return [
+            batch.whole(view) if is_batched else batch.shared(view)
+            for view, is_batched in zip(part.results, are_batched, strict=True)
+        ]
 
 
 def _batched_variables(loop: RecordedLoop, are_batched: list[bool]) -> tuple[list[bool], bool]:
@@ -395,15 +423,14 @@ def _batched_variables(loop: RecordedLoop, are_batched: list[bool]) -> tuple[lis
     ``are_batched`` says it of the loop's inputs. A variable that is the same at first may differ
     after an iteration.
     """
-    count, middle = len(loop.results), len(loop.results) + len(loop.condition.outer)
+    variables, of_condition, of_body = map(list, loop.split(are_batched))
     while True:
-        variables = are_batched[:count]
-        (differs,) = _batched_results(loop.condition, are_batched[:middle])
-        updated = _batched_results(loop.body, [*variables, *are_batched[middle:]])
+        (differs,) = _batched_results(loop.condition, [*variables, *of_condition])
+        updated = _batched_results(loop.body, [*variables, *of_body])
         updated = [differs or any(pair) for pair in zip(variables, updated, strict=True)]
         if updated == variables:
             return variables, differs
-        are_batched = [*updated, *are_batched[count:]]
+        variables = updated
 
 
 def _batched_results(part: Part, are_batched: Sequence[bool]) -> list[bool]:
