@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from inspect import isawaitable, iscoroutine
+from itertools import count
 from typing import Any
 
 from webtensor.dtypes import string_
@@ -42,7 +43,6 @@ def capture(
     function: Callable[..., Any],
     name: str,
     structure: Any,
-    arguments: list[Tensor],
     is_strict: bool,
     is_first: bool,
 ) -> tuple[Any, list[Captured | None]]:
@@ -55,7 +55,6 @@ def capture(
         function: the function.
         name: its name in errors.
         structure: its positional and its named arguments.
-        arguments: the tensors in them.
         is_strict: whether what cannot be captured is an error.
         is_first: whether it is the function's first call.
 
@@ -64,19 +63,8 @@ def capture(
     """
     active = backend()
     recorder = Recorder(is_strict)
-    numbers = iter(range(len(arguments)))
-
-    def stand_in(leaf: Any) -> Any:
-        if not isinstance(leaf, Tensor):
-            return leaf
-        number = next(numbers)
-        with outside_scopes():
-            tensor = on_device(leaf)
-        recorder.argument(number, tensor)
-        return tensor
-
     with recorder.active():
-        args, kwargs = map_structure(stand_in, structure)
+        args, kwargs = _with_stand_ins(recorder, structure)
         result = function(*args, **kwargs)
         if isawaitable(result):
             if is_strict and iscoroutine(result):
@@ -85,15 +73,7 @@ def capture(
                 f"{name}: a coroutine function cannot be captured; capture what it computes "
                 "between its awaits"
             )
-        views: list[View] = []
-
-        def noted(leaf: Any) -> Any:
-            if not isinstance(leaf, Tensor) or leaf.dtype is string_:
-                return leaf
-            views.append(recorder.view(leaf))
-            return _TENSOR
-
-        form = map_structure(noted, result)
+        form, views = _form(recorder, result)
         recording = recorder.finish()
     if recorder.left_variables() or (is_first and recording.made_seeds):
         return result, []
@@ -107,3 +87,31 @@ def capture(
             program = CapturedProgram(active, recording, views)
             return result, [Captured(program, Choices(recording.choices), form)]
     return result, [None]
+
+
+def _with_stand_ins(recorder: Recorder, structure: Any) -> Any:
+    """Return the arguments with other tensors over the same elements, which the recorder knows."""
+    numbers = count()
+
+    def stand_in(leaf: Any) -> Any:
+        if not isinstance(leaf, Tensor):
+            return leaf
+        with outside_scopes():
+            tensor = on_device(leaf)
+        recorder.argument(next(numbers), tensor)
+        return tensor
+
+    return map_structure(stand_in, structure)
+
+
+def _form(recorder: Recorder, result: Any) -> tuple[Any, list[View]]:
+    """Return the structure of what a function returned, and its tensors."""
+    views: list[View] = []
+
+    def without_tensor(leaf: Any) -> Any:
+        if not isinstance(leaf, Tensor) or leaf.dtype is string_:
+            return leaf
+        views.append(recorder.view(leaf))
+        return _TENSOR
+
+    return map_structure(without_tensor, result), views

@@ -115,7 +115,7 @@ class Function(Generic[Parameters, Result]):
                 return result
         if self._first_runs and not programs and self._runs_first(key):
             return self._function(*args, **kwargs)
-        return self._capture(key, structure, arguments)
+        return self._capture(key, structure)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Return the function as a method; the instance is a part of each signature."""
@@ -141,15 +141,13 @@ class Function(Generic[Parameters, Result]):
             if captured is not None:
                 captured.program.close()
 
-    def _capture(self, key: Hashable, structure: Any, arguments: list[Tensor]) -> Result:
+    def _capture(self, key: Hashable, structure: Any) -> Result:
         """Call the function, and add a program of what it did."""
         from webtensor.programs.capture import capture  # only what is captured needs all of it
 
         is_first, self._has_begun = not self._has_begun, True
         result: Result
-        result, programs = capture(
-            self._function, self._name, structure, arguments, self._is_strict, is_first
-        )
+        result, programs = capture(self._function, self._name, structure, self._is_strict, is_first)
         while programs and sum(map(len, [*self._programs.values()])) >= _MAX_PROGRAMS:
             self._forget_oldest()
         self._programs.setdefault(key, []).extend(programs)
