@@ -114,6 +114,19 @@ def _written(value: str, dtype: DType, is_limited: bool) -> str:
     return f"half_range({stored})" if is_limited else stored
 
 
+def _targets(shader: Shader) -> tuple[str, dict[str, str]]:
+    """Return the code before a shader writes its targets, and these by what it writes."""
+    if shader.targets > 1:
+        names = target_names(shader.targets)
+        return "  compute(t);\n", {
+            name: f"gl_FragData[{index}]" for index, name in enumerate(names)
+        }
+    if shader.lanes == 4:
+        return "", {"compute(t)": "gl_FragColor"}
+    elements = "compute(i), compute(i + 1), compute(i + 2), compute(i + 3)"
+    return "  int i = t * 4;\n", {elements: "gl_FragColor"}
+
+
 def fragment_source(shader: Shader, mode: Mode) -> str:
     """Generate the fragment shader.
 
@@ -121,17 +134,7 @@ def fragment_source(shader: Shader, mode: Mode) -> str:
         KernelNotFoundError: WebGL 1 cannot compute it.
     """
     value = vector_type(shader.output, shader.lanes)
-    first = ""
-    if shader.targets > 1:
-        first = "  compute(t);\n"
-        targets = {
-            name: f"gl_FragData[{index}]" for index, name in enumerate(target_names(shader.targets))
-        }
-    elif shader.lanes == 4:
-        targets = {"compute(t)": "gl_FragColor"}
-    else:
-        first = "  int i = t * 4;\n"
-        targets = {"compute(i), compute(i + 1), compute(i + 2), compute(i + 3)": "gl_FragColor"}
+    prologue, targets = _targets(shader)
     is_limited = mode.is_half and shader.output is not bool_
     written = "".join(
         f"  {target} = {_written(computed, shader.output, is_limited)};\n"
@@ -158,6 +161,6 @@ def fragment_source(shader: Shader, mode: Mode) -> str:
         code,
         "void main() {\n"
         "  int t = int(herePlace.y) * hereWidth + int(herePlace.x);\n"
-        f"{first}{written}}}",
+        f"{prologue}{written}}}",
     ]
     return "\n".join(part for part in parts if part) + "\n"
