@@ -15,8 +15,8 @@ import webtensor as wt
 wt.set_backend("webgl")
 await wt.ready()
 backend = wt.backend()
-before = backend.device.is_emulated
-backend.device = backend.device._replace(is_emulated=is_emulated)
+before = backend.capabilities.is_emulated
+backend.capabilities = backend.capabilities._replace(is_emulated=is_emulated)
 backend.epoch = object()
 before
 """

@@ -184,8 +184,8 @@ seen = wt.profile(lambda: wt.sum(wt.reshape(wt.ones((size,)), (4, -1)), 1) * 2)
 
 CONTRACTIONS = """
 backend = wt.backend()
-most, device = backend.device.most_targets, backend.device
-backend.device = backend.device._replace(most_targets=targets)
+capabilities = backend.capabilities
+backend.capabilities = capabilities._replace(most_targets=targets)
 backend.epoch = object()
 
 def contractions():
@@ -205,14 +205,14 @@ drawn = {draw.name for draw in seen.draws if len(draw.outputs) > 1}
 before = [held()["textures"], wt.memory()["num_tensors"]]
 found = [one.flatten().tolist() for one in contractions()]
 left = [held()["textures"], wt.memory()["num_tensors"]]
-backend.device, backend.epoch = device, object()
+backend.capabilities, backend.epoch = capabilities, object()
 wt.set_backend("wasm")
 expected = [one.flatten().tolist() for one in contractions()]
 worst = max(
     max(abs(p - q) for p, q in zip(ours, theirs, strict=True)) / max(map(abs, theirs))
     for ours, theirs in zip(found, expected, strict=True)
 )
-[most, written, sorted(drawn), worst, before == left]
+[capabilities.most_targets, written, sorted(drawn), worst, before == left]
 """
 TILED = ["conv2d", "conv2d_filter_gradient", "conv2d_input_gradient", "matmul"]
 
@@ -255,7 +255,7 @@ found = []
 for device in devices:
     imitate(*device)
     backend = create_backend()
-    found.append(backend.device.most_targets)
+    found.append(backend.capabilities.most_targets)
     backend.close()
 imitate(True, 8)
 found

@@ -26,7 +26,7 @@ from webtensor.backends.webgl import compiler
 from webtensor.backends.webgl.compiler import Shader
 from webtensor.backends.webgl.context import is_emulated, reads_too_early
 from webtensor.backends.webgl.dispatch import dispatched
-from webtensor.backends.webgl.draws import Description, Device, Draws, Value
+from webtensor.backends.webgl.draws import Capabilities, Description, Draws, Value
 from webtensor.backends.webgl.flags import DELETE_THRESHOLD, MAX_TEXTURE_SIZE
 from webtensor.backends.webgl.paging import Pager
 from webtensor.backends.webgl.pixels import handed_out_shader, shown_shader, taken_shader
@@ -79,7 +79,6 @@ class WebGLBackend(Backend):
     name = "webgl"
 
     def __init__(self, gl: Any, mode: Mode = FULL, *, is_shared: bool = False) -> None:
-        import pyodide_js
         from pyodide.ffi import create_proxy
 
         super().__init__(kernel)
@@ -89,15 +88,7 @@ class WebGLBackend(Backend):
         self.mode = mode
         self.float_format = "e" if mode.is_half else "f"
         self._is_shared = is_shared
-        make_device = partial(function_of("backends/webgl/device.js"), gl)
-        if is_shared:
-            sharing = function_of("backends/webgl/sharing.js")
-            make_device = partial(sharing, gl, make_device.func)
-        self._device = make_device(
-            pyodide_js._module,
-            javascript_text(self._language().VERTEX_SOURCE),
-            reads_too_early(gl),
-        )
+        self._device = self._make_device()
         self.programs = ProgramCache(
             self._device, partial(self._language().fragment_source, mode=mode), self._refuse
         )
@@ -123,8 +114,20 @@ class WebGLBackend(Backend):
         self.most_elements = self.textures.most_elements
         self._pager = Pager(self.textures, self._queue.flush, self._read_whole, self._fill)
         most_targets = int(gl.getParameter(gl.MAX_DRAW_BUFFERS))
-        #: Descriptions of kernels depend on it, beside signatures.
-        self.device = Device(most_targets, mode.version == 2, mode.is_half, is_emulated(gl))
+        #: Descriptions of kernels depend on them, beside signatures.
+        self.capabilities = Capabilities(
+            most_targets, mode.version == 2, mode.is_half, is_emulated(gl)
+        )
+
+    def _make_device(self) -> Any:
+        """Return what ``device.js`` makes of the context, which a page may draw with, too."""
+        import pyodide_js
+
+        make = partial(function_of("backends/webgl/device.js"), self.gl)
+        if self._is_shared:
+            make = partial(function_of("backends/webgl/sharing.js"), self.gl, make.func)
+        vertex_source = javascript_text(self._language().VERTEX_SOURCE)
+        return make(pyodide_js._module, vertex_source, reads_too_early(self.gl))
 
     def _language(self) -> Any:
         """The module that writes shaders."""
@@ -132,7 +135,7 @@ class WebGLBackend(Backend):
 
     def _bound(self, function: Callable[..., Value]) -> DescribedKernel:
         def describe(of: Signature, *attributes: Any) -> Description:
-            draws = Draws(of, self.device)
+            draws = Draws(of, self.capabilities)
             return draws.description(function(draws, *attributes))
 
         return DescribedKernel(self, describe)

@@ -9,7 +9,7 @@ Large products are computed in tiles (see ``tiles``).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
@@ -308,7 +308,7 @@ def multiply(
 def _parts(draws: Draws, dtype: DType, sizes: MatmulSizes) -> int:
     """Return into how many parts sums are split: a few fragments leave most of a GPU idle."""
     batch, m, k, n, *_ = sizes
-    if draws.device.is_emulated or dtype is not float32 or batch > 1 or m * n > _FEW_ELEMENTS:
+    if draws.capabilities.is_emulated or dtype is not float32 or batch > 1 or m * n > _FEW_ELEMENTS:
         return 1
     return next((parts for parts in (16, 8, 4, 2) if k % (4 * parts) == 0 and k >= 64 * parts), 1)
 
@@ -328,6 +328,31 @@ def _added(draws: Draws, x: Value, sizes: MatmulSizes, parts: int, epilogue: Epi
     return draws.draw(program, [x, *epilogue.textures], size, float32, *numbers)
 
 
+class _Form(NamedTuple):
+    """How a product is drawn: the code, and how many elements it writes and reads at once."""
+
+    code: str
+    lanes: int = 1
+    a_lanes: int = 1
+    b_lanes: int = 1
+
+
+def _form(sizes: MatmulSizes) -> _Form:
+    """Return the form that reads whole texels of both operands, or of one, if it can."""
+    a_along_k = not sizes.transpose_a and sizes.k % 4 == 0
+    b_along_k = sizes.transpose_b and sizes.k % 4 == 0
+    b_along_n = not sizes.transpose_b and sizes.n % 4 == 0
+    if a_along_k and sizes.n % 4 == 0 and (b_along_n or b_along_k):
+        start, step = _B_ROWS if b_along_n else _B_COLUMNS
+        code = _TEXEL_BY_FOURS.replace("START", start).replace("STEP", step)
+        return _Form(code, lanes=4, a_lanes=4, b_lanes=4)
+    if b_along_n:
+        return _Form(_TEXEL_ONE_BY_ONE, lanes=4, b_lanes=4)
+    if a_along_k and b_along_k:
+        return _Form(_ELEMENT_DOT, a_lanes=4, b_lanes=4)
+    return _Form(_ELEMENT)
+
+
 def _draw(
     draws: Draws,
     a: Value,
@@ -339,33 +364,21 @@ def _draw(
 ) -> Value:
     """Draw products of batches, or the ``parts`` of the sums of one product, which has no batch."""
     batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
-    a_along_k = not transpose_a and k % 4 == 0
-    b_along_k = transpose_b and k % 4 == 0
-    b_along_n = not transpose_b and n % 4 == 0
-    lanes, a_lanes, b_lanes = 4, 4, 4
-    if a_along_k and n % 4 == 0 and (b_along_n or b_along_k):
-        start, step = _B_ROWS if b_along_n else _B_COLUMNS
-        form = _TEXEL_BY_FOURS.replace("START", start).replace("STEP", step)
-    elif b_along_n:
-        form, a_lanes = _TEXEL_ONE_BY_ONE, 1
-    elif a_along_k and b_along_k:
-        form, lanes = _ELEMENT_DOT, 1
-    else:
-        form, lanes, a_lanes, b_lanes = _ELEMENT, 1, 1, 1
+    form = _form(sizes)
 
     def shader() -> Shader:
-        code = (_INNER if "inner(" in form else "") + form
+        code = (_INNER if "inner(" in form.code else "") + form.code
         code = code.replace("VECTOR", "vec4" if dtype is float32 else "ivec4")
-        sources = [Input("a", dtype, a_lanes), Input("b", dtype, b_lanes)]
+        sources = [Input("a", dtype, form.a_lanes), Input("b", dtype, form.b_lanes)]
         names = ("m", "k", "n", "aStep", "bStep", "aRow", "aColumn", "bRow", "bColumn")
         uniforms = [(name, "int") for name in names]
-        return epilogue.added_to(Shader("matmul", sources, dtype, lanes, uniforms, code))
+        return epilogue.added_to(Shader("matmul", sources, dtype, form.lanes, uniforms, code))
 
     a_row, a_column = (1, m) if transpose_a else (k, 1)
     b_row, b_column = (1, k) if transpose_b else (n, 1)
     part = k // parts
     return draws.draw(
-        Program(("matmul", dtype, form, epilogue.key), shader),
+        Program(("matmul", dtype, form.code, epilogue.key), shader),
         [a, b, *epilogue.textures],
         batch * parts * m * n,
         dtype,
@@ -378,5 +391,5 @@ def _draw(
         a_column,
         b_row,
         b_column,
-        *epilogue.numbers(n // lanes),
+        *epilogue.numbers(n // form.lanes),
     )

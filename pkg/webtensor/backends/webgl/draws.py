@@ -16,11 +16,11 @@ from webtensor.backends.webgl.compiler import Shader
 from webtensor.dtypes import DType, float32
 from webtensor.shapes import Shape
 
-__all__ = ["Description", "Device", "Draws", "Program", "Step", "Value"]
+__all__ = ["Capabilities", "Description", "Draws", "Program", "Step", "Value"]
 
 
-class Device(NamedTuple):
-    """The properties of the device that kernels may depend on.
+class Capabilities(NamedTuple):
+    """What kernels may depend on besides their operands: what the device can do.
 
     Attributes:
         most_targets: how many textures a draw can write.
@@ -88,22 +88,22 @@ class Draws:
 
     Args:
         of: the signature of the call.
-        device: the device.
+        capabilities: those of the device.
 
     Attributes:
         inputs: the operands.
         shape: that of the result.
         dtype: that of the result.
         size: the number of its elements.
-        device: the device.
+        capabilities: those of the device.
     """
 
-    def __init__(self, of: Signature, device: Device) -> None:
+    def __init__(self, of: Signature, capabilities: Capabilities) -> None:
         self.inputs = [Value(n, x.size, x.dtype, x.shape) for n, x in enumerate(of.inputs)]
         self.shape = of.shape
         self.dtype = of.dtype
         self.size = of.size
-        self.device = device
+        self.capabilities = capabilities
         self._steps: list[Step] = []
         self._count = len(self.inputs)
 

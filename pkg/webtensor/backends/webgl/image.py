@@ -389,7 +389,7 @@ def _sampling_code(mode: int, bilinear: bool, is_half: bool) -> str:
 def sample(draws: Draws, sizes: Sampling, fill: float) -> Value:
     """Read images at projected coordinates; see ``wasm_build/source/image.c``."""
     mode, bilinear = sizes.fill_mode, bool(sizes.bilinear)
-    code = _sampling_code(mode, bilinear, draws.device.is_half)
+    code = _sampling_code(mode, bilinear, draws.capabilities.is_half)
     form, lanes, code = _over_outputs(code, sizes.channels)
 
     def shader() -> Shader:

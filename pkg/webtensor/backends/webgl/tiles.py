@@ -78,13 +78,13 @@ def paced(count: int) -> int:
 
 def are_worth_tiles(draws: Draws, multiplications: int) -> bool:
     """Whether multiplications take longer than joining rows, on a device that has tiles."""
-    minimum = _WORTH_TILES_EMULATED if draws.device.is_emulated else _WORTH_TILES
+    minimum = _WORTH_TILES_EMULATED if draws.capabilities.is_emulated else _WORTH_TILES
     return tile_rows(draws) > 0 and multiplications >= minimum
 
 
 def tile_rows(draws: Draws) -> int:
     """Return the rows of a tile on this device, or 0 if it has fewer than four render targets."""
-    return min(TILE_ROWS, draws.device.most_targets & ~3)
+    return min(TILE_ROWS, draws.capabilities.most_targets & ~3)
 
 
 def _choice(first: int, count: int) -> str:
@@ -117,7 +117,7 @@ def draw_tiles(
     blocks = -(-rows // tile)
     size = batch * rows * columns
     part = batch * blocks * columns
-    copies = draws.device.can_copy and draws.device.is_emulated
+    copies = draws.capabilities.can_copy and draws.capabilities.is_emulated
     if batch == 1 and not are_neighbours and copies:
         return draws.draw_parts(program, tile, inputs, part, size, *uniforms)
     parts = draws.draw_several(program, tile, inputs, part, float32, *uniforms)
