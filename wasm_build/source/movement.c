@@ -250,7 +250,7 @@ INLINE void flat_indices_of(const int *x, int *out, int count, int depth, const 
   }
 }
 
-/* Places, in row-major order, of rows of coordinates; one past the last for those outside. */
+/* The row-major offsets of rows of indices; of those outside, the number of all elements. */
 EXPORT(flat_indices) void flat_indices(const int *x, int *out, int count, int depth,
                                        const int *sizes) {
   if (depth == 2)
@@ -259,7 +259,7 @@ EXPORT(flat_indices) void flat_indices(const int *x, int *out, int count, int de
     flat_indices_of(x, out, count, depth, sizes);
 }
 
-/* The reverse. */
+/* The rows of indices of row-major offsets. */
 EXPORT(coordinates) void coordinates(const int *flat_indices, int *out, int count, int depth,
                                      const int *sizes) {
   for (int i = 0; i < count; i++, out += depth) {

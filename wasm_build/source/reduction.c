@@ -1,8 +1,8 @@
 /* Reductions of x, seen as (outer, reduced, inner), along its middle axis.
  *
  * reduce_<kind>_<dtype>(x, out, outer, reduced, inner, part, parts); threads share the outer axis.
- * Sums are pairwise, from partial sums of at
- * most BLOCK terms, so that rounding errors grow with the logarithm of the length.
+ * Sums are pairwise, from partial sums of at most BLOCK terms, so that rounding errors grow with
+ * the logarithm of the length.
  *
  * chain_reduce_<kind>_<dtype>(record, out, pieces, a, b, c, d, e, f, g, h, part, parts) reduces
  * what a chain computes, as (outer, reduced, 1), in the same order. Two ints precede the record:

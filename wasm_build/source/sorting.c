@@ -74,7 +74,7 @@ static void NOINLINE radix_sort(uint32_t *keys, int *order, uint32_t *other_keys
   if (order != result) __builtin_memcpy(result, order, size * sizeof(int));
 }
 
-/* Places of the elements of each row in order; scratch holds 3 * length words. */
+/* The indices of the elements of each row in order; scratch holds 3 * length words. */
 #define ARGSORT(NAME, TYPE, KEY, DESCENDING_KEY)                                                   \
   EXPORT(NAME) void NAME(const TYPE *x, int *out, uint32_t *scratch, int outer, int length,        \
                          int descending) {                                                         \

@@ -71,7 +71,7 @@ typedef struct {
   int channels, columns, reversed, row;
 } Filter;
 
-/* Loads the taps of a channel at a place of the filter, for four columns. */
+/* Loads the taps of a channel at a position of the filter, for four columns. */
 INLINE vf load_taps(const Filter *filter, int row, int across, int channel, int column) {
   if (!filter->reversed)
     return load(filter->data + ((row * 3 + across) * filter->channels + channel) * filter->row +
