@@ -542,6 +542,12 @@ def test_program_may_exit(repl: Repl):
     expect(repl.entry).to_contain_text("Return the number of items in a container.")
 
 
+def test_help_has_the_beginning_of_a_long_description(repl: Repl):
+    repl.enter("help(wt.Tensor)")
+    expect(repl.entry).to_contain_text("An immutable, multi-dimensional array")
+    expect(repl.entry).to_contain_text("The rest is left out")
+
+
 def test_event_loop_that_runs_already_is_explained(repl: Repl):
     repl.run("import asyncio\nasyncio.run(asyncio.sleep(0))\n")
     expect(repl.transcript).to_contain_text("write `await main()` in place of")

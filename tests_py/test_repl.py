@@ -5,6 +5,7 @@ import base64
 import builtins
 import io
 import json
+import pydoc
 import re
 import struct
 import sys
@@ -32,7 +33,7 @@ from web.repl.pictures import picture
 from web.repl.plots import plot
 from web.repl.rendering import content_of
 from web.repl.session import NOTEBOOK_HINT, PACKAGES_HINT, PROGRAM, Failure, Session
-from web.repl.streams import ConsoleInput, ConsoleOutput
+from web.repl.streams import LONGEST_HELP, ConsoleInput, ConsoleOutput, write_help
 from web.serve import site_headers
 
 WEB = Path(__file__).resolve().parent.parent / "web"
@@ -242,6 +243,21 @@ def test_output_passes_on_lines():
     assert sent == ["a 1\n", "no end"]
     with pytest.raises(TypeError, match="must be str, not bytes"):
         stream.write(b"x")  # type: ignore[arg-type]
+
+
+def test_help_has_the_beginning_of_a_long_description(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(pydoc, "pager", write_help)
+    pydoc.help(wt.Tensor)
+    written = capsys.readouterr().out
+    assert "An immutable, multi-dimensional array" in written
+    assert written.endswith(
+        "\n\nThe rest is left out; ask for a part of it, as in help(x.name).\n\n"
+    )
+    assert len(written) < LONGEST_HELP + 100
+    pydoc.help(wt.zeros)
+    assert "left out" not in capsys.readouterr().out
 
 
 def test_input_is_not_closed_by_exit():

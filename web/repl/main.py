@@ -10,6 +10,7 @@ import inspect
 import json
 import os
 import platform
+import pydoc
 import signal
 import sys
 import time
@@ -28,7 +29,7 @@ from .pictures import picture
 from .plots import plot
 from .rendering import content_of
 from .session import Session, interruptible
-from .streams import ConsoleInput, ConsoleOutput
+from .streams import ConsoleInput, ConsoleOutput, write_help
 
 #: The backends that the page offers, and their names there.
 BACKENDS = {"webgl": "WebGL", "wasm": "WebAssembly", "numpy": "NumPy"}
@@ -145,6 +146,7 @@ def start(
     sys.stdout, sys.stderr = stream("stdout"), stream("stderr")
     sys.stdin = ConsoleInput(lambda: read_from_page(read_line, can_block=can_block))
     os.environ["MPLBACKEND"] = f"module://{__package__}.matplotlib_backend"
+    vars(pydoc)["pager"] = write_help
     vars(builtins).update(display=interpreter.display, plot=plot, picture=picture)
     loop = asyncio.get_event_loop()
     loop.set_exception_handler(report_task_error)

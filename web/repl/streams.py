@@ -1,9 +1,12 @@
 """Standard output and input of a session, which are the page's console."""
 
 import io
+import pydoc
+import sys
 from collections.abc import Callable
 
 LONGEST_PIECE = 8192  # characters that wait for the end of their line
+LONGEST_HELP = 50_000  # characters of a description; the console drops the beginning of longer text
 
 
 class ConsoleOutput(io.TextIOBase):
@@ -61,3 +64,12 @@ class ConsoleInput(io.TextIOBase):
     def read(self, size: int | None = -1, /) -> str:
         """Read all lines until the end of the input."""
         return "".join(iter(self.readline, ""))
+
+
+def write_help(text: str, title: str = "") -> None:
+    """Write what `help` describes, in place of a pager; of a long text, only the beginning."""
+    text = pydoc.plain(text)
+    if len(text) > LONGEST_HELP:
+        beginning = text[:LONGEST_HELP].rpartition("\n")[0]
+        text = f"{beginning}\n\nThe rest is left out; ask for a part of it, as in help(x.name).\n"
+    sys.stdout.write(text)
