@@ -104,16 +104,16 @@ FILTER = Input((3, 3, 32, 32))
 CONVOLVED = "tf.conv2d(x, w, 1, 'same')"
 
 
-def gradient(name: str, place: int, ours: Convolution, theirs: str, w: Input) -> Workload:
-    """Time a convolution and its gradient by the image (place 0) or the filter (place 1)."""
+def gradient(name: str, argnum: int, ours: Convolution, theirs: str, w: Input) -> Workload:
+    """Time a convolution and its gradient by the image (argument 0) or the filter (argument 1)."""
     return Workload(
         f"{name}.gradient",
-        lambda x, w: wt.grad(lambda operand: ours(operand, w) if place == 0 else ours(x, operand))(
-            x if place == 0 else w
+        lambda x, w: wt.grad(lambda operand: ours(operand, w) if argnum == 0 else ours(x, operand))(
+            x if argnum == 0 else w
         ),
-        f"tf.tidy(() => tf.grad(({'xw'[place]}) => {theirs})({'xw'[place]}))",
+        f"tf.tidy(() => tf.grad(({'xw'[argnum]}) => {theirs})({'xw'[argnum]}))",
         {"x": IMAGE, "w": w},
-        described=f"{IMAGE} {w} by the {('image', 'filter')[place]}",
+        described=f"{IMAGE} {w} by the {('image', 'filter')[argnum]}",
         peers=CPU_FOR_WASM,
     )
 
@@ -142,7 +142,7 @@ CONVOLUTIONS = [
         lambda x, w: wt.conv2d_transpose(x, w, (1, 56, 56, 32), 2, "same"),
         "tf.conv2dTranspose(x, w, [1, 56, 56, 32], 2, 'same')",
         {"x": Input((1, 28, 28, 64)), "w": Input((3, 3, 32, 64))},
-        multiplications=multiplications((28, 28), (3, 3, 32, 64)),  # at each place of the image
+        multiplications=multiplications((28, 28), (3, 3, 32, 64)),  # at each pixel
     ),
     Workload(
         "conv3d",
@@ -171,16 +171,16 @@ CONVOLUTIONS = [
         {"x": IMAGE, "w": FILTER, "bias": Input((32,))},
         multiplications=multiplications((4, 56, 56), FILTER.shape),
     ),
-    *(gradient("conv2d", place, same_conv2d, CONVOLVED, FILTER) for place in (0, 1)),
+    *(gradient("conv2d", argnum, same_conv2d, CONVOLVED, FILTER) for argnum in (0, 1)),
     *(
         gradient(
             "depthwise_conv2d",
-            place,
+            argnum,
             same_depthwise_conv2d,
             "tf.depthwiseConv2d(x, w, 1, 'same')",
             Input((3, 3, 32, 1)),
         )
-        for place in (0, 1)
+        for argnum in (0, 1)
     ),
     Workload(
         "conv3d.gradient",

@@ -26,9 +26,9 @@ IMAGES = [
     ),
     Workload(
         "image.crop_and_resize",
-        lambda x, boxes, places: wt.image.crop_and_resize(x, boxes, places, (128, 128)),
-        "tf.image.cropAndResize(x, boxes, places, [128, 128])",
-        {"x": PHOTOS, "boxes": BOX, "places": Input((16,), 0, 2, "int32")},
+        lambda x, boxes, box_indices: wt.image.crop_and_resize(x, boxes, box_indices, (128, 128)),
+        "tf.image.cropAndResize(x, boxes, box_indices, [128, 128])",
+        {"x": PHOTOS, "boxes": BOX, "box_indices": Input((16,), 0, 2, "int32")},
         peers=ONLY_WASM,  # on WebGL, theirs gives other pixels than on their CPU
     ),
     Workload(

@@ -18,7 +18,7 @@ MASK = Input((1000,), 0, 2, "bool")
 
 
 async def first_of_difference(x: wt.Tensor, y: wt.Tensor) -> wt.Tensor:
-    """Return what is in x and not in y, without the places."""
+    """Return what is in x and not in y, without the indices."""
     return (await wt.setdiff1d_async(x, y))[0]
 
 
@@ -126,7 +126,7 @@ INDEXING = [
     Workload(
         "setdiff1d",
         first_of_difference,
-        "tf.setdiff1dAsync(x, y).then(([found, places]) => { places.dispose(); return found; })",
+        "tf.setdiff1dAsync(x, y).then(([values, indices]) => (indices.dispose(), values))",
         {"x": FEW, "y": Input((1000,), 0, 500, "int32")},
         awaited=True,
     ),

@@ -17,7 +17,7 @@ ENTRIES = 10_000
 
 
 def entries() -> wt.Tensor:
-    """Return the places of ones along the diagonal of a matrix, without every third."""
+    """Return the indices of ones along the diagonal of a matrix, without every third."""
     rows = wt.arange(ENTRIES) * 3
     return wt.stack((rows, rows), 1)
 
@@ -73,10 +73,10 @@ TEXT = [
     ),
     Workload(
         "sparse.to_dense",
-        lambda x: (lambda places: lambda: wt.sparse_to_dense(places, x, (1_000_000,)))(
+        lambda x: (lambda indices: lambda: wt.sparse_to_dense(indices, x, (1_000_000,)))(
             wt.arange(ENTRIES) * 3
         ),
-        f"((places) => () => tf.sparseToDense(places, x, [1000000]))"
+        f"((indices) => () => tf.sparseToDense(indices, x, [1000000]))"
         f"(tf.range(0, {3 * ENTRIES}, 3, 'int32'))",
         {"x": Input((ENTRIES,))},
         makes_step=True,
@@ -85,12 +85,12 @@ TEXT = [
     Workload(
         "sparse.reshape",
         lambda: (
-            lambda places, old, new: (
-                lambda: wt.sparse.sparse_reshape(places, old, new).output_indices
+            lambda indices, old, new: (
+                lambda: wt.sparse.sparse_reshape(indices, old, new).output_indices
             )
         )(entries(), wt.tensor([30_000, 30_000]), wt.tensor([15_000, 60_000])),
-        f"((places, old, shape) => () => tf.tidy(() => "
-        f"tf.sparse.sparseReshape(places, old, shape).outputIndices))"
+        f"((indices, old, shape) => () => tf.tidy(() => "
+        f"tf.sparse.sparseReshape(indices, old, shape).outputIndices))"
         f"(tf.tidy(() => {{ const rows = tf.range(0, {3 * ENTRIES}, 3, 'int32');"
         f" return tf.stack([rows, rows], 1); }}),"
         f" tf.tensor1d([30000, 30000], 'int32'), tf.tensor1d([15000, 60000], 'int32'))",
@@ -101,12 +101,12 @@ TEXT = [
     Workload(
         "sparse.fill_empty_rows",
         lambda x: (
-            lambda places, shape, filler: (
-                lambda: wt.sparse.sparse_fill_empty_rows(places, x, shape, filler).output_values
+            lambda indices, shape, filler: (
+                lambda: wt.sparse.sparse_fill_empty_rows(indices, x, shape, filler).output_values
             )
         )(entries(), wt.tensor([30_000, 30_000]), wt.tensor(0.5)),
-        f"((places, shape, filler) => () => tf.tidy(() => "
-        f"tf.sparse.sparseFillEmptyRows(places, x, shape, filler).outputValues))"
+        f"((indices, shape, filler) => () => tf.tidy(() => "
+        f"tf.sparse.sparseFillEmptyRows(indices, x, shape, filler).outputValues))"
         f"(tf.tidy(() => {{ const rows = tf.range(0, {3 * ENTRIES}, 3, 'int32');"
         f" return tf.stack([rows, rows], 1); }}),"
         f" tf.tensor1d([30000, 30000], 'int32'), tf.scalar(0.5))",
