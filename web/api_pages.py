@@ -67,10 +67,8 @@ def _is_method(member: object) -> bool:
 def _namespaces() -> Iterator[tuple[str, ModuleType]]:
     library = import_module("webtensor")
     yield "webtensor", library
-    others = (
-        *("audio", "browser", "data", "io", "text", "train", "vision", "visor", "wasm", "webgl"),
-    )
-    for name in sorted([*NAMESPACES, *others]):
+    others = {"audio", "browser", "data", "io", "text", "train", "vision", "visor", "wasm", "webgl"}
+    for name in sorted({*NAMESPACES, *others}):
         yield from _with_inner_namespaces(f"webtensor.{name}", getattr(library, name))
     yield from _with_inner_namespaces(KERAS, library.keras)
 
@@ -111,8 +109,8 @@ def _sections(path: str, module: ModuleType, homes: dict[int, str]) -> Iterator[
         for family, members in CONTENTS.items()
     }
     listed = {name for members in families.values() for name in members}
-    rest = {"tensors, gradients and backends": [name for name in names if name not in listed]}
-    for family, members in {**rest, **families}.items():
+    unlisted = {"tensors, gradients and backends": [name for name in names if name not in listed]}
+    for family, members in {**unlisted, **families}.items():
         if members:
             title = family[0].upper() + family[1:]
             yield from (title, "-" * len(title), "")

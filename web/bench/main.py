@@ -23,9 +23,9 @@ await archive.unpack_archive(format="zip")
 wt.set_backend(wt.available_backends()[-1])  # models are asked for their weights as rows are listed
 await wt.ready()
 
-from measurements import PLACES, SAMPLE, Job, Measurements, jobs, obstacle, offered, title_of
+from measurements import SAMPLE, TARGETS, Job, Measurements, jobs, obstacle, offered, title_of
 
-CHOICES = ("start", "places", "effort", "choose-sample", "choose-all", "choose-none")
+CHOICES = ("start", "targets", "effort", "choose-sample", "choose-all", "choose-none")
 
 
 class BenchmarkPage:
@@ -34,7 +34,7 @@ class BenchmarkPage:
     def __init__(self) -> None:
         """Describe the device, list the workloads, and wire the controls."""
         self.main = js.document.querySelector("main")
-        self.stop_wanted = False
+        self.stop_requested = False
         self.export_url = ""
         self.renderer = gpu()
         self.workloads = {
@@ -46,7 +46,7 @@ class BenchmarkPage:
             for title, family in offered().items()
         )
         on(element("families"), "change", self.show_choice)
-        on(element("places"), "change", self.show_choice)
+        on(element("targets"), "change", self.show_choice)
         on(element("choose-sample"), "click", lambda event: self.choose(SAMPLE))
         on(element("choose-all"), "click", lambda event: self.choose(self.workloads))
         on(element("choose-none"), "click", lambda event: self.choose(()))
@@ -58,13 +58,13 @@ class BenchmarkPage:
     # -- the choice ----------------------------------------------------------------------------
 
     def show_device(self) -> None:
-        """Say what computes here, and offer the places where something can be measured."""
+        """Say what computes here, and offer the targets on which something can be measured."""
         facts = {"Graphics processor": self.renderer, "Browser": js.navigator.userAgent}
         facts["Processors"] = js.navigator.hardwareConcurrency
-        for name, place in PLACES.items():
-            reason = obstacle(place)
-            facts[place.title] = reason or wt.priority_reason(place.backend) or "available"
-            box = js.document.querySelector(f"#places [value={name}]")
+        for name, target in TARGETS.items():
+            reason = obstacle(target)
+            facts[target.title] = reason or wt.priority_reason(target.backend) or "available"
+            box = js.document.querySelector(f"#targets [value={name}]")
             box.checked = reason is None
             box.disabled = reason is not None
         element("device").innerHTML = "".join(
@@ -82,9 +82,9 @@ class BenchmarkPage:
     def chosen_jobs(self) -> list[Job]:
         """Return the rows that are chosen now."""
         boxes = js.document.querySelectorAll("#families [value]:checked")
-        places = js.document.querySelectorAll("#places :checked:enabled")
+        targets = js.document.querySelectorAll("#targets :checked:enabled")
         workloads = [self.workloads[box.value] for box in boxes]
-        return list(jobs(workloads, [box.value for box in places]))
+        return list(jobs(workloads, [box.value for box in targets]))
 
     def show_choice(self, event: Any = None) -> None:
         """Say how much is chosen."""
@@ -101,7 +101,7 @@ class BenchmarkPage:
         chosen = self.chosen_jobs()
         if not chosen:
             return
-        self.stop_wanted = False
+        self.stop_requested = False
         self.enter("measuring")
         element("failures").innerHTML = ""
         element("results").querySelector("tbody").innerHTML = ""
@@ -121,15 +121,15 @@ class BenchmarkPage:
                 element("failures").append(item)
             element("progress").value = (number + 1) / len(chosen)
             self.show_results(measurements)
-            if self.stop_wanted:
+            if self.stop_requested:
                 break
-        stopped = "Stopped after" if self.stop_wanted else "Done:"
+        stopped = "Stopped after" if self.stop_requested else "Done:"
         write("state", f"{stopped} {len(measurements.rows)} rows.")
         self.enter("ready")
 
     def stop(self) -> None:
         """End the run after the row that is being measured."""
-        self.stop_wanted = True
+        self.stop_requested = True
         element("stop").disabled = True
 
     def show_results(self, measurements: Measurements) -> None:

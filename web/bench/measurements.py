@@ -21,8 +21,8 @@ from tests_browser.bench.workload import Effort, Timed, Workload
 from tests_browser.bench.workloads import FAMILIES
 
 
-class Place(NamedTuple):
-    """Where both sides compute: on one of our backends, with a number of threads."""
+class Target(NamedTuple):
+    """What both sides compute on: one of our backends, with a number of threads."""
 
     title: str
     backend: str
@@ -30,10 +30,10 @@ class Place(NamedTuple):
 
 
 #: By the values of the boxes that choose them.
-PLACES = {
-    "webgl": Place("WebGL", "webgl"),
-    "wasm": Place("WebAssembly, one thread", "wasm"),
-    "wasm-2": Place("WebAssembly, two threads", "wasm", 2),
+TARGETS = {
+    "webgl": Target("WebGL", "webgl"),
+    "wasm": Target("WebAssembly, one thread", "wasm"),
+    "wasm-2": Target("WebAssembly, two threads", "wasm", 2),
 }
 PEERS = ("webgl", "wasm", "cpu")
 EFFORTS = {
@@ -76,39 +76,39 @@ def offered() -> dict[str, list[Workload]]:
     return {title: workloads for title, workloads in families.items() if workloads}
 
 
-def obstacle(place: Place) -> str | None:
-    """Say why nothing can be measured in a place; None where it can."""
-    if (reason := wt.unavailable_reason(place.backend)) or place.threads == 1:
+def obstacle(target: Target) -> str | None:
+    """Say why nothing can be measured on a target, or None."""
+    if (reason := wt.unavailable_reason(target.backend)) or target.threads == 1:
         return reason
     if not js.crossOriginIsolated:
         return "the page isn't cross-origin isolated: its host sends no COOP and COEP headers"
-    if navigator.hardwareConcurrency < place.threads:
+    if navigator.hardwareConcurrency < target.threads:
         return "there are too few processors"
     return None
 
 
 def title_of(backend: str, threads: int) -> str:
-    """Return the title of the place of a row."""
-    return next(place.title for place in PLACES.values() if place[1:] == (backend, threads))
+    """Return the title of the target of a row."""
+    return next(target.title for target in TARGETS.values() if target[1:] == (backend, threads))
 
 
-def jobs(workloads: Iterable[Workload], places: Iterable[str]) -> Iterator[Job]:
-    """Yield the rows of workloads in some of the places, by their names."""
-    chosen = [PLACES[name] for name in places]
+def jobs(workloads: Iterable[Workload], targets: Iterable[str]) -> Iterator[Job]:
+    """Yield the rows of workloads on some of the targets, by their names."""
+    chosen = [TARGETS[name] for name in targets]
     for workload in workloads:
         for backend, peer_backend in workload.pairs():
-            for place in chosen:
-                if place.backend == backend and _is_comparable(workload, place, peer_backend):
+            for target in chosen:
+                if target.backend == backend and _is_comparable(workload, target, peer_backend):
                     names = Names(
-                        workload.name, workload.sizes, backend, place.threads, peer_backend
+                        workload.name, workload.sizes, backend, target.threads, peer_backend
                     )
                     yield Job(workload, names)
 
 
-def _is_comparable(workload: Workload, place: Place, peer_backend: str) -> bool:
+def _is_comparable(workload: Workload, target: Target, peer_backend: str) -> bool:
     """Whether a workload can be compared: on threads only what they share, on both sides."""
-    if place.threads > 1:
-        return peer_backend == place.backend and workload.timed is Timed.RUN
+    if target.threads > 1:
+        return peer_backend == target.backend and workload.timed is Timed.RUN
     return peer_backend in PEERS
 
 
@@ -158,12 +158,12 @@ class Measurements:
         return {"header": header, "rows": self.rows, "failures": self.failures}
 
     def summaries(self) -> Iterator[str]:
-        """Yield a sentence for each place about the ratios of its rows."""
-        for title, *place in PLACES.values():
+        """Yield a sentence for each target about the ratios of its rows."""
+        for title, *target in TARGETS.values():
             ratios = [
                 row["ratio"]["median"]
                 for row in self.rows
-                if [row["backend"], row["threads"]] == place
+                if [row["backend"], row["threads"]] == target
             ]
             if ratios:
                 mean = exp(sum(map(log, ratios)) / len(ratios))
@@ -189,11 +189,11 @@ class Measurements:
         lines += ["", *self.summaries(), "", "```"]
         address = f"{repository}/issues/new?"
         title = f"Benchmark: {header['webgl_renderer']}"
-        rest = "The saved JSON has all of it; please attach it."
+        end = "The saved JSON has all of it; please attach it."
         for line in table(report["rows"]).splitlines():
-            longer = urlencode({"title": title, "body": "\n".join([*lines, line, "```", rest])})
+            longer = urlencode({"title": title, "body": "\n".join([*lines, line, "```", end])})
             if len(longer) > LONGEST_ISSUE:
                 break
             lines.append(line)
-        body = "\n".join([*lines, "```", rest])
+        body = "\n".join([*lines, "```", end])
         return address + urlencode({"title": title, "body": body})

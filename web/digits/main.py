@@ -39,14 +39,14 @@ class DigitsPage:
         """Wire the controls to a network that has learnt nothing yet."""
         self.training_digits = training_digits
         self.test_digits = test_digits
-        wanted = query("epochs") or ""
-        self.epochs = max(int(wanted), 1) if wanted.isdecimal() else EPOCHS
+        epochs = query("epochs") or ""
+        self.epochs = max(int(epochs), 1) if epochs.isdecimal() else EPOCHS
         self.network: keras.Sequential | None = None  # until a backend is chosen
         self.facts: dict[str, Any] = {}
         self.published = js.webtensorDigits = js.Object.new()
         self.losses: list[tuple[float, float]] = []
         self.accuracies: list[tuple[float, float]] = []
-        self.stop_wanted = False
+        self.stop_requested = False
 
         self.main = js.document.querySelector("main")
         self.controls = {name: element(name) for name in ("backends", "start", "stop", "sample")}
@@ -70,17 +70,17 @@ class DigitsPage:
                 js.document.querySelector(f"input[value={name}]").disabled = True
                 write(f"{name}-note", f"isn't available here: {reason}")
         available = [name for name in wt.available_backends() if name in BACKENDS]
-        wanted = query("backend")
+        requested = query("backend")
         if not available:
             self.fail("Neither WebGL nor WebAssembly SIMD is available in this browser.")
             return
         if "webgl" in available and wt.priority_reason("webgl") is not None:
             write("webgl-note", "emulated by this browser in software; WebAssembly is quicker")
-        if wanted is not None and wanted not in available:
-            name = BACKENDS.get(wanted, f"“{wanted}”")
-            reason = reasons.get(wanted, "there is no such backend")
+        if requested is not None and requested not in available:
+            name = BACKENDS.get(requested, f"“{requested}”")
+            reason = reasons.get(requested, "there is no such backend")
             notify(f"{name} isn't available here: {reason}. Computing on {BACKENDS[available[0]]}.")
-        await self.use(wanted if wanted in available else available[0])
+        await self.use(requested if requested in available else available[0])
 
     async def use(self, backend: str) -> None:
         """Compute on another backend from now on; the network's weights move along."""
@@ -104,7 +104,7 @@ class DigitsPage:
     async def train(self) -> None:
         """Train a fresh network, showing every step, until the last epoch or Stop."""
         self.losses, self.accuracies = [], []
-        self.stop_wanted = False
+        self.stop_requested = False
         notify("")
         self.enter("training", step=0, accuracy=None, seconds=None, longest_task_ms=None)
         self.meter.begin()
@@ -112,7 +112,7 @@ class DigitsPage:
 
         def report(step: Step) -> bool:
             self.show_step(step, perf_counter() - began)
-            return self.stop_wanted
+            return self.stop_requested
 
         with self.failures_shown():
             self.network = digits_network()
@@ -121,16 +121,16 @@ class DigitsPage:
             async with aclosing(done) as epochs:
                 async for epoch in epochs:
                     await self.evaluate(epoch)
-            if self.stop_wanted:
+            if self.stop_requested:
                 await self.evaluate()
             seconds = round(perf_counter() - began, 2)
-            self.enter("stopped" if self.stop_wanted else "done", seconds=seconds)
-            write("progress-text", "Stopped" if self.stop_wanted else "Done")
+            self.enter("stopped" if self.stop_requested else "done", seconds=seconds)
+            write("progress-text", "Stopped" if self.stop_requested else "Done")
         self.meter.end()
 
     def stop(self) -> None:
         """End the training after the current step."""
-        self.stop_wanted = True
+        self.stop_requested = True
         self.controls["stop"].disabled = True
 
     async def evaluate(self, epoch: int | None = None) -> list[int]:

@@ -47,9 +47,9 @@ class StepReports(keras.callbacks.Callback):
         """Report the step; its loss is what it added to the mean of the epoch's steps."""
         assert logs is not None
         self.number += 1
-        seen = min((batch + 1) * BATCH, self.digits)
-        total = logs["loss"] * seen
-        loss = (total - self.loss_sum) / (seen - batch * BATCH)
+        count = min((batch + 1) * BATCH, self.digits)
+        total = logs["loss"] * count
+        loss = (total - self.loss_sum) / (count - batch * BATCH)
         self.loss_sum = total
         if self.report(Step(self.number, self.steps, loss)):
             self.model.stop_training = True

@@ -9,7 +9,7 @@ from typing import Any
 
 from charts import Axis, Series, chart
 from highlight import highlight
-from page import element, on, use_wanted_backend, write
+from page import element, on, use_requested_backend, write
 
 import webtensor as wt
 
@@ -56,7 +56,7 @@ def fitted_line(x: wt.Tensor, y: wt.Tensor, predict: Callable[[wt.Tensor], wt.Te
     return drawing
 
 
-use_wanted_backend()
+use_requested_backend()
 element("source").innerHTML = highlight(SOURCE.read_text())
 on(element("again"), "click", run)
 run()

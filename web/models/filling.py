@@ -98,14 +98,15 @@ def shape_of(text: str, spec: Specification) -> Shape:
     if re.search(r"[^\d\s,;×x]", text):
         raise ValueError(f"{spec.name}: a shape is sizes with commas between, but got {text!r:.80}")
     shape = tuple(map(int, re.findall(r"\d+", text)))
-    wanted = spec.shape
-    if wanted is not None and (
-        len(wanted) != len(shape)
+    expected = spec.shape
+    if expected is not None and (
+        len(expected) != len(shape)
         or any(
-            wanted_size not in (None, size) for wanted_size, size in zip(wanted, shape, strict=True)
+            expected_size not in (None, size)
+            for expected_size, size in zip(expected, shape, strict=True)
         )
     ):
-        raise ValueError(f"{spec.name}: the shape must be {written_shape(wanted)}")
+        raise ValueError(f"{spec.name}: the shape must be {written_shape(expected)}")
     if prod(shape) > MAX_ELEMENTS:
         raise ValueError(
             f"{spec.name}: {written_shape(shape)} are {prod(shape):,} numbers, and this page fills "

@@ -82,8 +82,8 @@ class ModelsPage:
         available = [name for name in wt.available_backends() if name in BACKENDS]
         if not available:
             raise RuntimeError("Neither WebGL nor WebAssembly SIMD is available in this browser.")
-        wanted = query("backend")
-        backend = wanted if wanted in available else wt.get_backend()
+        requested = query("backend")
+        backend = requested if requested in available else wt.get_backend()
         if "webgl" in available and wt.priority_reason("webgl") is not None:
             write("backend-note", "This browser emulates WebGL; WebAssembly is quicker.")
         key = query("model") or ""

@@ -90,11 +90,13 @@ def _graph_model(model: Any, format: str, contents: Contents) -> OpenModel:
     return OpenModel(format, inputs, outputs, contents, run, model.dispose)
 
 
-async def _open_onnx(path: Path, others: Blobs) -> OpenModel:
+async def _open_onnx(path: Path, other_files: Blobs) -> OpenModel:
     from webtensor.formats.onnx import read_onnx  # loaded when it is used, as the next one
 
     description = read_onnx(path.read_bytes(), path.name)
-    files = {name: await _external(name, path.name, others) for name in description.external_files}
+    files = {
+        name: await _external(name, path.name, other_files) for name in description.external_files
+    }
     contents = Contents(
         Counter(node.op for node in _onnx_nodes(description.graph.nodes)),
         [tensor.shape for tensor in description.graph.initializers.values()],
@@ -104,9 +106,9 @@ async def _open_onnx(path: Path, others: Blobs) -> OpenModel:
     return model
 
 
-async def _external(name: str, label: str, others: Blobs) -> bytes:
+async def _external(name: str, label: str, other_files: Blobs) -> bytes:
     """Return the content of a file with weights; browsers do not always know files' folders."""
-    blob = others.get(PurePath(name).name)
+    blob = other_files.get(PurePath(name).name)
     if blob is None:
         raise wt.ModelFormatError(
             f"{label}: weights are in the file {name!r:.200}, which is missing; drop or choose it "
@@ -219,7 +221,7 @@ def is_model_file(name: str) -> bool:
     return PurePath(name).suffix.lower() in OPENERS
 
 
-async def open_file(name: str, blob: Any, others: Blobs) -> OpenModel:
+async def open_file(name: str, blob: Any, other_files: Blobs) -> OpenModel:
     """Open a model that is one file, given as a `Blob`, or that has weights in other files.
 
     Raises:
@@ -230,7 +232,7 @@ async def open_file(name: str, blob: Any, others: Blobs) -> OpenModel:
     path = Path(name)
     pyodide_js.FS.writeFile(name, content, to_js({"canOwn": True}))
     try:
-        model = await OPENERS[path.suffix.lower()](path, others)
+        model = await OPENERS[path.suffix.lower()](path, other_files)
     finally:
         path.unlink()
     model.size += int(content.length)

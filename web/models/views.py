@@ -164,5 +164,5 @@ def plain_numbers(output: Output) -> str:
         texts = [str(value) for value in values]
     else:
         texts = [f"{value:.6g}" for value in values]
-    rest = len(output.values) - len(texts)
-    return "  ".join(texts) + (f"  … and {rest:,} more" if rest else "")
+    omitted = len(output.values) - len(texts)
+    return "  ".join(texts) + (f"  … and {omitted:,} more" if omitted else "")

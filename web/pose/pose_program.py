@@ -26,8 +26,8 @@ async for frame in picture.frames():
 
     overlay = picture.show(frame)
     for pose in poses:
-        seen = {p.name: p for p in pose.keypoints if p.score > 0.3}
-        bones = [pair for pair in SKELETON if seen.keys() >= set(pair)]
-        overlay.draw_lines((seen[a], seen[b]) for a, b in bones)
-        overlay.draw_dots(seen.values())
+        keypoints = {p.name: p for p in pose.keypoints if p.score > 0.3}
+        bones = [pair for pair in SKELETON if keypoints.keys() >= set(pair)]
+        overlay.draw_lines((keypoints[a], keypoints[b]) for a, b in bones)
+        overlay.draw_dots(keypoints.values())
     picture.say(f"Persons: {len(poses)}")

@@ -73,8 +73,8 @@ def fetch_package(folder: Path) -> Path:
 def write_backbone(folder: Path) -> None:
     """Write the backbone as a model, whose weights are in the file of the model that it is from."""
     name, last_node = BACKBONE
-    whole = json.loads((folder / f"{name}.json").read_text("utf-8"))
-    (folder / f"{BACKBONE_NAME}.json").write_text(json.dumps(backbone(whole, last_node)), "utf-8")
+    model = json.loads((folder / f"{name}.json").read_text("utf-8"))
+    (folder / f"{BACKBONE_NAME}.json").write_text(json.dumps(backbone(model, last_node)), "utf-8")
 
 
 def backbone(model: dict[str, Any], last_node: str) -> dict[str, Any]:

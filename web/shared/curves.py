@@ -37,6 +37,6 @@ class Curves:
         ]
         first, last = self._points[0][0], self._points[-1][0]
         marks, y = axes(series)
-        whole = [mark for mark in marks.marks if first <= mark <= last and mark == int(mark)]
-        x = Axis(first, last, whole, name=self._unit)
+        integers = [mark for mark in marks.marks if first <= mark <= last and mark == int(mark)]
+        x = Axis(first, last, integers, name=self._unit)
         self._element.innerHTML = chart(self._label, series, x, y)

@@ -50,9 +50,9 @@ def memory_facts() -> str:
     backend = wt.get_backend()
     memory = wt.memory()
     size = memory["num_bytes_in_gpu" if backend == "webgl" else "num_bytes"]
-    place = "on the GPU" if backend == "webgl" else "in WebAssembly's memory"
+    location = "on the GPU" if backend == "webgl" else "in WebAssembly's memory"
     amount = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
-    return f"{amount} {place}"
+    return f"{amount} {location}"
 
 
 def _described(error: BaseException) -> ProgramError:

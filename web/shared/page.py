@@ -50,11 +50,11 @@ def query(name: str) -> str | None:
     return parse_qs(search.lstrip("?")).get(name, [None])[-1]
 
 
-def use_wanted_backend() -> None:
+def use_requested_backend() -> None:
     """Compute on the backend that the page's address names, if it can compute here."""
-    wanted = query("backend")
-    if wanted is not None and wanted in wt.available_backends():
-        wt.set_backend(wanted)
+    requested = query("backend")
+    if requested is not None and requested in wt.available_backends():
+        wt.set_backend(requested)
 
 
 def on(target: Any, event: str, handler: Callable[[Any], Any]) -> Callable[[], None]:

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from js import document, matchMedia
-from page import element, on, use_wanted_backend
+from page import element, on, use_requested_backend
 from program import Program, evaluate_here, show_facts, write_state
 from worker_program import in_worker
 
@@ -40,7 +40,7 @@ async def choose_backend(event: Any) -> None:
 
 
 editor = await element("editor").ready
-use_wanted_backend()
+use_requested_backend()
 main = document.querySelector("main")
 script = main.getAttribute("data-worker")
 program = Program(

@@ -8,7 +8,7 @@ from typing import Any
 
 import js
 from meter import PageMeter
-from page import element, on, use_wanted_backend, write
+from page import element, on, use_requested_backend, write
 from python_worker import PythonWorker
 from spirals import EPOCHS, learn, spiral
 
@@ -23,7 +23,7 @@ class TwoWays:
 
     def __init__(self) -> None:
         """Draw the spirals, and wire the buttons."""
-        use_wanted_backend()
+        use_requested_backend()
         self.backend = wt.get_backend()
         self.meter = PageMeter(lambda rate: write("frames", str(rate)))
         self.worker: PythonWorker | None = None  # until it is first used
