@@ -54,11 +54,11 @@ export function drawNetwork(canvas, counts, fields, kernels, colours) {
   const layers = [2, ...counts];
   const size = fields.length / counts.reduce((sum, count) => sum + count);
   const side = Math.min(MAX_SIDE, height / Math.max(...layers) - 6);
-  const place = (layer, neuron) => ({
+  const positionOf = (layer, neuron) => ({
     x: (width * (layer + 0.5)) / layers.length,
     y: (height * (neuron + 0.5)) / layers[layer],
   });
-  drawLinks(context, layers, kernels, place, colours);
+  drawLinks(context, layers, kernels, positionOf, colours);
   const pictures = [inputField(0), inputField(1)];
   for (let start = 0; start < fields.length; start += size) {
     pictures.push(fields.subarray(start, start + size));
@@ -67,7 +67,7 @@ export function drawNetwork(canvas, counts, fields, kernels, colours) {
   const paper = getComputedStyle(canvas).backgroundColor;
   for (const [layer, count] of layers.entries()) {
     for (let neuron = 0; neuron < count; neuron++) {
-      const { x, y } = place(layer, neuron);
+      const { x, y } = positionOf(layer, neuron);
       const corner = [x - side / 2, y - side / 2, side, side];
       context.fillStyle = paper;
       context.fillRect(...corner);
@@ -80,13 +80,13 @@ export function drawNetwork(canvas, counts, fields, kernels, colours) {
 }
 
 // Links are curves from the middle of one neuron to the middle of the next.
-function drawLinks(context, layers, kernels, place, [positive, negative]) {
+function drawLinks(context, layers, kernels, positionOf, [positive, negative]) {
   let index = 0;
   for (let layer = 1; layer < layers.length; layer++) {
     for (let from = 0; from < layers[layer - 1]; from++) {
       for (let to = 0; to < layers[layer]; to++) {
         const weight = kernels[index++];
-        const [start, end] = [place(layer - 1, from), place(layer, to)];
+        const [start, end] = [positionOf(layer - 1, from), positionOf(layer, to)];
         const middle = (start.x + end.x) / 2;
         context.strokeStyle = weight < 0 ? negative : positive;
         context.lineWidth = Math.min(0.3 + 2 * Math.abs(weight), WIDEST_LINK);
@@ -99,7 +99,7 @@ function drawLinks(context, layers, kernels, place, [positive, negative]) {
   }
 }
 
-// The place's own coordinate: to the right, or upwards.
+// Returns the picture of an input: the coordinate to the right, or upwards.
 function inputField(axis) {
   const share = (index) => (2 * index + 1) / INPUT_SIDE - 1;
   return Float32Array.from({ length: INPUT_SIDE * INPUT_SIDE }, (_, index) =>

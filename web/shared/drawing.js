@@ -100,10 +100,10 @@ export function fieldPicture(values, colours) {
  */
 export function drawDots(canvas, positions, groups, colours, reach, radius = 3) {
   const context = canvas.getContext("2d");
-  const places = onSquare(canvas, positions, reach);
+  const centers = onSquare(canvas, positions, reach);
   const paper = [getComputedStyle(canvas).backgroundColor];
-  fillDots(context, places, new Uint8Array(groups.length), paper, radius + OUTLINE);
-  fillDots(context, places, groups, colours, radius);
+  fillDots(context, centers, new Uint8Array(groups.length), paper, radius + OUTLINE);
+  fillDots(context, centers, groups, colours, radius);
 }
 
 /**
@@ -135,14 +135,14 @@ function onSquare({ clientWidth, clientHeight }, positions, reach) {
   );
 }
 
-/** Fills dots at places (x and y in turns), each in the colour of its group. */
-function fillDots(context, places, groups, colours, radius) {
+/** Fills dots around centers (x and y in turns), each in the colour of its group. */
+function fillDots(context, centers, groups, colours, radius) {
   for (const [group, colour] of colours.entries()) {
     context.fillStyle = colour;
     context.beginPath();
     for (let index = 0; index < groups.length; index++) {
       if (groups[index] !== group) continue;
-      const [x, y] = [places[2 * index], places[2 * index + 1]];
+      const [x, y] = [centers[2 * index], centers[2 * index + 1]];
       context.moveTo(x + radius, y);
       context.arc(x, y, radius, 0, 2 * Math.PI);
     }
