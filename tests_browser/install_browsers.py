@@ -30,8 +30,8 @@ DEBIAN_PACKAGES = {
 }
 
 
-def missing_programs(wanted: Collection[str]) -> list[str]:
-    """Name which of the `wanted` browsers, and of what they need, this machine lacks."""
+def missing_programs(requested: Collection[str]) -> list[str]:
+    """Name which of the `requested` browsers, and of what they need, this machine lacks."""
     with sync_playwright() as playwright:
         missing = [
             name
@@ -40,9 +40,9 @@ def missing_programs(wanted: Collection[str]) -> list[str]:
                 ("firefox", system_firefox, playwright.firefox),
                 ("webkit", system_webkit, playwright.webkit),
             )
-            if name in wanted and not playwright_build(browser_type) and not system()
+            if name in requested and not playwright_build(browser_type) and not system()
         ]
-    needs_display = set(wanted) != {"chromium"} and sys.platform == "linux"
+    needs_display = set(requested) != {"chromium"} and sys.platform == "linux"
     if needs_display and not os.environ.get("DISPLAY") and not shutil.which("Xvfb"):
         missing.append("xvfb")
     return missing
@@ -74,14 +74,14 @@ def install_with_playwright(names: list[str]) -> None:
 
 def main() -> None:
     """Install what is missing, and say what is still missing then."""
-    wanted = sys.argv[1:] or BROWSERS
-    missing = missing_programs(wanted)
+    requested = sys.argv[1:] or BROWSERS
+    missing = missing_programs(requested)
     if missing and is_debian_root():
         install_with_apt(missing)
-        missing = missing_programs(wanted)
+        missing = missing_programs(requested)
     if missing:
         install_with_playwright(missing)
-        missing = missing_programs(wanted)
+        missing = missing_programs(requested)
     if missing:
         sys.exit(
             f"Missing for the browser tests: {', '.join(missing)}. Install the browsers with your"

@@ -42,7 +42,7 @@ class Layer:
 
     @property
     def multiplications(self) -> int:
-        """How many products the result is the sums of: each weight's, once at each place."""
+        """How many products the result is the sums of: each weight's, once at each pixel."""
         return prod(self.shape[:-1]) * prod(self.filter) if self.filter else 0
 
     def parameters(self, number: int) -> dict[str, Input]:

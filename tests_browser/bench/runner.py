@@ -33,7 +33,7 @@ __all__ = ["Selection", "run", "serve_bench"]
 OUR_BACKENDS = ("webgl", "wasm")
 
 MEASURE_PEAK = "measurePeak()"
-RUN_WORKLOAD = "async (given) => JSON.parse(await (await bench).run_workload(...given))"
+RUN_WORKLOAD = "async (values) => JSON.parse(await (await bench).run_workload(...values))"
 
 
 @contextmanager
@@ -150,8 +150,8 @@ def _measure(pages: Pages, workload: Workload, names: Names, effort: Effort, pea
         poses=names.peer_backend.startswith("pose-detection"),
     )
     page, described = pages.find(needs)
-    place = (names.backend, names.threads, names.peer_backend)
-    arguments = [workload.key, *place, json.dumps(asdict(effort))]
+    sides = (names.backend, names.threads, names.peer_backend)
+    arguments = [workload.key, *sides, json.dumps(asdict(effort))]
     times: dict[str, Any] = page.evaluate(RUN_WORKLOAD, arguments)
     return measured(workload, names, described["peers"], times, peak)
 

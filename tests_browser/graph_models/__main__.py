@@ -136,10 +136,10 @@ def distances(runs: list[dict[str, Any]], file: Path, tensorflow: Path) -> dict[
     """Return how far the results that differ are from float64, at most, on either side."""
     largest: dict[str, float] = {}
     for run in runs:
-        wanted = reference(tensorflow, file, run["inputs"], run["names"])
+        expected = reference(tensorflow, file, run["inputs"], run["names"])
         for side in ("ours", "theirs"):
             if run[side] is not None:
-                largest[side] = max(largest.get(side, 0.0), distance(run[side], wanted))
+                largest[side] = max(largest.get(side, 0.0), distance(run[side], expected))
     return largest
 
 

@@ -49,14 +49,14 @@ def reference(
             return [results[name] for name in names]
 
 
-def distance(results: Sequence[Mapping[str, Any]], wanted: Sequence[np.ndarray]) -> float:
+def distance(results: Sequence[Mapping[str, Any]], expected: Sequence[np.ndarray]) -> float:
     """Return the largest difference of outputs, in parts of the largest magnitude of each."""
-    return max(_distance(*pair) for pair in zip(results, wanted, strict=True))
+    return max(_distance(*pair) for pair in zip(results, expected, strict=True))
 
 
-def _distance(result: Mapping[str, Any], wanted: np.ndarray) -> float:
-    if tuple(result["shape"]) != wanted.shape:
+def _distance(result: Mapping[str, Any], expected: np.ndarray) -> float:
+    if tuple(result["shape"]) != expected.shape:
         return float("inf")
-    values = np.array(result["data"], np.float64).reshape(wanted.shape)
-    apart = float(np.max(np.abs(values - wanted), initial=0))
-    return apart / float(np.max(np.abs(wanted))) if apart else 0.0
+    values = np.array(result["data"], np.float64).reshape(expected.shape)
+    apart = float(np.max(np.abs(values - expected), initial=0))
+    return apart / float(np.max(np.abs(expected))) if apart else 0.0

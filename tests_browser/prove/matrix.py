@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests_browser.prove.storage import in_worker
 from tests_browser.prove.trials import Stage, Trial
 
-PLACES = ("page", "worker")
+CONTEXTS = ("page", "worker")
 HOSTS = ("isolated", "plain")
 
 TRAIN = """
@@ -31,7 +31,7 @@ f"{backend} {'threads' if has_threads else 'one thread' if backend == 'wasm' els
 def cell_computes(stage: Stage, trial: Trial, steps: int) -> str:
     """Train in one cell of the matrix."""
     page = stage.python(trial.browser)
-    place, host = trial.variant.split("-")
+    context, host = trial.variant.split("-")
     usual = page.base_url
     page.base_url = stage.site_url if host == "isolated" else stage.plain_site_url
     try:
@@ -40,7 +40,7 @@ def cell_computes(stage: Stage, trial: Trial, steps: int) -> str:
         is_isolated = bool(page.evaluate("globalThis.crossOriginIsolated === true"))
         answer = (
             in_worker(page, TRAIN, trial.backend, steps)
-            if place == "worker"
+            if context == "worker"
             else page.run(TRAIN, backend=trial.backend, epochs=steps)
         )
     finally:
@@ -54,9 +54,9 @@ def cell_computes(stage: Stage, trial: Trial, steps: int) -> str:
 
 
 MATRIX_TRIALS = [
-    Trial("matrix", cell_computes, "steps", 50, browser, backend, f"{place}-{host}")
+    Trial("matrix", cell_computes, "steps", 50, browser, backend, f"{context}-{host}")
     for host in HOSTS
     for browser in ("chromium", "firefox", "webkit")
-    for place in PLACES
+    for context in CONTEXTS
     for backend in ("wasm", "webgl")
 ]

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tests_browser.prove.graphs import GRAPH_TRIALS
-from tests_browser.prove.matrix import HOSTS, MATRIX_TRIALS, PLACES
+from tests_browser.prove.matrix import CONTEXTS, HOSTS, MATRIX_TRIALS
 from tests_browser.prove.network import NETWORK_TRIALS
 from tests_browser.prove.storage import STORAGE_TRIALS
 from tests_browser.prove.suites import SUITE_TRIALS
@@ -111,8 +111,8 @@ def outcome(record: Record | None, text: Callable[[Record], str]) -> str:
 
 
 def matrix_section(records: dict[str, Record]) -> str:
-    """Show the matrix: a row for each browser and backend, a column for each place and host."""
-    columns = [f"{place}-{host}" for host in HOSTS for place in PLACES]
+    """Show the matrix: a row for each browser and backend, a column for each context and host."""
+    columns = [f"{context}-{host}" for host in HOSTS for context in CONTEXTS]
     keys = list(dict.fromkeys((trial.browser, trial.backend) for trial in MATRIX_TRIALS))
     rows = [
         [

@@ -383,21 +383,21 @@ def _compare(page: PlaywrightPythonPage, case: Case, backend: str, url: str) -> 
 
 def _judged_results(ours: Any, theirs: Any) -> tuple[bool, str]:
     """Return whether poses or faces agree, and how far they are apart."""
-    counts, wanted_counts = ([len(results) for results in frames] for frames in (ours, theirs))
-    if counts != wanted_counts or not any(counts):
-        return False, f"there are {counts} results, but {wanted_counts} of TensorFlow.js"
+    counts, expected_counts = ([len(results) for results in frames] for frames in (ours, theirs))
+    if counts != expected_counts or not any(counts):
+        return False, f"there are {counts} results, but {expected_counts} of TensorFlow.js"
     pixels, scores, overlap, compared = 0.0, 0.0, 1.0, 0
-    for results, wanted_results in zip(ours, theirs, strict=True):
-        for result, wanted in zip(results, wanted_results, strict=True):
-            points, wanted_points = np.array(result["keypoints"]), np.array(wanted["keypoints"])
-            likely = np.maximum(points, wanted_points)[:, 2] >= MIN_KEYPOINT_SCORE
-            apart = np.abs(points - wanted_points)[likely]
+    for results, expected_results in zip(ours, theirs, strict=True):
+        for result, expected in zip(results, expected_results, strict=True):
+            points, expected_points = np.array(result["keypoints"]), np.array(expected["keypoints"])
+            likely = np.maximum(points, expected_points)[:, 2] >= MIN_KEYPOINT_SCORE
+            apart = np.abs(points - expected_points)[likely]
             compared += len(apart)
             pixels = max(pixels, np.hypot(*apart[:, :2].T).max(initial=0))
-            difference = abs(result["score"] - wanted["score"])
+            difference = abs(result["score"] - expected["score"])
             scores = max(scores, apart[:, 2].max(initial=difference))
-            if "box" in wanted:
-                overlap = min(overlap, _overlap(result["box"], wanted["box"]))
+            if "box" in expected:
+                overlap = min(overlap, _overlap(result["box"], expected["box"]))
     agrees = pixels <= MAX_PIXELS and scores <= MAX_SCORE_DIFFERENCE and overlap >= MIN_OVERLAP
     return bool(agrees), (
         f"{sum(counts)} results, {compared} keypoints {pixels:.1e} pixels apart, scores "
@@ -417,10 +417,10 @@ def _overlap(box: Sequence[float], other: Sequence[float]) -> float:
 def _judged_masks(ours: Any, theirs: Any) -> tuple[bool, str]:
     """Return whether masks agree, and how far they are apart."""
     overlap, mean = 1.0, 0.0
-    for mask, wanted in zip(ours, theirs, strict=True):
-        apart = np.abs(np.array(mask) - np.array(wanted))
-        persons, wanted_persons = np.array(mask) >= 0.5, np.array(wanted) >= 0.5
-        shared, either = persons & wanted_persons, persons | wanted_persons
+    for mask, expected in zip(ours, theirs, strict=True):
+        apart = np.abs(np.array(mask) - np.array(expected))
+        persons, expected_persons = np.array(mask) >= 0.5, np.array(expected) >= 0.5
+        shared, either = persons & expected_persons, persons | expected_persons
         overlap = min(overlap, float(shared.sum() / either.sum()))
         mean = max(mean, float(apart.mean()))
     return overlap >= MIN_MASK_OVERLAP, (
@@ -430,16 +430,16 @@ def _judged_masks(ours: Any, theirs: Any) -> tuple[bool, str]:
 
 def _judged_predictions(ours: Any, theirs: Any) -> tuple[bool, str]:
     """Return whether predicted classes agree, and how many do."""
-    same = sum(prediction == wanted for prediction, wanted in zip(ours, theirs, strict=True))
+    same = sum(prediction == expected for prediction, expected in zip(ours, theirs, strict=True))
     return same == len(theirs), f"{same} of {len(theirs)} predictions are the same"
 
 
 def _judged_sentences(ours: Any, theirs: Any) -> tuple[bool, str]:
     """Return whether sentences have the same pieces and vectors, and how many do."""
     pairs = zip(ours["indices"], theirs["indices"], strict=True)
-    same = sum(indices == wanted for indices, wanted in pairs)
-    vectors, wanted_vectors = np.array(ours["vectors"]), np.array(theirs["vectors"])
-    apart = float(np.abs(vectors - wanted_vectors).max() / np.abs(wanted_vectors).max())
+    same = sum(indices == expected for indices, expected in pairs)
+    vectors, expected_vectors = np.array(ours["vectors"]), np.array(theirs["vectors"])
+    apart = float(np.abs(vectors - expected_vectors).max() / np.abs(expected_vectors).max())
     return same == len(theirs["indices"]) and apart <= MAX_VECTOR_DIFFERENCE, (
         f"{same} of {len(theirs['indices'])} sentences have the same pieces, vectors {apart:.1e} "
         "of the largest number apart"
@@ -448,9 +448,9 @@ def _judged_sentences(ours: Any, theirs: Any) -> tuple[bool, str]:
 
 def _judged_classes(ours: Any, theirs: Any) -> tuple[bool, str]:
     """Return whether the likeliest classes agree, and how far probabilities are apart."""
-    classes, wanted_classes = np.array(ours), np.array(theirs)
-    same = float((classes[..., 0] == wanted_classes[..., 0]).mean())
-    apart = float(np.abs(classes[..., 1] - wanted_classes[..., 1]).max())
+    classes, expected_classes = np.array(ours), np.array(theirs)
+    same = float((classes[..., 0] == expected_classes[..., 0]).mean())
+    apart = float(np.abs(classes[..., 1] - expected_classes[..., 1]).max())
     # Two classes that are about as probable may be in either order.
     return same >= MIN_SAME_CLASSES and apart <= MAX_PROBABILITY_DIFFERENCE, (
         f"{classes[..., 0].size} classes, {same:.0%} the same, probabilities {apart:.1e} apart"
@@ -459,11 +459,11 @@ def _judged_classes(ours: Any, theirs: Any) -> tuple[bool, str]:
 
 def _judged_words(ours: Any, theirs: Any) -> tuple[bool, str]:
     """Return whether words agree, and how far probabilities and features are apart."""
-    (scores, features), (wanted_scores, wanted_features) = (
+    (scores, features), (expected_scores, expected_features) = (
         [np.array(values) for values in zip(*results, strict=True)] for results in (ours, theirs)
     )
-    scores_apart = float(np.abs(scores - wanted_scores).max())
-    apart = float(np.abs(features - wanted_features).max() / np.abs(wanted_features).max())
+    scores_apart = float(np.abs(scores - expected_scores).max())
+    apart = float(np.abs(features - expected_features).max() / np.abs(expected_features).max())
     agrees = scores_apart <= MAX_PROBABILITY_DIFFERENCE and apart <= MAX_VECTOR_DIFFERENCE
     return agrees, (
         f"{len(scores)} spectrograms, probabilities {scores_apart:.1e} apart, features {apart:.1e} "

@@ -29,22 +29,22 @@ def decoded(result: dict[str, Any]) -> Array:
     return elements.reshape(result["shape"])
 
 
-def difference(got: Array, expected: Array, allowed: Array) -> str | None:
-    """Say how far ``got`` is from ``expected`` where it is farther than allowed."""
-    if got.dtype == np.object_:
-        unequal = np.argwhere(got != expected).tolist()
-        return f"text differs at {unequal}: {got!r} instead of {expected!r}" if unequal else None
+def difference(actual: Array, expected: Array, allowed: Array) -> str | None:
+    """Say how far ``actual`` is from ``expected`` where it is farther than allowed."""
+    if actual.dtype == np.object_:
+        unequal = np.argwhere(actual != expected).tolist()
+        return f"text differs at {unequal}: {actual!r} instead of {expected!r}" if unequal else None
     with np.errstate(all="ignore"):
-        errors = np.abs(got.astype(np.result_type(got, np.float64)) - expected)
-    same = (got == expected) | ((got != got) & (expected != expected))
+        errors = np.abs(actual.astype(np.result_type(actual, np.float64)) - expected)
+    same = (actual == expected) | ((actual != actual) & (expected != expected))
     errors = np.where(same, 0.0, np.where(np.isnan(errors), np.inf, errors))
     wrong = errors > allowed
     if not wrong.any():
         return None
-    worst = np.unravel_index(np.argmax(np.where(wrong, errors, -1)), errors.shape)
+    position = np.unravel_index(np.argmax(np.where(wrong, errors, -1)), errors.shape)
     return (
-        f"max error {errors[worst]:.3g} (allowed {allowed[worst]:.3g}) at "
-        f"{tuple(map(int, worst))}: {got[worst]!r} instead of {expected[worst]!r}; "
+        f"max error {errors[position]:.3g} (allowed {allowed[position]:.3g}) at "
+        f"{tuple(map(int, position))}: {actual[position]!r} instead of {expected[position]!r}; "
         f"{int(wrong.sum())} of {wrong.size} elements are wrong"
     )
 
@@ -57,13 +57,13 @@ def check(case: Case, result: Any, backend: str) -> str | None:
     if not isinstance(parts, list) or len(parts) != len(case.expected):
         return f"returned {len(parts)} tensors instead of {len(case.expected)}"
     for part, expected, allowed in zip(parts, case.expected, case.allowed(backend), strict=True):
-        got = decoded(part)
+        actual = decoded(part)
         if part["dtype"] != dtype_name(expected):
             return f"dtype is {part['dtype']} instead of {dtype_name(expected)}"
-        if got.shape != expected.shape:
-            return f"shape is {got.shape} instead of {expected.shape}"
+        if actual.shape != expected.shape:
+            return f"shape is {actual.shape} instead of {expected.shape}"
         limited = case.precision.limited
-        wrong = difference(limited(got), limited(expected), allowed)
+        wrong = difference(limited(actual), limited(expected), allowed)
         if wrong is not None:
             return wrong
     return None
