@@ -25,6 +25,11 @@ class Operand(NamedTuple):
     tensor: Tensor
     is_batched: bool
 
+    def batched(self, count: int) -> Tensor:
+        """Return the tensor for a batch of ``count`` examples."""
+        x = self.tensor
+        return x if self.is_batched else broadcast_to(x, (count, *x.shape))
+
 
 class _Call(NamedTuple):
     """A call for a batch of ``examples`` examples."""
@@ -40,14 +45,13 @@ class _Call(NamedTuple):
         return run(self.primitive, tuple(tensors), shape, dtype, *attributes)
 
     @property
-    def whole_shape(self) -> Shape:
+    def batched_shape(self) -> Shape:
         """The shape of the batch's result."""
         return (self.examples, *self.shape)
 
-    def whole(self, operand: Operand) -> Tensor:
+    def batched(self, operand: Operand) -> Tensor:
         """Return an operand as a batch."""
-        x = operand.tensor
-        return x if operand.is_batched else broadcast_to(x, (self.examples, *x.shape))
+        return operand.batched(self.examples)
 
     def aligned(self, operand: Operand) -> Tensor:
         """Return an operand so that it broadcasts with the batch's result."""
@@ -67,13 +71,13 @@ Rule: TypeAlias = Callable[[_Call, Any], Tensor | None]
 
 
 def _elementwise(call: _Call, dtype: Any) -> Tensor:
-    tensors = map(call.whole, call.operands)
-    return call.run([*tensors], call.whole_shape, dtype, *call.attributes)
+    tensors = map(call.batched, call.operands)
+    return call.run([*tensors], call.batched_shape, dtype, *call.attributes)
 
 
 def _broadcasting(call: _Call, dtype: Any) -> Tensor:
     tensors = map(call.aligned, call.operands)
-    return call.run([*tensors], call.whole_shape, dtype, *call.attributes)
+    return call.run([*tensors], call.batched_shape, dtype, *call.attributes)
 
 
 def _more_rows(position: int, shared: int = 0) -> Rule:
@@ -88,9 +92,9 @@ def _more_rows(position: int, shared: int = 0) -> Rule:
             return None
         attributes = list(call.attributes)
         attributes[position] *= call.examples
-        tensors = [call.whole(operand) for operand in call.operands[:first]]
+        tensors = [call.batched(operand) for operand in call.operands[:first]]
         tensors += [operand.tensor for operand in call.operands[first:]]
-        return call.run(tensors, call.whole_shape, dtype, *attributes)
+        return call.run(tensors, call.batched_shape, dtype, *attributes)
 
     return rule
 
@@ -99,8 +103,10 @@ def _moments(call: _Call, dtype: Any) -> Tensor:
     """Means and variances come one after the other, before the batch."""
     outer, *others = call.attributes
     shape = (call.shape[0], call.examples, *call.shape[1:])
-    both = call.run([call.whole(call.operands[0])], shape, dtype, outer * call.examples, *others)
-    return permute_dims(both, [1, 0, *range(2, len(shape))])
+    moments = call.run(
+        [call.batched(call.operands[0])], shape, dtype, outer * call.examples, *others
+    )
+    return permute_dims(moments, [1, 0, *range(2, len(shape))])
 
 
 def _strided(call: _Call, dtype: Any) -> Tensor | None:
@@ -114,13 +120,13 @@ def _strided(call: _Call, dtype: Any) -> Tensor | None:
     elif others:
         return None
     strides = (prod(x.shape[1:]), *strides)
-    return call.run([x], call.whole_shape, dtype, strides, offset, *others)
+    return call.run([x], call.batched_shape, dtype, strides, offset, *others)
 
 
 def _pad(call: _Call, dtype: Any) -> Tensor:
     low, step, value = call.attributes
-    x = call.whole(call.operands[0])
-    return call.run([x], call.whole_shape, dtype, (0, *low), (1, *step), value)
+    x = call.batched(call.operands[0])
+    return call.run([x], call.batched_shape, dtype, (0, *low), (1, *step), value)
 
 
 def _matmul(call: _Call, dtype: Any) -> Tensor | None:
@@ -130,7 +136,7 @@ def _matmul(call: _Call, dtype: Any) -> Tensor | None:
     if has_one_left_matrix and call.shares(*range(1, len(call.operands))):
         more = sizes._replace(m=call.examples * sizes.m)
         tensors = [operand.tensor for operand in call.operands]
-        return call.run(tensors, call.whole_shape, dtype, more, *epilogue)
+        return call.run(tensors, call.batched_shape, dtype, more, *epilogue)
     if others:
         return None
     batch = call.examples * sizes.batch
@@ -140,7 +146,7 @@ def _matmul(call: _Call, dtype: Any) -> Tensor | None:
     matrices = (sizes.n, sizes.k) if sizes.transpose_b else (sizes.k, sizes.n)
     y = _matrices(call, b, sizes.batch, sizes.b_batched, matrices)
     result = call.run([x, y], (batch, sizes.m, sizes.n), dtype, full)
-    return reshape(result, call.whole_shape)
+    return reshape(result, call.batched_shape)
 
 
 def _matrices(
@@ -167,13 +173,13 @@ def _more_images(images: int) -> Rule:
             return None
         window, *others = call.attributes
         tensors = [
-            reshape(whole, (-1, *whole.shape[2:]))
-            for whole in map(call.whole, call.operands[:images])
+            reshape(images_of_each, (-1, *images_of_each.shape[2:]))
+            for images_of_each in map(call.batched, call.operands[:images])
         ]
         tensors += [operand.tensor for operand in call.operands[images:]]
         window = window._replace(batch=call.examples * window.batch)
         shape = (call.examples * call.shape[0], *call.shape[1:])
-        return reshape(call.run(tensors, shape, dtype, window, *others), call.whole_shape)
+        return reshape(call.run(tensors, shape, dtype, window, *others), call.batched_shape)
 
     return rule
 

@@ -16,7 +16,7 @@ from webtensor.engine import Storage, Tensor, Variable, alias, as_operand, const
 from webtensor.engine.late_numbers import recomputed
 from webtensor.errors import CaptureError
 from webtensor.nest import alike, is_nested, keys, leaves, map_structure
-from webtensor.ops import broadcast_to, moveaxis, reshape, stack, where, zeros
+from webtensor.ops import moveaxis, reshape, stack, where, zeros
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.programs.loops import Part, RecordedLoop
 from webtensor.programs.recording import (
@@ -136,8 +136,8 @@ def _with_results(part: Any, axes: Axes, batch: _Batch, views: Sequence[View]) -
     view = views[part.number]
     if axes is None:
         return batch.shared(view)
-    whole = batch.whole(view)
-    return moveaxis(whole, 0, normalize_axis("vmap", axes, len(whole.shape)))
+    result = batch.batched(view)
+    return moveaxis(result, 0, normalize_axis("vmap", axes, len(result.shape)))
 
 
 def _operand(tensor: Tensor, axis: int | None) -> Operand:
@@ -270,9 +270,9 @@ class _Batch:
         for source, output in self._constant_views.get(calls, ()):
             note_constant(self._values[source.value].tensor, self._values[output.value].tensor)
 
-    def whole(self, view: View) -> Tensor:
-        """Return a result for the whole batch."""
-        return _whole(self._viewed(view), self._count)
+    def batched(self, view: View) -> Tensor:
+        """Return a result for each example."""
+        return self._viewed(view).batched(self._count)
 
     def shared(self, view: View) -> Tensor:
         """Return a result that is the same for all examples.
@@ -344,12 +344,6 @@ class _Batch:
         return Operand(one_by_one(call, operands, attributes_of_each), True)
 
 
-def _whole(operand: Operand, count: int) -> Tensor:
-    """Return an operand with an axis of examples."""
-    x = operand.tensor
-    return x if operand.is_batched else broadcast_to(x, (count, *x.shape))
-
-
 class _BatchedLoop:
     """The replay with a batch of a loop that was recorded for one example.
 
@@ -372,7 +366,7 @@ class _BatchedLoop:
     def results(self) -> list[Operand]:
         """Return the last values of the loop variables."""
         variables = [
-            _whole(operand, self._count) if is_batched else operand.tensor
+            operand.batched(self._count) if is_batched else operand.tensor
             for operand, is_batched in zip(self._variables, self._are_batched, strict=True)
         ]
         limit = self._loop.limit
@@ -412,7 +406,7 @@ class _BatchedLoop:
         operands = [*map(Operand, variables, self._are_batched), *outer]
         batch = _Batch(part.recording, operands, self._count)
         return [
-            batch.whole(view) if is_batched else batch.shared(view)
+            batch.batched(view) if is_batched else batch.shared(view)
             for view, is_batched in zip(part.results, are_batched, strict=True)
         ]
 

@@ -15,7 +15,7 @@ from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.backends.webgl.epilogue import NO_EPILOGUE, Epilogue, epilogue_of
-from webtensor.backends.webgl.row_padding import narrowed, whole, widened
+from webtensor.backends.webgl.row_padding import narrowed, padded_size, widened
 from webtensor.backends.webgl.tiles import (
     MAX_ELEMENTS,
     TILE_ROWS,
@@ -245,10 +245,10 @@ def _widened_sizes(sizes: MatmulSizes) -> MatmulSizes:
     """Return sizes at which rows are whole texels, as far as it pays off to write them so."""
     _, m, k, n, transpose_a, transpose_b, *_ = sizes
     if n >= (_MIN_TRANSPOSED_COLUMNS if transpose_b else _MIN_COLUMNS):
-        k = whole(k)
-        m = whole(m) if transpose_a else m
+        k = padded_size(k)
+        m = padded_size(m) if transpose_a else m
     if k % 4 == 0 or (n > 1 and not transpose_b):
-        n = whole(n)
+        n = padded_size(n)
     return sizes._replace(m=m, k=k, n=n)
 
 

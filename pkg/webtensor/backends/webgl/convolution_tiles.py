@@ -9,7 +9,7 @@ from __future__ import annotations
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.backends.webgl.epilogue import NO_EPILOGUE, Epilogue
-from webtensor.backends.webgl.row_padding import whole, widened
+from webtensor.backends.webgl.row_padding import padded_size, widened
 from webtensor.backends.webgl.tiles import (
     MAX_ELEMENTS,
     are_worth_tiles,
@@ -274,7 +274,7 @@ def convolve_in_tiles(
     if channels > 4:
         cells = window.filter_height * window.filter_width
         filter = widened(draws, filter, cells, channels, columns)
-        window = window._replace(in_channels=whole(channels))
+        window = window._replace(in_channels=padded_size(channels))
     return _draw(draws, "conv2d", x, filter, window, pixels, columns, epilogue)
 
 

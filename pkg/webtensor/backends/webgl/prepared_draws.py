@@ -18,7 +18,7 @@ from webtensor.backends.programs import KernelCall, Program
 from webtensor.backends.webgl.draws import Description, Step
 from webtensor.backends.webgl.programs import LinkedProgram
 from webtensor.backends.webgl.queue import COPY, COPY_RECORDS
-from webtensor.backends.webgl.textures import Layout, Texture
+from webtensor.backends.webgl.textures import Texture, TextureLayout
 from webtensor.dtypes import float32
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class _Recorder:
         self._backend = backend
         self._sources = program.sources
         #: The layouts of values that are drawn, in order.
-        self._layouts: list[Layout] = []
+        self._layouts: list[TextureLayout] = []
         self.records: list[_Record] = []
         self.late: list[tuple[KernelCall, list[tuple[int, Step, LinkedProgram]]]] = []
         #: The number here of each value of the program.
@@ -168,7 +168,7 @@ class _Recorder:
         for call in program.calls:
             self._call(call)
 
-    def slots(self, results: Sequence[int]) -> tuple[dict[int, int], list[Layout]]:
+    def slots(self, results: Sequence[int]) -> tuple[dict[int, int], list[TextureLayout]]:
         """Return which texture each value has, and the layouts of those that are no sources.
 
         Textures are numbered: those of the sources, of the results, and others.
@@ -199,10 +199,10 @@ class _Recorder:
                     free[self._layout(value)[1:]].append(slots[value])
         return slots, layouts
 
-    def _layout(self, value: int) -> Layout:
+    def _layout(self, value: int) -> TextureLayout:
         return self._layouts[value - self._sources]
 
-    def _value(self, layout: Layout) -> int:
+    def _value(self, layout: TextureLayout) -> int:
         self._layouts.append(layout)
         return self._sources + len(self._layouts) - 1
 

@@ -7,7 +7,7 @@ from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.backends.webgl.epilogue import Epilogue
 from webtensor.dtypes import float32
 
-__all__ = ["narrowed", "whole", "widened"]
+__all__ = ["narrowed", "padded_size", "widened"]
 
 # The operand is (outer, rows, inner); inner is 1 or a multiple of four.
 _WIDEN = """
@@ -29,8 +29,8 @@ V compute(int i) {
 """
 
 
-def whole(count: int) -> int:
-    """The next multiple of four."""
+def padded_size(count: int) -> int:
+    """Return the size of a row of whole texels: the next multiple of four."""
     return (count + 3) & ~3
 
 
@@ -40,7 +40,7 @@ def widened(draws: Draws, x: Value, outer: int, rows: int, inner: int = 1) -> Va
         "rows": rows,
         "inner": inner,
         "columns": -(-inner // 4),  # texels
-        "texels": whole(rows) // 4 if inner == 1 else whole(rows),
+        "texels": padded_size(rows) // 4 if inner == 1 else padded_size(rows),
     }
 
     def shader() -> Shader:
@@ -48,7 +48,7 @@ def widened(draws: Draws, x: Value, outer: int, rows: int, inner: int = 1) -> Va
         return Shader("widen", [Input("x", float32, 1)], float32, 4, uniforms, _WIDEN)
 
     program = Program(("widen",), shader)
-    return draws.draw(program, [x], outer * whole(rows) * inner, float32, *numbers.values())
+    return draws.draw(program, [x], outer * padded_size(rows) * inner, float32, *numbers.values())
 
 
 def narrowed(draws: Draws, x: Value, outer: int, columns: int, epilogue: Epilogue) -> Value:
@@ -60,5 +60,5 @@ def narrowed(draws: Draws, x: Value, outer: int, columns: int, epilogue: Epilogu
         return epilogue.added_to(Shader("narrow", [source], float32, 1, uniforms, _NARROW))
 
     program = Program(("narrow", epilogue.key), shader)
-    numbers = (columns, whole(columns), *epilogue.numbers(columns))
+    numbers = (columns, padded_size(columns), *epilogue.numbers(columns))
     return draws.draw(program, [x, *epilogue.textures], outer * columns, float32, *numbers)

@@ -10,7 +10,7 @@ from webtensor.dtypes import DType, bool_, float32, int32
 from webtensor.environment import env
 from webtensor.errors import KernelNotFoundError, OutOfMemoryError
 
-__all__ = ["Layout", "Texture", "TextureManager", "texel_count"]
+__all__ = ["Texture", "TextureLayout", "TextureManager", "texel_count"]
 
 #: The minimum width of textures that have as many texels: the logarithm.
 _NARROW = 6
@@ -73,7 +73,7 @@ class Texture:
 
 
 #: The pool of textures of one physical size and kind, their width and height, and the kind.
-Layout = tuple[list[Texture], int, int, int]
+TextureLayout = tuple[list[Texture], int, int, int]
 
 
 class TextureManager:
@@ -88,7 +88,7 @@ class TextureManager:
         #: All textures on the device, by their numbers.
         self._all: dict[int, Texture] = {}
         self._pools: dict[tuple[int, ...], list[Texture]] = {}
-        self._by_size: dict[tuple[int, DType], Layout] = {}
+        self._by_size: dict[tuple[int, DType], TextureLayout] = {}
         self.largest = largest
         #: How many elements fit the largest texture whose width is a power of two, and have indices
         #: that WebGL 1, which computes them as floats, can distinguish.
@@ -115,7 +115,7 @@ class TextureManager:
         """
         return self.take(self.layout(size, dtype))
 
-    def layout(self, size: int, dtype: DType) -> Layout:
+    def layout(self, size: int, dtype: DType) -> TextureLayout:
         """Return where textures for ``size`` elements are kept for reuse, and how they are made.
 
         Raises:
@@ -123,7 +123,7 @@ class TextureManager:
         """
         return self._by_size.get((size, dtype)) or self._plan(size, dtype)
 
-    def take(self, layout: Layout) -> Texture:
+    def take(self, layout: TextureLayout) -> Texture:
         """Return a texture of a layout, recycled where one is free."""
         return self._recycle(layout[0]) if layout[0] else self._make(*layout)
 
@@ -135,7 +135,7 @@ class TextureManager:
         """Return a texture for ``size`` float32 elements with ``width`` texels in a row."""
         return self.take(self.wide_layout(size, width))
 
-    def wide_layout(self, size: int, width: int) -> Layout:
+    def wide_layout(self, size: int, width: int) -> TextureLayout:
         """Return where textures for ``size`` float32 elements are kept, of this width in texels."""
         kind = self._kinds[float32]
         height = -(-texel_count(size) // width)
@@ -242,7 +242,7 @@ class TextureManager:
         self.compare_with_threshold()
         return texture
 
-    def _plan(self, size: int, dtype: DType) -> Layout:
+    def _plan(self, size: int, dtype: DType) -> TextureLayout:
         """Work out the physical size for ``size`` elements; the width is a power of two."""
         if size > self.most_elements:
             raise KernelNotFoundError(
