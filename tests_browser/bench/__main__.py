@@ -19,8 +19,7 @@ from web.build import ROOT, build_site
 RESULTS = ROOT / "bench" / "results.json"
 
 
-def main() -> None:
-    """Run what was asked for; exit with 1 where something failed or results differ."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Compare webtensor with TensorFlow.js.")
     parser.add_argument(
         "only",
@@ -35,8 +34,12 @@ def main() -> None:
         help="run what the front page shows, and write its web/benchmarks.json; MACHINE says in"
         " words what state the machine is in",
     )
-    options = parser.parse_args()
+    return parser
 
+
+def main() -> None:
+    """Run the requested rows; exit with 1 where something failed or results differ."""
+    options = _parser().parse_args()
     with (
         tempfile.TemporaryDirectory() as folder,
         # A copy: building the site anew meanwhile would pull the wheel from under the pages.
