@@ -6,26 +6,29 @@ import numpy as np
 import pytest
 
 import webtensor as wt
-from webtensor.backends.wasm.temporary_memory import Life, arranged
+from webtensor.backends.wasm.temporary_memory import Lifetime, arranged
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_values_that_live_at_once_do_not_overlap(seed: int) -> None:
     random = Random(seed)
-    lives = []
+    lifetimes = []
     for first in range(60):
         last = first + random.choice((0, 1, 1, 2, 3, 20))
-        lives.append(Life(first, last, 64 * random.randint(1, 50)))
-    offsets, size = arranged(lives)
-    for index, (life, offset) in enumerate(zip(lives, offsets, strict=True)):
-        assert 0 <= offset <= size - life.bytes
-        for other, other_offset in list(zip(lives, offsets, strict=True))[:index]:
-            apart = life.first > other.last or other.first > life.last
+        lifetimes.append(Lifetime(first, last, 64 * random.randint(1, 50)))
+    offsets, size = arranged(lifetimes)
+    for index, (lifetime, offset) in enumerate(zip(lifetimes, offsets, strict=True)):
+        assert 0 <= offset <= size - lifetime.bytes
+        for other, other_offset in list(zip(lifetimes, offsets, strict=True))[:index]:
+            apart = lifetime.first > other.last or other.first > lifetime.last
             assert (
-                apart or offset >= other_offset + other.bytes or other_offset >= offset + life.bytes
+                apart
+                or offset >= other_offset + other.bytes
+                or other_offset >= offset + lifetime.bytes
             )
     most = max(
-        sum(life.bytes for life in lives if life.first <= time <= life.last) for time in range(80)
+        sum(lifetime.bytes for lifetime in lifetimes if lifetime.first <= time <= lifetime.last)
+        for time in range(80)
     )
     assert most <= size <= 1.25 * most
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from webtensor.arguments import as_integers, check_callable
-from webtensor.autodiff.results import each_its_own, ones_like, require_tensor
+from webtensor.autodiff.results import ones_like, require_tensor, without_aliases
 from webtensor.autodiff.tape import IDENTITY, Tape, with_zeros
 from webtensor.dtypes import float32, int32, string_
 from webtensor.engine import Tensor, TensorLike, Variable, alias, as_operand
@@ -174,7 +174,7 @@ def value_and_gradient_of(
             return result
 
         value, gradients = _gradients(name, differentiated, leaves(trees), dy)
-        remaining = iter(each_its_own(gradients))
+        remaining = iter(without_aliases(gradients))
         by_argument = []
         for position, tree in zip(positions, trees, strict=True):
             sources = leaves(tree)
@@ -253,7 +253,7 @@ def _differentiate(
     for position, gradient in enumerate(gradients):
         if gradient is None:
             raise _independence(name, position)
-    return value, each_its_own([gradient for gradient in gradients if gradient is not None])
+    return value, without_aliases([gradient for gradient in gradients if gradient is not None])
 
 
 def _gradients(

@@ -256,19 +256,19 @@ class GradientTape:
             )
         tape = self._claim("batch_jacobian")
         output = _value(tape, target)
-        rest = output.shape[1:]
+        row_shape = output.shape[1:]
         columns = [
             _gradients(
                 tape,
                 [output],
                 [operand],
-                [_unit(index, rest).broadcast_to(output.shape)],
+                [_unit(index, row_shape).broadcast_to(output.shape)],
                 keep=True,
             )[0]
-            for index in range(prod(rest))
+            for index in range(prod(row_shape))
         ]
         self._release()
-        jacobian = _stacked(columns, 1, (output.shape[0], *rest))
+        jacobian = _stacked(columns, 1, (output.shape[0], *row_shape))
         if jacobian is None and (unconnected_gradients == "zero" or not columns):
             return zero_gradient((*output.shape, *operand.shape[1:]))
         return jacobian

@@ -9,7 +9,7 @@ from webtensor.autodiff.tape import IDENTITY
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, Variable, alias, as_operand
 
-__all__ = ["each_its_own", "ones_like", "require_real", "require_tensor", "variable_list"]
+__all__ = ["ones_like", "require_real", "require_tensor", "variable_list", "without_aliases"]
 
 Gradient = TypeVar("Gradient", Tensor, Tensor | None)
 
@@ -46,7 +46,7 @@ def ones_like(tensor: Tensor) -> Tensor:
     return ones.broadcast_to(tensor.shape)  # type: ignore[no-any-return]
 
 
-def each_its_own(gradients: list[Gradient]) -> list[Gradient]:
+def without_aliases(gradients: list[Gradient]) -> list[Gradient]:
     """Return the gradients so that disposing one source's does no harm to another's."""
     seen: set[int] = set()
     for position, gradient in enumerate(gradients):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from webtensor.arguments import check_callable
-from webtensor.autodiff.results import each_its_own, ones_like, require_tensor, variable_list
+from webtensor.autodiff.results import ones_like, require_tensor, variable_list, without_aliases
 from webtensor.autodiff.tape import Tape, with_zeros
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, Variable
@@ -79,7 +79,7 @@ def loss_and_gradients(
     reached = [index for index, gradient in enumerate(gradients) if gradient is not None]
     if not reached:
         raise ValueError(f"{name}: the loss depends on none of the trainable variables")
-    own_gradients = each_its_own([gradient for gradient in gradients if gradient is not None])
+    own_gradients = without_aliases([gradient for gradient in gradients if gradient is not None])
     return loss, [
         (chosen[index][0], gradient) for index, gradient in zip(reached, own_gradients, strict=True)
     ]

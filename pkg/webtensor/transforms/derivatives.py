@@ -15,7 +15,7 @@ from webtensor.autodiff.functions import (
     own_tensors,
     value_and_gradient_of,
 )
-from webtensor.autodiff.results import each_its_own, require_real, require_tensor
+from webtensor.autodiff.results import require_real, require_tensor, without_aliases
 from webtensor.autodiff.tape import Tape, with_zeros
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor
@@ -38,7 +38,7 @@ class _Recorded(NamedTuple):
     def gradients(self, sources: Sequence[Tensor], dys: Sequence[Tensor]) -> list[Tensor]:
         """Return the gradients of the sources, given those of all values."""
         parts = self.tape.gradients(self.values, sources, dys, keep=True)
-        return each_its_own(with_zeros(parts, [source.shape for source in sources]))
+        return without_aliases(with_zeros(parts, [source.shape for source in sources]))
 
 
 def _recorded(
@@ -107,7 +107,7 @@ def jvp(
         if gradient is not None
     ]
     along = tape.gradients([pair[0] for pair in pairs], dys, [pair[1] for pair in pairs])
-    derivatives = each_its_own(with_zeros(along, [value.shape for value in values]))
+    derivatives = without_aliases(with_zeros(along, [value.shape for value in values]))
     result = recorded.result
     return pack_leaves(result, values), pack_leaves(result, derivatives), *recorded.auxiliary
 

@@ -29,7 +29,7 @@ from webtensor.backends.wasm.descriptions import (
     is_lookup,
 )
 from webtensor.backends.wasm.links import is_end, is_link
-from webtensor.backends.wasm.temporary_memory import Life, aligned_size, arranged
+from webtensor.backends.wasm.temporary_memory import Lifetime, aligned_size, arranged
 from webtensor.errors import KernelNotFoundError
 
 if TYPE_CHECKING:
@@ -381,7 +381,7 @@ class WasmProgram:
         """Assign addresses to temporary values, scratch memory and geometries."""
         program = self._program
         sources, results = program.sources, {*program.results}
-        temporary: dict[int, Life] = {}
+        temporary: dict[int, Lifetime] = {}
         for index, unneeded in enumerate(last_uses(program)):
             for number in unneeded:
                 owner, _ = self._aliases.owner(number)
@@ -390,14 +390,14 @@ class WasmProgram:
                 begin, size = number - sources, aligned_size(descriptions[owner - sources].bytes)
                 if owner in temporary:
                     begin = min(begin, temporary[owner].first)
-                temporary[owner] = Life(begin, index, size)
-        lives = [*temporary.values()]
-        lives += [
-            Life(index, index, aligned_size(count))
+                temporary[owner] = Lifetime(begin, index, size)
+        lifetimes = [*temporary.values()]
+        lifetimes += [
+            Lifetime(index, index, aligned_size(count))
             for index, description in enumerate(descriptions)
             for count in description.scratch
         ]
-        offsets, size = arranged(lives)
+        offsets, size = arranged(lifetimes)
         block = self._backend.temporary_block
         base = block.reserve(id(self), size) if size else 0
         self._generation = block.generation

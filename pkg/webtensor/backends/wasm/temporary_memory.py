@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from webtensor.backends.wasm.backend import WasmBackend
 
-__all__ = ["Life", "TemporaryBlock", "aligned_size", "arranged"]
+__all__ = ["Lifetime", "TemporaryBlock", "aligned_size", "arranged"]
 
 #: The sizes of blocks are multiples of this number of bytes.
 _GRANULE = 64
@@ -20,7 +20,7 @@ def aligned_size(count: int) -> int:
     return max((count + _GRANULE - 1) & -_GRANULE, _GRANULE)
 
 
-class Life(NamedTuple):
+class Lifetime(NamedTuple):
     """The bytes that a value needs, from a call to another one."""
 
     first: int
@@ -28,26 +28,26 @@ class Life(NamedTuple):
     bytes: int
 
 
-def arranged(lives: Sequence[Life]) -> tuple[list[int], int]:
+def arranged(lifetimes: Sequence[Lifetime]) -> tuple[list[int], int]:
     """Return offsets of values in one block, and its size: those that live at once don't overlap.
 
     The largest are placed first, each at the first gap that has room.
     """
-    offsets = [0] * len(lives)
+    offsets = [0] * len(lifetimes)
     size = 0
     #: The values that are placed, by the calls during which they live.
     alive: defaultdict[int, list[int]] = defaultdict(list)
-    for index in sorted(range(len(lives)), key=lambda index: -lives[index].bytes):
-        life = lives[index]
-        times = range(life.first, life.last + 1)
+    for index in sorted(range(len(lifetimes)), key=lambda index: -lifetimes[index].bytes):
+        lifetime = lifetimes[index]
+        times = range(lifetime.first, lifetime.last + 1)
         others = {other for time in times for other in alive[time]}
         start = 0
-        for begin, count in sorted((offsets[other], lives[other].bytes) for other in others):
-            if begin - start >= life.bytes:
+        for begin, count in sorted((offsets[other], lifetimes[other].bytes) for other in others):
+            if begin - start >= lifetime.bytes:
                 break
             start = max(start, begin + count)
         offsets[index] = start
-        size = max(size, start + life.bytes)
+        size = max(size, start + lifetime.bytes)
         for time in times:
             alive[time].append(index)
     return offsets, size

@@ -59,7 +59,7 @@ V compute(int i) {
 }
 """
 
-#: The expression that reads from an offset on, by the way of reading and the innermost step.
+#: The expression that reads from an offset on, by the mode of reading and the innermost step.
 _READ = {
     (SINGLE, 0): "getX(p)",
     (RUN, 1): "getXRun(p)",
@@ -70,10 +70,10 @@ _READ = {
 }
 
 
-def _strided_shader(dtype: DType, rank: int, way: int, step: int, whole: bool) -> Shader:
+def _strided_shader(dtype: DType, rank: int, mode: int, step: int, writes_texels: bool) -> Shader:
     """Return the shader of a view; ``step`` is the innermost stride if that is 1 or -1, else 0.
 
-    With ``whole``, rows are whole texels of the result.
+    With ``writes_texels``, rows are whole texels of the result.
     """
     lines = [f"int sourceIndex = offset + column * steps[{rank - 1}];"]
     lines += [
@@ -82,9 +82,9 @@ def _strided_shader(dtype: DType, rank: int, way: int, step: int, whole: bool) -
     ]
     if rank > 1:
         lines.append("sourceIndex += i * steps[0];")
-    code = _RUN_CODE if way == RUN else _PLAIN_CODE
-    code = f"#define READ(p) {_READ[way, step]}\n{code}"
-    if way == RUN and not whole:
+    code = _RUN_CODE if mode == RUN else _PLAIN_CODE
+    code = f"#define READ(p) {_READ[mode, step]}\n{code}"
+    if mode == RUN and not writes_texels:
         code = code.replace("REST", _NEXT_ROWS.strip())
     for word, meaning in {
         "REST": "",
@@ -94,8 +94,8 @@ def _strided_shader(dtype: DType, rank: int, way: int, step: int, whole: bool) -
     }.items():
         code = code.replace(word, meaning)
     uniforms = [("offset", "int"), *array_uniform("sizes", rank), *array_uniform("steps", rank)]
-    source = Input("x", dtype, 4 if way == TEXEL else 1)
-    return Shader("strided", [source], dtype, 1 if way == SINGLE else 4, uniforms, code)
+    source = Input("x", dtype, 4 if mode == TEXEL else 1)
+    return Shader("strided", [source], dtype, 1 if mode == SINGLE else 4, uniforms, code)
 
 
 def _is_aligned(sizes: Sequence[int], steps: Sequence[int], offset: int) -> bool:
@@ -110,19 +110,19 @@ def strided(draws: Draws, strides: Shape, offset: int, *details: Any) -> Value:
     sizes, (steps,) = collapse(draws.shape, strides)
     step = steps[-1] if steps[-1] in (1, -1) else 0
     if step and _is_aligned(sizes, steps, offset):
-        way = TEXEL
+        mode = TEXEL
         offset //= 4
         sizes[-1] //= 4
         steps = [*(stride // 4 for stride in steps[:-1]), step]
     elif sizes[-1] >= SHORT_ROW:
-        way = RUN
+        mode = RUN
     else:
-        way, step = SINGLE, 0
+        mode, step = SINGLE, 0
     rank = len(sizes)
-    whole = way == RUN and sizes[-1] % 4 == 0
+    writes_texels = mode == RUN and sizes[-1] % 4 == 0
     return draws.result(
-        ("strided", draws.dtype, way, step, whole, rank),
-        lambda: _strided_shader(draws.dtype, rank, way, step, whole),
+        ("strided", draws.dtype, mode, step, writes_texels, rank),
+        lambda: _strided_shader(draws.dtype, rank, mode, step, writes_texels),
         offset,
         *sizes,
         *steps,

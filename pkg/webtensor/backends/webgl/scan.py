@@ -184,8 +184,8 @@ class _Scan:
     def run(self, kind: str, sources: Sequence[Value], level: _Level) -> Value:
         """Scan a level; the sources are ``x`` and, for a recurrence, its coefficients ``a``."""
         length = level.length
-        whole = self._texels_are_whole(level)
-        block = _BLOCK_OF_TEXELS if whole else _BLOCK
+        in_texels = self._texels_are_whole(level)
+        block = _BLOCK_OF_TEXELS if in_texels else _BLOCK
         blocks = -(-length // block)
         if blocks == 1:
             return self._within_blocks(kind, sources, level, block)
@@ -194,13 +194,13 @@ class _Scan:
             parts.append(self._within_blocks("cumprod", [sources[1]], level, block))
         totals = _Level(blocks, length, block, 0, 0, level.turned)
         carries = self.run(kind, parts, totals)
-        lanes = 4 if whole or self.inner % 4 == 0 else 1
+        lanes = 4 if in_texels or self.inner % 4 == 0 else 1
         code = _INTO_BLOCKS.replace("STEP", _STEP[kind].replace("a *", "getA(t) *"))
-        code = code.replace("PER_TEXEL", "4" if whole else "1")
-        code = code.replace("C total", "T total" if whole else "V total")
-        wide = [("carries", carries, 1 if whole else lanes)]
+        code = code.replace("PER_TEXEL", "4" if in_texels else "1")
+        code = code.replace("C total", "T total" if in_texels else "V total")
+        wide = [("carries", carries, 1 if in_texels else lanes)]
         wide += [(name, part, lanes) for name, part in zip(("x", "a"), parts, strict=False)]
-        name = f"{kind} into {'texels' if whole else 'blocks'}"
+        name = f"{kind} into {'texels' if in_texels else 'blocks'}"
         return self._draw(
             name,
             code,
@@ -211,7 +211,7 @@ class _Scan:
             turned=level.turned,
             block=block,
             blocks=blocks,
-            inner=1 if whole else self.inner // lanes,
+            inner=1 if in_texels else self.inner // lanes,
         )
 
 
