@@ -28,7 +28,7 @@ __all__ = ["hessian", "jacobian", "jvp", "vjp"]
 
 
 class _Recorded(NamedTuple):
-    """A call of a function on a tape: what it returned, the tensors in that, and what is beside."""
+    """A call of a function on a tape: its result, the tensors in that, and the auxiliary result."""
 
     tape: Tape
     result: Any
@@ -61,7 +61,7 @@ def jvp(
 ) -> tuple[Any, ...]:
     """Return a function's result, and its derivative along a direction.
 
-    The derivative is the Jacobian times the direction. It is computed by going back twice: the
+    The derivative is the Jacobian times the direction. It is computed by two backward passes: the
     gradient for a ``dy`` is linear in ``dy``, and its own gradient for ``dy`` is the derivative.
 
     Args:
@@ -178,8 +178,8 @@ def jacobian(
 
     The returned function takes the arguments of ``function``. For a tensor ``x`` it returns a
     tensor of the shape of the result followed by that of ``x``: element ``[i, j]`` is the
-    derivative of element ``i`` of the result for element ``j`` of ``x``. All elements of the result
-    go back as one batch, by ``vmap``.
+    derivative of element ``i`` of the result for element ``j`` of ``x``. The backward passes of all
+    elements of the result are one batch, by ``vmap``.
 
     Args:
         function: takes and returns tensors, or structures of them; its result may be one, too.
@@ -230,7 +230,7 @@ def _rows(recorded: _Recorded, index: int, sources: Sequence[Tensor]) -> list[Te
 
     try:
         rows = vmap(row)(directions)
-    except CaptureError:  # the way back reads elements, or leads through a captured loop
+    except CaptureError:  # the backward pass reads elements, or runs a captured loop
         rows = list(map(stack, zip(*map(row, unstack(directions)), strict=True)))
     return [
         reshape(row, (*value.shape, *source.shape))
