@@ -414,10 +414,21 @@ def test_inputs_of_one_batch_may_have_different_lengths() -> None:
     assert result.tolist() == [[3, 4.5]]
 
 
+@keras.saving.register_keras_serializable()
+class SumCell(keras.layers.Layer):
+    """A cell whose output is the sum of its inputs."""
+
+    state_size = 3
+
+    def call(self, inputs: Any, states: Any) -> Any:
+        total = states[0] + inputs
+        return total, [total]
+
+
 def test_a_layer_that_needs_a_known_length_is_named(tmp_path: Path) -> None:
-    model = keras.Sequential([keras.Input((None, 3)), keras.layers.LSTM(4, name="memory")])
+    model = keras.Sequential([keras.Input((None, 3)), keras.layers.RNN(SumCell(), name="memory")])
     model.save(tmp_path / "model.keras")
-    with pytest.raises(wt.ModelFormatError, match=r"memory: .* size that is unknown"):
+    with pytest.raises(wt.ModelFormatError, match=r"memory/sum_cell: .* size that is unknown"):
         convert_model(tmp_path / "model.keras", tmp_path / "web", output_format="tfjs_graph_model")
     assert not (tmp_path / "web").exists()
 

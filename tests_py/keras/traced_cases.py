@@ -50,6 +50,21 @@ def sequences() -> Any:
     return keras.Model(x, layers.GRU(3)(y))
 
 
+def sequences_of_any_length() -> Any:
+    x = keras.Input((None,), dtype="int32")
+    y = layers.Embedding(20, 6, mask_zero=True)(x)
+    y = layers.Bidirectional(layers.LSTM(4, return_sequences=True))(y)
+    reversed_y = layers.GRU(3, return_sequences=True, go_backwards=True, reset_after=False)(y)
+    last = layers.RNN([layers.SimpleRNNCell(2), layers.LSTMCell(3)])(reversed_y)
+    return keras.Model(x, [reversed_y, last])
+
+
+def films_of_any_length() -> Any:
+    x = keras.Input((None, 6, 6, 2))
+    frames, *state = layers.ConvLSTM2D(3, 3, return_sequences=True, return_state=True)(x)
+    return keras.Model(x, [frames, *state])
+
+
 def attention_of_any_length() -> Any:
     x = keras.Input((None, 8))
     y = layers.MultiHeadAttention(2, 4)(x, x, use_causal_mask=True)
@@ -92,6 +107,8 @@ _BUILDERS = (
     convolutional,
     images_of_any_size,
     sequences,
+    sequences_of_any_length,
+    films_of_any_length,
     attention_of_any_length,
     two_sides,
     pairs_of_any_length,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
@@ -30,6 +30,7 @@ from webtensor.keras.types import Config, CustomObjects, Shape
 from webtensor.keras.variables import Variable
 from webtensor.nest import flatten, is_nested, map_structure
 from webtensor.ops.movement import part
+from webtensor.transforms.loop_recording import recorded_scan
 
 __all__ = ["RNN", "CellLayer", "Masks"]
 
@@ -228,11 +229,6 @@ class _StepLoop:
             return self._run_stacked(cell.cells, sequences, states)
         return self._run_any(cell, sequences, states)
 
-    def _steps(self, count: int, is_first: bool = True) -> Sequence[int]:
-        """Return the indices of steps, in the order in which they are computed."""
-        backwards = is_first and self.layer.go_backwards
-        return range(count - 1, -1, -1) if backwards else range(count)
-
     def _run_gated(
         self,
         cell: Any,
@@ -247,18 +243,26 @@ class _StepLoop:
                 _with_swapped_axes(sequences), self.training, has_steps=True
             )
             constants = cell.constants(self.training)
+            if is_first and self.layer.go_backwards:
+                projected = wt.flip(projected, 0)
+            columns = [projected] if self.mask is None else [projected, wt.transpose(self.mask)]
+
+            def step(
+                states: list[Tensor], slices: list[Tensor]
+            ) -> tuple[list[Tensor], list[Tensor]]:
+                state, output = states
+                inputs, *counts = slices
+                new_state = cell.next_state(inputs, state, output, constants)
+                for mask in counts:
+                    new_state = _unless_masked(mask, new_state, state)
+                output = cell.output_of(new_state)
+                return [new_state, output], [output] if returns_sequences else []
+
             state = cell.pack_state(states)
-            output = cell.output_of(state)
-            outputs = []
-            for position, step in enumerate(self._steps(sequences.shape[1], is_first)):
-                new_state = cell.next_state(part(projected, 0, step), state, output, constants)
-                state = self._unless_masked(position, new_state, state)
-                output = cell.output_of(state)
-                if returns_sequences:
-                    outputs.append(output)
+            (state, output), outputs = _along_steps(step, [state, cell.output_of(state)], columns)
         finally:
             cell.reset_masks()
-        return self._result(cell, outputs, output), cell.unpack_state(state)
+        return self._result(cell, outputs[0] if outputs else None, output), cell.unpack_state(state)
 
     def _run_stacked(
         self, cells: Sequence[Cell], sequences: Tensor, states: list[State]
@@ -281,7 +285,9 @@ class _StepLoop:
         output: Tensor | None = None
         outputs: list[Tensor] = []
         try:
-            for position, index in enumerate(self._steps(sequences.shape[1])):
+            count = sequences.shape[1]
+            for position in range(count):
+                index = count - 1 - position if self.layer.go_backwards else position
                 new_output, new_states = step(part(sequences, 1, index), states)
                 new_states = as_list(new_states)
                 if output is None:
@@ -299,22 +305,45 @@ class _StepLoop:
                 if isinstance(inner, GatedCell):
                     inner.reset_masks()
         assert output is not None
-        return self._result(cell, outputs, output), states
+        return self._result(cell, wt.stack(outputs) if outputs else None, output), states
 
     def _unless_masked(self, position: int, new: Tensor, old: Tensor) -> Tensor:
         """Return the new tensor for the examples whose step counts, and the old for others."""
-        if self.mask is None:
-            return new
-        counts = part(self.mask, 1, position)
-        return wt.where(_with_rank(counts, len(old.shape)), new, old)
+        return new if self.mask is None else _unless_masked(part(self.mask, 1, position), new, old)
 
-    def _result(self, cell: Cell, outputs: list[Tensor], last: Tensor) -> Tensor:
+    def _result(self, cell: Cell, outputs: Tensor | None, last: Tensor) -> Tensor:
         """Return all outputs, or the last; zeros for masked steps, if the layer outputs these."""
-        result = _with_swapped_axes(wt.stack(outputs)) if outputs else last
+        result = last if outputs is None else _with_swapped_axes(outputs)
         if self.mask is not None and self.layer.zero_output_for_mask:
-            counts = self.mask if outputs else part(self.mask, 1, self.mask.shape[1] - 1)
+            counts = self.mask
+            if outputs is None:
+                counts = part(counts, 1, counts.shape[1] - 1)
             result = wt.where(_with_rank(counts, len(result.shape)), result, 0.0)
         return cell.in_data_format(result) if isinstance(cell, GatedCell) else result
+
+
+def _along_steps(
+    step: Callable[[list[Tensor], list[Tensor]], tuple[list[Tensor], list[Tensor]]],
+    states: list[Tensor],
+    columns: Sequence[Tensor],
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Return the states after the last step, and the outputs of all, stacked along a first axis.
+
+    A step takes the states and a slice of each column, and returns the next states, and outputs.
+    """
+    recorded = recorded_scan(step, states, columns)
+    if recorded is not None:
+        return recorded[: len(states)], recorded[len(states) :]
+    outputs: list[list[Tensor]] = []
+    for index in range(columns[0].shape[0]):
+        states, results = step(states, [part(column, 0, index) for column in columns])
+        outputs.append(results)
+    return states, [wt.stack(column) for column in zip(*outputs, strict=True)]
+
+
+def _unless_masked(counts: Tensor, new: Tensor, old: Tensor) -> Tensor:
+    """Return the new tensor for the examples whose step counts, and the old for others."""
+    return wt.where(_with_rank(counts, len(old.shape)), new, old)
 
 
 def _with_swapped_axes(sequences: Tensor) -> Tensor:
