@@ -137,13 +137,13 @@ class Loops:
     depend_on_elements: bool = False
     has_fixed_sizes: bool = False
 
-    def is_step(self, name: str, count: int) -> bool:
-        """Note the number of iterations in a run; whether the loop is one step."""
+    def note(self, name: str, count: int) -> bool:
+        """Note the number of iterations in a run, and return whether the loop is one step."""
         self.counts.setdefault(name, set()).add(count)
         return name in self.rolled
 
     def roll(self) -> bool:
-        """Let loops be one step whose numbers of iterations differ; whether there are more now."""
+        """Make loops one step whose numbers of iterations differ; return whether any were not."""
         before = len(self.rolled)
         self.rolled |= {name for name, counts in self.counts.items() if len(counts) > 1}
         return len(self.rolled) > before
@@ -290,13 +290,13 @@ class Recorder(LoopObserver):
         is_step = False
         if is_readable:
             count = loop.limit.item()
-            is_step = self._loops.is_step(name, count)
+            is_step = self._loops.note(name, count)
             if not count or not (is_step or loop.is_conditional):
                 return None
         observers, state.observers = state.observers, ()
         try:
             first = self._iteration(loop, name, 0, loop.states)
-            is_conditional = loop.is_conditional and not _goes_on(loop, first)
+            is_conditional = loop.is_conditional and not _always_holds(loop, first)
             is_limited = is_readable and not is_conditional
             if is_limited and not is_step:
                 return None
@@ -460,8 +460,8 @@ class _Iteration(NamedTuple):
     outputs: Sequence[Tensor]
 
 
-def _goes_on(loop: Loop, first: _Iteration) -> bool:
-    """Whether the condition of a loop is always true."""
+def _always_holds(loop: Loop, first: _Iteration) -> bool:
+    """Whether the condition of a loop stays true."""
     condition, tensors = loop.states[0], first.trace.tensors
     if not condition.storage.is_readable or not condition.item():
         return False
