@@ -7,12 +7,16 @@ observer prefers the operations of each iteration, the answer is None, and the m
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from webtensor import ops
 from webtensor.engine import Tensor, state
+from webtensor.ops.movement import part
 
-__all__ = ["Loop", "LoopObserver", "loop_observer", "recorded", "recorded_scan"]
+__all__ = ["Loop", "LoopObserver", "loop_observer", "recorded", "recorded_scan", "scan_slices"]
+
+#: Takes states and slices of tensors, and returns the next states, and outputs.
+Step: TypeAlias = Callable[[list[Tensor], list[Tensor]], tuple[Sequence[Tensor], Sequence[Tensor]]]
 
 
 class Loop(NamedTuple):
@@ -64,11 +68,7 @@ def recorded(loop: Loop) -> list[Tensor] | None:
 
 
 def recorded_scan(
-    step: Callable[[list[Tensor], list[Tensor]], tuple[Sequence[Tensor], Sequence[Tensor]]],
-    states: Sequence[Tensor],
-    columns: Sequence[Tensor],
-    captures: Sequence[Tensor] = (),
-    is_reverse: bool = False,
+    step: Step, states: Sequence[Tensor], columns: Sequence[Tensor], captures: Sequence[Tensor] = ()
 ) -> list[Tensor] | None:
     """Have an observer run a loop over the slices of tensors along their first axis.
 
@@ -77,18 +77,30 @@ def recorded_scan(
         states: the first states.
         columns: the tensors whose slices the steps take.
         captures: tensors from outside that the steps use.
-        is_reverse: whether the last slices come first; outputs are in the order of the slices.
     """
     if not state.observers:
         return None
-    ordered = [ops.flip(column, 0) if is_reverse else column for column in columns]
 
     def body(index: Tensor, states: list[Tensor]) -> tuple[Sequence[Tensor], Sequence[Tensor]]:
-        return step(states, [ops.gather(column, index) for column in ordered])
+        return step(states, [ops.gather(column, index) for column in columns])
 
     limit = ops.tensor(columns[0].shape[0], dtype="int32")
-    results = recorded(Loop(limit, states, body, (*ordered, *captures)))
-    if results is None or not is_reverse:
-        return results
-    count = len(states)
-    return [*results[:count], *(ops.flip(output, 0) for output in results[count:])]
+    return recorded(Loop(limit, states, body, (*columns, *captures)))
+
+
+def scan_slices(
+    step: Step, states: Sequence[Tensor], columns: Sequence[Tensor]
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Run a loop over the slices of tensors along their first axis, or have an observer run it.
+
+    Returns the last states, and the outputs of all steps, stacked along a first axis; there are
+    none without steps. The arguments are those of ``recorded_scan``.
+    """
+    results = recorded_scan(step, states, columns)
+    if results is not None:
+        return results[: len(states)], results[len(states) :]
+    rows: list[Sequence[Tensor]] = []
+    for index in range(columns[0].shape[0]):
+        states, outputs = step([*states], [part(column, 0, index) for column in columns])
+        rows.append(outputs)
+    return [*states], [ops.stack(column) for column in zip(*rows, strict=True)]

@@ -11,7 +11,7 @@ from webtensor.engine import Tensor
 from webtensor.graph.operations import Row
 from webtensor.onnx.operations.elementwise import hard_sigmoid, softsign, thresholded_relu
 from webtensor.onnx.operations.operators import Operator, integers
-from webtensor.transforms.loop_recording import recorded_scan
+from webtensor.transforms.loop_recording import scan_slices
 
 __all__ = ["ROWS"]
 
@@ -190,17 +190,12 @@ def _along_time(
             ]
         return results, [output]
 
-    recorded = recorded_scan(step, states, columns, is_reverse=is_reverse)
-    if recorded is not None:
-        return recorded[-1], recorded[:-1]
-    outputs: list[Tensor] = []
-    rows = [*zip(*map(ops.unstack, columns), strict=True)]
-    for slices in reversed(rows) if is_reverse else rows:
-        states, output = step(states, [*slices])
-        outputs += output
+    if is_reverse:
+        columns = [ops.flip(column, 0) for column in columns]
+    states, outputs = scan_slices(step, states, columns)
     if not outputs:
         return ops.zeros((0, *states[0].shape)), states
-    return ops.stack(outputs[::-1] if is_reverse else outputs), states
+    return ops.flip(outputs[0], 0) if is_reverse else outputs[0], states
 
 
 def _limited(x: Tensor, clip: float | None) -> Tensor:

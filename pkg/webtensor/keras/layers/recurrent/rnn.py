@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
@@ -30,7 +30,7 @@ from webtensor.keras.types import Config, CustomObjects, Shape
 from webtensor.keras.variables import Variable
 from webtensor.nest import flatten, is_nested, map_structure
 from webtensor.ops.movement import part
-from webtensor.transforms.loop_recording import recorded_scan
+from webtensor.transforms.loop_recording import scan_slices
 
 __all__ = ["RNN", "CellLayer", "Masks"]
 
@@ -251,15 +251,14 @@ class _StepLoop:
                 states: list[Tensor], slices: list[Tensor]
             ) -> tuple[list[Tensor], list[Tensor]]:
                 state, output = states
-                inputs, *counts = slices
+                inputs, counts = (*slices, None)[:2]
                 new_state = cell.next_state(inputs, state, output, constants)
-                for mask in counts:
-                    new_state = _unless_masked(mask, new_state, state)
+                new_state = _unless_masked(counts, new_state, state)
                 output = cell.output_of(new_state)
                 return [new_state, output], [output] if returns_sequences else []
 
             state = cell.pack_state(states)
-            (state, output), outputs = _along_steps(step, [state, cell.output_of(state)], columns)
+            (state, output), outputs = scan_slices(step, [state, cell.output_of(state)], columns)
         finally:
             cell.reset_masks()
         return self._result(cell, outputs[0] if outputs else None, output), cell.unpack_state(state)
@@ -292,12 +291,9 @@ class _StepLoop:
                 new_states = as_list(new_states)
                 if output is None:
                     output = _output_before(states, new_output)
-                states = map_structure(
-                    lambda new, old, position=position: self._unless_masked(position, new, old),
-                    new_states,
-                    states,
-                )
-                output = self._unless_masked(position, new_output, output)
+                counts = None if self.mask is None else part(self.mask, 1, position)
+                states = map_structure(partial(_unless_masked, counts), new_states, states)
+                output = _unless_masked(counts, new_output, output)
                 if self.layer.return_sequences:
                     outputs.append(output)
         finally:
@@ -306,10 +302,6 @@ class _StepLoop:
                     inner.reset_masks()
         assert output is not None
         return self._result(cell, wt.stack(outputs) if outputs else None, output), states
-
-    def _unless_masked(self, position: int, new: Tensor, old: Tensor) -> Tensor:
-        """Return the new tensor for the examples whose step counts, and the old for others."""
-        return new if self.mask is None else _unless_masked(part(self.mask, 1, position), new, old)
 
     def _result(self, cell: Cell, outputs: Tensor | None, last: Tensor) -> Tensor:
         """Return all outputs, or the last; zeros for masked steps, if the layer outputs these."""
@@ -322,28 +314,9 @@ class _StepLoop:
         return cell.in_data_format(result) if isinstance(cell, GatedCell) else result
 
 
-def _along_steps(
-    step: Callable[[list[Tensor], list[Tensor]], tuple[list[Tensor], list[Tensor]]],
-    states: list[Tensor],
-    columns: Sequence[Tensor],
-) -> tuple[list[Tensor], list[Tensor]]:
-    """Return the states after the last step, and the outputs of all, stacked along a first axis.
-
-    A step takes the states and a slice of each column, and returns the next states, and outputs.
-    """
-    recorded = recorded_scan(step, states, columns)
-    if recorded is not None:
-        return recorded[: len(states)], recorded[len(states) :]
-    outputs: list[list[Tensor]] = []
-    for index in range(columns[0].shape[0]):
-        states, results = step(states, [part(column, 0, index) for column in columns])
-        outputs.append(results)
-    return states, [wt.stack(column) for column in zip(*outputs, strict=True)]
-
-
-def _unless_masked(counts: Tensor, new: Tensor, old: Tensor) -> Tensor:
+def _unless_masked(counts: Tensor | None, new: Tensor, old: Tensor) -> Tensor:
     """Return the new tensor for the examples whose step counts, and the old for others."""
-    return wt.where(_with_rank(counts, len(old.shape)), new, old)
+    return new if counts is None else wt.where(_with_rank(counts, len(old.shape)), new, old)
 
 
 def _with_swapped_axes(sequences: Tensor) -> Tensor:
