@@ -72,28 +72,35 @@ static void NOINLINE depthwise_line(const float *x, const float *filter, float *
   }
 }
 
+void depthwise_lines(const float *x, const float *filter, float *out, const Window *w,
+                     const Epilogue *epilogue, int first, int end) {
+  if (is_by_pixels(w)) {
+    Clipping clipping = clipping_of(epilogue);
+    depthwise_by_pixels(x, filter, out, w, &clipping, first, end);
+    if (!needs_epilogue(epilogue)) return;
+  } else {
+    int image_size = w->in_height * w->in_width * w->in_channels;
+    int line_size = w->out_width * w->out_channels;
+    for (int line = first; line < end; line++) {
+      int image = line / w->out_height, row = line - image * w->out_height;
+      depthwise_line(x + image * image_size, filter, out + (line - first) * line_size, w,
+                     row * w->stride_height - w->pad_top);
+    }
+  }
+  if (epilogue->bias)
+    apply_epilogue(epilogue, out, (end - first) * w->out_width, w->out_channels, 0,
+                   w->out_channels);
+}
+
 EXPORT(depthwise_conv2d)
 void depthwise_conv2d(const float *x, const float *filter, float *out, const Window *w,
                       const float *bias, int activation, float alpha, const float *slopes,
                       const float *residual, int part, int parts) {
   Epilogue epilogue = {bias, activation, alpha, slopes, residual, out};
-  int image_size = w->in_height * w->in_width * w->in_channels;
-  int line_size = w->out_width * w->out_channels, first, end;
+  int first, end;
   find_piece(w->batch * w->out_height, 1, part, parts, &first, &end);
-  if (is_by_pixels(w)) {
-    Clipping clipping = clipping_of(&epilogue);
-    depthwise_by_pixels(x, filter, out, w, &clipping, first, end);
-    if (!needs_epilogue(&epilogue)) return;
-  } else {
-    for (int line = first; line < end; line++) {
-      int image = line / w->out_height, row = line - image * w->out_height;
-      depthwise_line(x + image * image_size, filter, out + line * line_size, w,
-                     row * w->stride_height - w->pad_top);
-    }
-  }
-  if (bias)
-    apply_epilogue(&epilogue, out + first * line_size, (end - first) * w->out_width,
-                   w->out_channels, 0, w->out_channels);
+  depthwise_lines(x, filter, out + first * w->out_width * w->out_channels, w, &epilogue, first,
+                  end);
 }
 
 /* -- transpose with respect to the input ----------------------------------------------------- */

@@ -10,7 +10,11 @@ INLINE int multiplier_of(const Window *w) { return w->out_channels / w->in_chann
 
 INLINE int inside(int at, int length) { return (unsigned)at < (unsigned)length; }
 
-/* Lines first … end - 1 of a convolution that is_by_pixels. */
+/* Computes lines first … end - 1 of a depthwise convolution; `out` is where the first begins. */
+void depthwise_lines(const float *x, const float *filter, float *out, const Window *w,
+                     const Epilogue *epilogue, int first, int end);
+
+/* The same for one that is_by_pixels. */
 int is_by_pixels(const Window *w);
 void depthwise_by_pixels(const float *x, const float *filter, float *out, const Window *w,
                          const Clipping *clipping, int first, int end);

@@ -262,7 +262,7 @@ void depthwise_by_pixels(const float *x, const float *filter, float *out, const 
               start * step;
         }
         line.weights = weights + first_row * 4 * w->filter_width;
-        line.out = out + (row * w->out_width + phase) * channels + c;
+        line.out = out + ((row - first) * w->out_width + phase) * channels + c;
         compute_line(&line, w->filter_width, w->stride_width);
       }
     }
