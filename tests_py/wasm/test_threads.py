@@ -132,6 +132,22 @@ def test_convolutions(
     assert all(np.array_equal(value, other) for value, other in zip(shared, whole, strict=True))
 
 
+@pytest.mark.parametrize("height", [1, 2, 5, 40])
+def test_separable_convolutions(in_parts: InParts, height: int) -> None:
+    x, filters = wt.tensor(floats(1, height, 1000, 4)), wt.tensor(floats(3, 3, 4, 32 // 4))
+    mixing = wt.tensor(floats(1, 1, 32, 6))
+
+    def convolved(x: wt.Tensor) -> wt.Tensor:
+        return wt.conv2d(wt.depthwise_conv2d(x, filters, 1, "same"), mixing, 1, "valid")
+
+    expected = convolved(x).numpy()
+    in_parts.runs = 0
+    captured = wt.function(convolved)
+    captured(x)
+    assert np.array_equal(captured(x).numpy(), expected)
+    assert in_parts.runs
+
+
 @pytest.mark.parametrize("family", SHARED)
 def test_family(in_parts: InParts, family: str) -> None:
     cases = FAMILIES[family]

@@ -29,6 +29,7 @@ FAMILIES = contents(
     reduction: arg_reduce reduce
     scan: recurrence scan
     scatter: one_hot scatter_add scatter_set sum_picked
+    separable: separable_conv2d
     sequences: eye ragged_sequence sequence
     sorting: argsort search_sorted topk
     """

@@ -28,7 +28,14 @@ Arrays = Sequence[Array]
 #: Registers a function of the signature, the operands and the primitive's attributes; it need not
 #: make its result dense, or of the signature's dtype: ``@kernel("name")``.
 kernel = KernelTable(
-    __package__, without=["chain", "chain_multiply", "chain_reduce", "non_max_suppression"]
+    __package__,
+    without=[
+        "chain",
+        "chain_multiply",
+        "chain_reduce",
+        "non_max_suppression",
+        "separable_conv2d",
+    ],
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from webtensor.backends.api import Elementwise
@@ -30,12 +31,15 @@ _NO_EPILOGUE = (0, 0, 0.0, 0, 0)
 
 
 def epilogue_arguments(
-    of: Signature, row: Elementwise | None = None, alpha: float = 0.0
+    own_operands: Sequence[Address], row: Elementwise | None = None, alpha: float = 0.0
 ) -> tuple[Any, ...]:
-    """Return a kernel's arguments for the epilogue (see ``wasm_build/source/epilogue.h``)."""
-    if len(of.inputs) < 3:
+    """Return a kernel's arguments for the epilogue (see ``wasm_build/source/epilogue.h``).
+
+    ``own_operands`` are those that the epilogue adds to the product's.
+    """
+    if not own_operands:
         return _NO_EPILOGUE
-    bias, slopes, residual = epilogue_operands(operands(of)[2:], row)
+    bias, slopes, residual = epilogue_operands(own_operands, row)
     return bias, ACTIVATION_NUMBERS[row.name if row else None], alpha, slopes or 0, residual or 0
 
 
@@ -48,6 +52,6 @@ def matmul(of: Signature, sizes: MatmulSizes, *epilogue: Any) -> Description:
     is_matrix = sizes.m > 1 and sizes.n > 1
     packs = is_matrix and not sizes.b_batched and is_worth_packing(of.inputs[1])
     packed = Packed(1, sizes.n, COLUMNS if sizes.transpose_b else ROWS) if packs else 0
-    arguments += (packed, *epilogue_arguments(of, *epilogue))
+    arguments += (packed, *epilogue_arguments(operands(of)[2:], *epilogue))
     work = of.size * sizes.k / PRODUCTS_AT_ONCE
     return Description(of.bytes, (Call(("matmul", float32), arguments, work, True),))

@@ -15,13 +15,14 @@ from webtensor.backends.wasm.descriptions import (
     Description,
     Geometry,
     Packed,
+    operands,
     scratch,
 )
 from webtensor.backends.wasm.groups import regrouped
 from webtensor.backends.wasm.packed_weights import ROWS, is_worth_packing
 from webtensor.geometry import Window
 
-__all__: list[str] = []
+__all__ = ["depthwise_work"]
 
 #: How much longer a multiplication of a depthwise convolution takes than one of a product, as it
 #: waits for memory.
@@ -53,6 +54,11 @@ def _products(window: Window) -> int:
     return outputs * window.filter_height * window.filter_width
 
 
+def depthwise_work(window: Window) -> float:
+    """Return about how many instructions a depthwise convolution takes."""
+    return _products(window) * _DEPTHWISE_WORK / PRODUCTS_AT_ONCE
+
+
 def _convolution(name: str) -> Describing:
     """Make the kernel of a convolution, or of one of its transposes."""
     is_forward = name == "conv2d"
@@ -78,7 +84,7 @@ def _convolution(name: str) -> Describing:
             columns, filter = window.out_channels // groups, of.inputs[1]
             is_worth_it = of.size > window.out_channels and is_worth_packing(filter)
             packed = Packed(1, columns, ROWS, groups) if is_worth_it else 0
-            arguments += (packed, *epilogue_arguments(of, *epilogue))
+            arguments += (packed, *epilogue_arguments(operands(of)[2:], *epilogue))
         return Description(of.bytes, (*x.calls, Call((name,), arguments, work, True)), x.scratch)
 
     return convolution
@@ -89,10 +95,10 @@ def _depthwise(name: str) -> Describing:
     is_forward = name == "depthwise_conv2d"
 
     def depthwise(of: Signature, window: Window, *epilogue: Any) -> Description:
-        work = _products(window) * _DEPTHWISE_WORK / PRODUCTS_AT_ONCE if is_forward else 0
+        work = depthwise_work(window) if is_forward else 0
         arguments: tuple[Any, ...] = (Address(0), Address(1), RESULT, Geometry(window.numbers))
         if is_forward:
-            arguments += epilogue_arguments(of, *epilogue)
+            arguments += epilogue_arguments(operands(of)[2:], *epilogue)
         return Description(of.bytes, (Call((name,), arguments, work, True),))
 
     return depthwise

@@ -139,6 +139,15 @@ def _distinguishable(call: KernelCall) -> tuple[Any, ...]:
     return tuple(_Attribute(part) if type(part) is float else part for part in call.attributes)
 
 
+def _with_separable_convolutions(program: Program) -> Program:
+    """Return the program with depthwise convolutions joined with pointwise ones that read them."""
+    if not any(call.kernel.endswith("depthwise_conv2d") for call in program.calls):
+        return program
+    from webtensor.backends.wasm.separable import with_separable_convolutions
+
+    return with_separable_convolutions(program)
+
+
 class WasmProgram:
     """A program that the backend replays.
 
@@ -150,7 +159,7 @@ class WasmProgram:
     def __init__(self, backend: WasmBackend, program: Program) -> None:
         self._backend = backend
         self._geometry_block = 0
-        joined = with_joined_calls(program)
+        joined = _with_separable_convolutions(with_joined_calls(program))
         self._program = with_chains(joined, partial(is_link, backend.chain_functions.rows), is_end)
         self._aliases = find_aliases(self._program)
         self._epoch: object = None

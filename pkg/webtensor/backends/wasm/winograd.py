@@ -17,6 +17,7 @@ from webtensor.backends.wasm.descriptions import (
     Description,
     Geometry,
     Packed,
+    operands,
     scratch,
 )
 from webtensor.backends.wasm.groups import regrouped
@@ -46,7 +47,9 @@ def _conv2d(of: Signature, window: Window, groups: int, *epilogue: Any) -> Descr
     if not _saves_time(window, groups):
         return None
     packed = Packed(1, window.out_channels // groups, TRANSFORMED, groups)
-    return _description(of, window, groups, packed, False, epilogue_arguments(of, *epilogue))
+    return _description(
+        of, window, groups, packed, False, epilogue_arguments(operands(of)[2:], *epilogue)
+    )
 
 
 def _input_gradient(of: Signature, window: Window, groups: int) -> Description | None:
@@ -63,7 +66,7 @@ def _input_gradient(of: Signature, window: Window, groups: int) -> Description |
     )
     if not _saves_time(of_gradient, groups):
         return None
-    return _description(of, of_gradient, groups, 0, True, epilogue_arguments(of))
+    return _description(of, of_gradient, groups, 0, True, epilogue_arguments(()))
 
 
 def _filter_gradient(of: Signature, window: Window, groups: int) -> Description | None:

@@ -56,6 +56,7 @@ kernel = KernelTable(
         "moments",
         "non_max_suppression",
         "ragged_sequence",
+        "separable_conv2d",
     ],
 )
 
