@@ -238,16 +238,27 @@ def test_policies(name: str, policies: None) -> None:
         policy = k.mixed_precision.global_policy()
         layer = k.layers.Identity()
         kept = k.dtype_policies.DTypePolicyMap("float32", {"a/.*": policy})
+        kept["c"] = name
         facts.append(
             [
                 (policy.name, policy.compute_dtype, policy.variable_dtype, repr(policy)),
                 k.dtype_policies.get(layer.get_config()["dtype"]).name,
                 (kept["a/b"].name, kept["b"].name, kept.compute_dtype, len(kept)),
+                (kept["c"].name, kept.pop("c", default=None).name),
                 k.dtype_policies.deserialize(k.dtype_policies.serialize(kept))["a/c"].name,
                 k.dtype_policies.serialize(kept),
             ]
         )
     assert facts[0] == facts[1]
+
+
+def test_policies_that_are_missing() -> None:
+    policies = ours.dtype_policies.DTypePolicyMap("float32")
+    assert policies.pop("a", default=None) is None
+    with pytest.raises(KeyError):
+        policies.pop("a")
+    with pytest.raises(ValueError, match="a policy or the name of one"):
+        policies["a"] = ours.regularizers.L2()  # type: ignore[assignment]
 
 
 def test_policies_of_users() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from webtensor.keras.dtype_policies import DTypePolicy, deserialize, get, serialize
 from webtensor.keras.types import Config
 
 __all__ = ["DTypePolicyMap"]
+
+_MISSING: Final = object()
 
 
 class DTypePolicyMap(DTypePolicy, MutableMapping[str, DTypePolicy]):
@@ -26,7 +28,7 @@ class DTypePolicyMap(DTypePolicy, MutableMapping[str, DTypePolicy]):
     Example:
         >>> from webtensor import keras
         >>> policies = keras.dtype_policies.DTypePolicyMap("float32")
-        >>> policies["encoder/.*"] = keras.DTypePolicy("bfloat16")
+        >>> policies["encoder/.*"] = "bfloat16"
         >>> policies["encoder/query"].name, policies["decoder"].name
         ('bfloat16', 'float32')
     """
@@ -74,12 +76,10 @@ class DTypePolicyMap(DTypePolicy, MutableMapping[str, DTypePolicy]):
             )
         return self._policies[matching[0]] if matching else self.default_policy
 
-    def __setitem__(self, key: str, policy: DTypePolicy) -> None:
+    def __setitem__(self, key: str, policy: str | Config | DTypePolicy | None) -> None:
         if key in self._policies:
             raise ValueError(f"DTypePolicyMap: there is a policy for {key!r} already")
-        if not isinstance(policy, DTypePolicy):
-            raise ValueError(f"DTypePolicyMap: a policy must be assigned, but got {policy!r}")
-        self._policies[key] = policy
+        self._policies[key] = get(policy)
 
     def __delitem__(self, key: str) -> None:
         del self._policies[key]
@@ -107,9 +107,13 @@ class DTypePolicyMap(DTypePolicy, MutableMapping[str, DTypePolicy]):
         default = self.default_policy if self._has_default else None
         return DTypePolicyMap(default, {**self._policies, path: policy})
 
-    def pop(self, key: str, *default: Any) -> Any:
-        """Remove the policy of a path or regular expression, and return it."""
-        return self._policies.pop(key, *default)
+    def pop(self, key: str, default: Any = _MISSING) -> Any:
+        """Remove the policy of a path or regular expression, and return it, or the default.
+
+        Raises:
+            KeyError: there is neither.
+        """
+        return self._policies.pop(key) if default is _MISSING else self._policies.pop(key, default)
 
     def _config_value(self, name: str) -> Any:
         if name == "default_policy":
