@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import webtensor as wt
+from tests_py.convert.node import NodeProcess
 from tests_py.graph.flows import frame
 from tests_py.graph.graphs import (
     Dtype,
@@ -26,6 +29,8 @@ from tests_py.graph.graphs import (
     topology,
 )
 from webtensor.errors import ModelFormatError
+from webtensor.formats.graph_def import graph_of_json, signature_of_json
+from webtensor.graph.model import GraphModel
 
 FLOAT, INT = Dtype("float32"), Dtype("int32")
 X = constant("x", [[1.0, 2.0], [3.0, 4.0]])
@@ -125,6 +130,127 @@ STRUCTURE: dict[str, tuple[list[JsonNode], str]] = {
 def test_structure(name: str):
     nodes, message = STRUCTURE[name]
     assert message in error_of(nodes)
+
+
+# -- elements of arrays and lists --------------------------------------------------------------
+
+WHOLE = constant("whole", [1, 2])
+ROWS = constant("rows", [[1.0], [2.0], [3.0]])
+ROW_SHAPE, TALL_SHAPE = constant("row_shape", [2]), constant("tall_shape", [3])
+ARRAY = node("a", "TensorArrayV3", "two", dtype=FLOAT, element_shape=Shape((2,)))
+WRITTEN = node("w", "TensorArrayWriteV3", "a zero row a:1", T=FLOAT)
+SET = node("s", "TensorListSetItem", "l zero row", element_dtype=FLOAT)
+ELEMENT_SOURCES = [
+    X, ZERO, ONE, WHOLE, ROWS, ROW_SHAPE, TALL_SHAPE, constant("two", 2),
+    constant("row", [1.0, 2.0]), constant("both", [0, 1]), constant("far", [0, 1, 5]),
+    constant("ones", [1, 1, 1]),
+    node("l", "TensorListReserve", "row_shape two", element_dtype=FLOAT),
+    node("short", "EmptyTensorList", "row_shape one", element_dtype=FLOAT), ARRAY,
+]  # fmt: skip
+
+#: The last nodes of each graph, and what the library and TensorFlow.js say.
+ELEMENTS: dict[str, tuple[list[JsonNode], str, str]] = {
+    "write of another dtype": (
+        [node("w", "TensorArrayWriteV3", "a zero whole a:1", T=INT),
+         node("y", "TensorArrayReadV3", "a zero w", dtype=FLOAT)],
+        "TensorArrayWriteV3: the elements have dtype float32, but got int32",
+        "value dtype is int32",
+    ),
+    "write of another shape": (
+        [node("w", "TensorArrayWriteV3", "a zero x a:1", T=FLOAT),
+         node("y", "TensorArrayReadV3", "a zero w", dtype=FLOAT)],
+        "TensorArrayWriteV3: the elements have shape (2,), but got (2, 2)",
+        "Shapes 2 and 2,2 must match",
+    ),
+    "second write": (
+        [WRITTEN, node("v", "TensorArrayWriteV3", "a zero row w", T=FLOAT),
+         node("y", "TensorArrayReadV3", "a zero v", dtype=FLOAT)],
+        "TensorArrayWriteV3: element 0 was written before",
+        "already been written",
+    ),
+    "read of another dtype": (
+        [WRITTEN, node("y", "TensorArrayConcatV3", "a w", dtype=INT)],
+        "the elements have dtype float32, not int32",
+        "concat requested dtype int32",
+    ),
+    "scatter of fewer": (
+        [node("w", "TensorArrayScatterV3", "a both rows a:1", T=FLOAT),
+         node("y", "TensorArrayReadV3", "a zero w", dtype=FLOAT)],
+        "TensorArrayScatterV3: there are 2 indices, but 3 elements",
+        "saw: 2 vs. 3",
+    ),
+    "split into more": (
+        [node("w", "TensorArraySplitV3", "a rows ones a:1", T=FLOAT),
+         node("y", "TensorArrayReadV3", "a zero w", dtype=FLOAT)],
+        "TensorArraySplitV3: there are 2 elements, but 3 lengths",
+        "size of lengths",
+    ),
+    "set of another dtype": (
+        [node("s", "TensorListSetItem", "l zero whole", element_dtype=INT),
+         node("y", "TensorListLength", "s")],
+        "TensorListSetItem: the elements have dtype float32, but got int32",
+        "Invalid data types",
+    ),
+    "push of another shape": (
+        [node("s", "TensorListPushBack", "short x", element_dtype=FLOAT),
+         node("y", "TensorListLength", "s")],
+        "TensorListPushBack: the elements have shape (2,), but got (2, 2)",
+        "shape mismatch",
+    ),
+    "push to a full list": (
+        [node("s", "TensorListPushBack", "short row", element_dtype=FLOAT),
+         node("t", "TensorListPushBack", "s row", element_dtype=FLOAT),
+         node("y", "TensorListLength", "t")],
+        "TensorListPushBack: the list has 1 elements at most",
+        "full list",
+    ),
+    "stack of another dtype": (
+        [SET, node("y", "TensorListStack", "s row_shape", element_dtype=INT)],
+        "the elements have dtype float32, not int32",
+        "Invalid data types",
+    ),
+    "item of another shape": (
+        [SET, node("y", "TensorListGetItem", "s zero tall_shape", element_dtype=FLOAT)],
+        "the elements have shape (2,), not (3,)",
+        "shape mismatch",
+    ),
+    "scatter beyond the end": (
+        [node("s", "TensorListScatterV2", "rows far one two", element_dtype=FLOAT),
+         node("y", "TensorListLength", "s")],
+        "TensorListScatter: there is no element 5 among 2",
+        "Max index",
+    ),
+    "slices of a number": (
+        [node("s", "TensorListFromTensor", "one row_shape", element_dtype=INT),
+         node("y", "TensorListLength", "s")],
+        "TensorListFromTensor: a tensor without axes has no slices",
+        "at least a vector",
+    ),
+    "slices of another shape": (
+        [node("s", "TensorListFromTensor", "x tall_shape", element_dtype=FLOAT),
+         node("y", "TensorListLength", "s")],
+        "TensorListFromTensor: the elements have shape (3,), but got (2,)",
+        "shape mismatch",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tensorflow_js() -> Iterator[NodeProcess]:
+    with NodeProcess() as process:
+        yield process
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_elements_as_in_tensorflow_js(name: str, tmp_path: Path, tensorflow_js: NodeProcess):
+    last_nodes, message, their_message = ELEMENTS[name]
+    nodes = [*ELEMENT_SOURCES, *last_nodes]
+    assert message in error_of(nodes)
+    signature = signature_of_json({"outputs": {"y": {"name": "y:0"}}}, "a model")
+    graph = graph_of_json(topology(nodes), "a model")
+    GraphModel(graph, {}, "a model", signature=signature).save(tmp_path)
+    with pytest.raises(AssertionError, match=re.escape(their_message)):
+        tensorflow_js.run(tmp_path, {})
 
 
 @pytest.mark.parametrize("fetch", ["gone", "gone:1", "x:1", "n:7", "x:", ":", ""])

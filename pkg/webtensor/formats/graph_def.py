@@ -36,6 +36,7 @@ __all__ = [
     "Signature",
     "TensorInfo",
     "TensorValue",
+    "fits",
     "graph_of_json",
     "graph_of_message",
     "read_graph",
@@ -44,6 +45,25 @@ __all__ = [
 ]
 
 Shape: TypeAlias = tuple[int | None, ...] | None
+
+
+def fits(shape: Shape, wanted: Shape) -> bool:
+    """Whether two shapes may be the same, as far as their sizes are known.
+
+    Example:
+        >>> fits((3, 2), (None, 2)), fits((3, 2), (2, 3))
+        (True, False)
+    """
+    return (
+        shape is None
+        or wanted is None
+        or (
+            len(shape) == len(wanted)
+            and all(
+                None in sizes or sizes[0] == sizes[1] for sizes in zip(shape, wanted, strict=True)
+            )
+        )
+    )
 
 
 class ElementType(str):

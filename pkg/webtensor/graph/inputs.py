@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias, TypeGuard
 
 from webtensor.engine import Tensor, TensorLike
-from webtensor.formats.graph_def import Shape
+from webtensor.formats.graph_def import Shape, fits
 from webtensor.graph.operations.arguments import dtype_name
-from webtensor.graph.operations.arrays import fits
 from webtensor.ops import tensor
 
 __all__ = ["Inputs", "ModelTensor", "fed", "named"]

@@ -8,7 +8,7 @@ from typing import Any
 from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.errors import TensorSizeError
-from webtensor.formats.graph_def import Shape
+from webtensor.formats.graph_def import Shape, fits
 
 __all__ = ["HashTable", "TensorArray", "TensorList"]
 
@@ -29,6 +29,19 @@ def check_length(op: str, length: int) -> int:
     return length
 
 
+def check_element(op: str, value: Tensor, dtype: str, shape: Shape) -> Tensor:
+    """Return a tensor that is to be an element of an array or a list.
+
+    Raises:
+        ValueError: it has another dtype or shape than the elements.
+    """
+    if str(value.dtype) != dtype:
+        raise ValueError(f"{op}: the elements have dtype {dtype}, but got {value.dtype}")
+    if not fits(value.shape, shape):
+        raise ValueError(f"{op}: the elements have shape {shape}, but got {value.shape}")
+    return value
+
+
 def _element(op: str, elements: Sequence[Tensor | None], index: int) -> Tensor:
     if not 0 <= index < len(elements):
         raise IndexError(f"{op}: there is no element {index} among {len(elements)}")
@@ -36,6 +49,18 @@ def _element(op: str, elements: Sequence[Tensor | None], index: int) -> Tensor:
     if element is None:
         raise ValueError(f"{op}: element {index} was never written")
     return element
+
+
+def slices(op: str, value: Tensor, indices: Sequence[int]) -> Sequence[Tensor]:
+    """Return the slices of a tensor along its first axis, one for each index.
+
+    Raises:
+        ValueError: there are more or fewer.
+    """
+    count = value.shape[0] if value.shape else 0
+    if count != len(indices):
+        raise ValueError(f"{op}: there are {len(indices)} indices, but {count} elements")
+    return ops.unstack(value) if count else []
 
 
 def _stacked(elements: Sequence[Tensor], shape: Shape, dtype: str) -> Tensor:
@@ -58,9 +83,13 @@ class TensorArray:
     def __init__(self, size: int, dtype: str, shape: Shape, is_dynamic: bool, clears: bool) -> None:
         self.dtype, self.shape, self.is_dynamic, self.clears = dtype, shape, is_dynamic, clears
         self.elements: list[Tensor | None] = [None] * check_length("TensorArrayV3", size)
+        self._written: set[int] = set()
 
     def write(self, index: int, value: Tensor) -> None:
-        """Set an element; dynamic arrays grow."""
+        """Set an element, which is possible once; dynamic arrays grow."""
+        self._write(index, value, self.shape)
+
+    def _write(self, index: int, value: Tensor, shape: Shape) -> None:
         if self.is_dynamic and index >= len(self.elements):
             count = check_length("TensorArrayWriteV3", index + 1) - len(self.elements)
             self.elements += [None] * count
@@ -68,6 +97,10 @@ class TensorArray:
             raise IndexError(
                 f"TensorArrayWriteV3: there is no element {index} among {len(self.elements)}"
             )
+        check_element("TensorArrayWriteV3", value, self.dtype, shape)
+        if index in self._written:
+            raise ValueError(f"TensorArrayWriteV3: element {index} was written before")
+        self._written.add(index)
         self.elements[index] = value
 
     def read(self, index: int) -> Tensor:
@@ -84,7 +117,9 @@ class TensorArray:
 
     def scatter(self, indices: Sequence[int], value: Tensor) -> None:
         """Write the slices of a tensor along its first axis."""
-        for index, piece in zip(indices, ops.unstack(value), strict=True):
+        for index, piece in zip(
+            indices, slices("TensorArrayScatterV3", value, indices), strict=True
+        ):
             self.write(index, piece)
 
     def concat(self) -> Tensor:
@@ -97,19 +132,28 @@ class TensorArray:
 
     def split(self, value: Tensor, lengths: Sequence[int]) -> None:
         """Write pieces of a tensor of these lengths."""
+        if len(lengths) != len(self.elements) and not self.is_dynamic:
+            raise ValueError(
+                f"TensorArraySplitV3: there are {len(self.elements)} elements, but {len(lengths)} "
+                "lengths"
+            )
         for index, piece in enumerate(ops.split(value, list(lengths), 0)):
-            self.write(index, piece)
+            self._write(index, piece, None)
 
 
 class TensorList:
     """A list of tensors that never changes: operations return changed copies."""
 
-    def __init__(self, elements: Iterable[Tensor | None], dtype: str, shape: Shape) -> None:
+    def __init__(
+        self, elements: Iterable[Tensor | None], dtype: str, shape: Shape, limit: int = -1
+    ) -> None:
         self.elements = tuple(elements)
         self.dtype, self.shape = dtype, shape
+        #: The maximum number of elements; -1 where there is none.
+        self.limit = limit
 
     def _with(self, elements: Iterable[Tensor | None]) -> TensorList:
-        return TensorList(elements, self.dtype, self.shape)
+        return TensorList(elements, self.dtype, self.shape, self.limit)
 
     def get(self, index: int, shape: Shape) -> Tensor:
         """Return an element; zeros stand for one that was never set, if its shape is known."""
@@ -134,6 +178,7 @@ class TensorList:
             raise IndexError(
                 f"TensorListSetItem: there is no element {index} among {len(self.elements)}"
             )
+        check_element("TensorListSetItem", value, self.dtype, self.shape)
         return self._with((*self.elements[:index], value, *self.elements[index + 1 :]))
 
     def resized(self, length: int) -> TensorList:
@@ -163,6 +208,9 @@ class TensorList:
 
     def push(self, value: Tensor) -> TensorList:
         """Return the list with an element more."""
+        check_element("TensorListPushBack", value, self.dtype, self.shape)
+        if len(self.elements) == self.limit:
+            raise ValueError(f"TensorListPushBack: the list has {self.limit} elements at most")
         return self._with((*self.elements, value))
 
     def pop(self, shape: Shape) -> tuple[TensorList, Tensor]:

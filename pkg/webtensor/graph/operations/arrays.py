@@ -8,7 +8,7 @@ from typing import Any
 from webtensor import ops
 from webtensor.dtypes import as_dtype
 from webtensor.engine import Tensor
-from webtensor.formats.graph_def import Shape
+from webtensor.formats.graph_def import Shape, fits
 from webtensor.graph.operations.arguments import (
     attribute,
     axis,
@@ -50,14 +50,6 @@ def size_of(x: Tensor) -> Tensor:
 def rank_of(x: Tensor) -> Tensor:
     """Return the number of axes."""
     return ops.tensor(len(x.shape), dtype="int32")
-
-
-def fits(actual: Sequence[int], wanted: Shape) -> bool:
-    """Whether a shape is what a graph says, as far as it says it."""
-    return wanted is None or (
-        len(wanted) == len(actual)
-        and all(size in (None, other) for size, other in zip(wanted, actual, strict=True))
-    )
 
 
 def ensured(x: Tensor, shape: Shape) -> Tensor:

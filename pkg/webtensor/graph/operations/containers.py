@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
-from webtensor.formats.graph_def import Shape
-from webtensor.graph.operations.arguments import attribute, boolean, dtype, integer, integers
+from webtensor.formats.graph_def import Shape, fits
+from webtensor.graph.operations.arguments import (
+    attribute,
+    boolean,
+    dtype,
+    dtype_name,
+    integer,
+    integers,
+)
 from webtensor.graph.operations.rows import Host, Row
-from webtensor.graph.resources import TensorArray, TensorList, check_length
+from webtensor.graph.resources import (
+    TensorArray,
+    TensorList,
+    check_element,
+    check_length,
+    slices,
+)
 
 __all__ = ["ROWS"]
 
@@ -29,6 +42,22 @@ def _shape_input(index: int) -> Host:
 
 def _flow() -> Tensor:
     return ops.tensor(0.0)
+
+
+def _typed(read: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that reads elements, of which a node says the dtype and the shape too."""
+
+    def checked(
+        items: TensorArray | TensorList, *arguments: Any, wanted: str | None, **options: Any
+    ) -> Any:
+        if wanted not in (None, items.dtype):
+            raise ValueError(f"the elements have dtype {items.dtype}, not {wanted}")
+        shape: Shape = options.get("shape")
+        if not fits(items.shape, shape):
+            raise ValueError(f"the elements have shape {items.shape}, not {shape}")
+        return read(items, *arguments, **options)
+
+    return checked
 
 
 # -- arrays ------------------------------------------------------------------------------------
@@ -92,26 +121,33 @@ def reserved(length: int, dtype: str, shape: Shape) -> TensorList:
     return TensorList((None for _ in range(count)), dtype, shape)
 
 
-def empty(dtype: str, shape: Shape) -> TensorList:
-    """Return a list without elements."""
-    return TensorList((), dtype, shape)
+def empty(dtype: str, shape: Shape, limit: int) -> TensorList:
+    """Return a list without elements, which gets ``limit`` of them at most."""
+    return TensorList((), dtype, shape, limit)
 
 
 def list_of(value: Tensor, dtype: str, shape: Shape) -> TensorList:
     """Return the slices of a tensor along its first axis."""
-    return TensorList(ops.unstack(value) if value.shape[0] else (), dtype, shape)
+    if not value.shape:
+        raise ValueError("TensorListFromTensor: a tensor without axes has no slices")
+    pieces = ops.unstack(value) if value.shape[0] else []
+    return TensorList(
+        [check_element("TensorListFromTensor", piece, dtype, shape) for piece in pieces],
+        dtype,
+        shape,
+    )
 
 
 def scattered_list(
     value: Tensor, indices: Sequence[int], dtype: str, shape: Shape, length: int = -1
 ) -> TensorList:
     """Return a list with the slices of a tensor at some indices."""
-    count = max((*(index + 1 for index in indices), length))
+    count = length if length >= 0 else max((*(index + 1 for index in indices), 0))
     elements: list[Tensor | None] = [None] * check_length("TensorListScatter", count)
-    for index, piece in zip(indices, ops.unstack(value), strict=True):
-        if index < 0:
-            raise IndexError(f"TensorListScatter: there is no element {index}")
-        elements[index] = piece
+    for index, piece in zip(indices, slices("TensorListScatter", value, indices), strict=True):
+        if not 0 <= index < count:
+            raise IndexError(f"TensorListScatter: there is no element {index} among {count}")
+        elements[index] = check_element("TensorListScatter", piece, dtype, shape)
     return TensorList(elements, dtype, shape)
 
 
@@ -126,13 +162,17 @@ def length_of(items: TensorList) -> Tensor:
 
 
 _ELEMENT = dtype("element_dtype")
+_WANTED = attribute("element_dtype", None, dtype_name)
+_WANTED_OF_ARRAY = attribute("dtype", None, dtype_name)
 
 _ROWS = {
     # arrays
     "TensorArrayCloseV3": Row(closed, 0),
-    "TensorArrayConcatV3": Row(concatenated, 0, 1),
-    "TensorArrayGatherV3": Row(gathered, 0, 2, indices=integers(1)),
-    "TensorArrayReadV3": Row(read, 0, 2, index=integer(1)),
+    "TensorArrayConcatV3": Row(_typed(concatenated), 0, 1, wanted=_WANTED_OF_ARRAY),
+    "TensorArrayGatherV3": Row(
+        _typed(gathered), 0, 2, indices=integers(1), wanted=_WANTED_OF_ARRAY
+    ),
+    "TensorArrayReadV3": Row(_typed(read), 0, 2, index=integer(1), wanted=_WANTED_OF_ARRAY),
     "TensorArrayScatterV3": Row(scattered, 0, 2, 3, indices=integers(1)),
     "TensorArraySizeV3": Row(size_of_array, 0, 1),
     "TensorArraySplitV3": Row(split, 0, 1, 3, lengths=integers(2)),
@@ -146,14 +186,20 @@ _ROWS = {
     ),
     "TensorArrayWriteV3": Row(written, 0, 2, 3, index=integer(1)),
     # lists
-    "EmptyTensorList": Row(empty, dtype=_ELEMENT, shape=_shape_input(0)),
-    "TensorListConcat": Row(TensorList.concat, 0, shape=attribute("element_shape", None)),
-    "TensorListConcatV2": Row(TensorList.concat, 0, shape=_shape_input(1)),
+    "EmptyTensorList": Row(empty, dtype=_ELEMENT, shape=_shape_input(0), limit=integer(1)),
+    "TensorListConcat": Row(
+        _typed(TensorList.concat), 0, shape=attribute("element_shape", None), wanted=_WANTED
+    ),
+    "TensorListConcatV2": Row(_typed(TensorList.concat), 0, shape=_shape_input(1), wanted=_WANTED),
     "TensorListFromTensor": Row(list_of, 0, dtype=_ELEMENT, shape=_shape_input(1)),
-    "TensorListGather": Row(TensorList.gather, 0, indices=integers(1), shape=_shape_input(2)),
-    "TensorListGetItem": Row(TensorList.get, 0, index=integer(1), shape=_shape_input(2)),
+    "TensorListGather": Row(
+        _typed(TensorList.gather), 0, indices=integers(1), shape=_shape_input(2), wanted=_WANTED
+    ),
+    "TensorListGetItem": Row(
+        _typed(TensorList.get), 0, index=integer(1), shape=_shape_input(2), wanted=_WANTED
+    ),
     "TensorListLength": Row(length_of, 0),
-    "TensorListPopBack": Row(TensorList.pop, 0, shape=_shape_input(1)),
+    "TensorListPopBack": Row(_typed(TensorList.pop), 0, shape=_shape_input(1), wanted=_WANTED),
     "TensorListPushBack": Row(TensorList.push, 0, 1),
     "TensorListReserve": Row(reserved, integer(1), dtype=_ELEMENT, shape=_shape_input(0)),
     "TensorListResize": Row(TensorList.resized, 0, length=integer(1)),
@@ -178,7 +224,7 @@ _ROWS = {
     "TensorListSplit": Row(
         split_list, 0, dtype=_ELEMENT, shape=_shape_input(1), lengths=integers(2)
     ),
-    "TensorListStack": Row(TensorList.stack, 0, shape=_shape_input(1)),
+    "TensorListStack": Row(_typed(TensorList.stack), 0, shape=_shape_input(1), wanted=_WANTED),
 }
 
 ROWS = {op: row.impure().dynamic() for op, row in _ROWS.items()}
