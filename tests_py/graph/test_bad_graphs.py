@@ -253,6 +253,11 @@ def test_elements_as_in_tensorflow_js(name: str, tmp_path: Path, tensorflow_js: 
         tensorflow_js.run(tmp_path, {})
 
 
+@pytest.mark.parametrize("fetch", ["l", "a"])
+def test_lists_are_no_results(fetch: str):
+    assert f"has not computed '{fetch}', which is no tensor" in error_of(ELEMENT_SOURCES, (), fetch)
+
+
 @pytest.mark.parametrize("fetch", ["gone", "gone:1", "x:1", "n:7", "x:", ":", ""])
 def test_fetches(fetch: str):
     assert repr(fetch.partition(":")[0])[1:-1] in error_of([X, node("n", "Neg", "x")], (), fetch)

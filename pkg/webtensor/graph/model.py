@@ -18,7 +18,7 @@ from webtensor.formats.graph_def import (
     TensorValue,
 )
 from webtensor.formats.model_artifacts import ModelArtifacts
-from webtensor.graph.blocks import DEAD, Block, Reads, finish, finish_async
+from webtensor.graph.blocks import Block, Reads, finish, finish_async
 from webtensor.graph.compilation import Compiler, unknown_operations
 from webtensor.graph.custom_operations import CUSTOM_OPERATIONS
 from webtensor.graph.execution import Executor
@@ -345,7 +345,7 @@ class GraphModel:
         fetches = [self._reference(name, "outputs") for name in names]
         results = yield from self._executor.run(feeds, fetches)
         for name, result in zip(names, results, strict=True):
-            if result is DEAD or result is None:
+            if not isinstance(result, Tensor):
                 raise ValueError(
                     f"outputs: {self._label} has not computed {name!r}, which is no tensor or is "
                     "on a branch that was not taken"
@@ -378,13 +378,13 @@ class GraphModel:
             tables=self._tables,
             rows=self._own_rows,
         )
-        outputs = {} if signature is None else signature.outputs
-        names = [info.names[0] for info in outputs.values() if info.names]
-        values = model.execute({}, names) if names else []
-        if not names:
-            model.execute({})
+        outputs = () if signature is None else signature.outputs.values()
+        resources = [info for info in outputs if info.names]
+        names = [info.names[0] for info in resources] or model.output_nodes
+        fetches = [model._reference(name, "outputs") for name in names]
+        values = finish(model._executor.run({}, fetches))
         infos = {} if self.model_signature is None else self.model_signature.inputs
-        for info, value in zip(outputs.values(), values, strict=True):
+        for info, value in zip(resources, values, strict=False):
             for other in infos.values():
                 if other.resource_id is not None and other.resource_id == info.resource_id:
                     self._resources[reference_of(other.names[0], "inputs")] = value
