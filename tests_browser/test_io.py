@@ -519,7 +519,6 @@ await wt.io.save_artifacts_async(artifacts, "indexeddb://a")
 await wt.io.copy_model_async("indexeddb://a", "localstorage://b")
 steps.append(await addresses())
 await wt.io.move_model_async("indexeddb://a", "localstorage://a")
-await wt.io.move_model_async("localstorage://a", "localstorage://a")
 steps.append(await addresses())
 wt.io.move_model("localstorage://b", "indexeddb://b")
 wt.io.copy_model("indexeddb://b", "indexeddb://c")
@@ -535,6 +534,8 @@ for action in (
     lambda: wt.io.remove_model_async("localstorage://a"),
     lambda: wt.io.copy_model_async("localstorage://a", "indexeddb://a"),
     lambda: wt.io.move_model_async("downloads://a", "indexeddb://a"),
+    lambda: wt.io.move_model_async("localstorage://a", "localstorage://a"),
+    lambda: wt.io.move_model_async("localstorage://a", "a"),
 ):
     try:
         await action()
@@ -559,6 +560,8 @@ def test_models_are_managed_across_storages(chromium_python: PythonPage) -> None
         "localstorage://a: there is no such model",
         "move_model_async: an address begins with 'indexeddb://' or 'localstorage://', but got "
         "'downloads://a'",
+        "move_model_async: the addresses are the same, 'localstorage://a'",
+        "move_model_async: dest_url must be an address such as 'indexeddb://name', but is 'a'",
     ]
     assert left == []
 

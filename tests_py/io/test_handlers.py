@@ -361,6 +361,14 @@ def test_what_only_pages_have() -> None:
             "indexeddb://m: models cannot be loaded from this address here",
         ),
         (
+            lambda: wt.io.copy_model("file://a/1", "file://a/1"),
+            "copy_model: the addresses are the same, 'file://a/1'",
+        ),
+        (
+            lambda: wt.io.copy_model("file://a/1", "a/2"),
+            "copy_model: dest_url must be an address such as 'indexeddb://name', but is 'a/2'",
+        ),
+        (
             lambda: wt.io.move_model("m", "indexeddb://m"),
             "move_model: an address begins with .* but got 'm'",
         ),

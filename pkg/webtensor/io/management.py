@@ -10,7 +10,7 @@ from webtensor.formats.model_artifacts import ModelArtifactsInfo
 from webtensor.io.handlers import without_awaiting
 from webtensor.io.indexed_db import IndexedDBStore
 from webtensor.io.local_storage import LocalStorageStore
-from webtensor.io.routers import load_artifacts_async, save_artifacts_async
+from webtensor.io.routers import has_scheme, load_artifacts_async, save_artifacts_async
 
 __all__ = [
     "copy_model",
@@ -83,13 +83,25 @@ async def copy_model_async(source_url: str, dest_url: str) -> ModelArtifactsInfo
 
     Raises:
         OSError: the address has no room or cannot be reached; what was stored there stays.
-        ValueError: no models are at such an address, or there is no model to copy.
+        ValueError: no models are at such an address, there is no model to copy, or the addresses
+            are the same.
 
     Example:
         In a page::
 
             await wt.io.copy_model_async("localstorage://digits", "indexeddb://digits")
     """
+    return await _copied("copy_model_async", source_url, dest_url)
+
+
+async def _copied(function: str, source_url: str, dest_url: str) -> ModelArtifactsInfo:
+    if source_url == dest_url:
+        raise ValueError(f"{function}: the addresses are the same, {source_url!r}")
+    if not has_scheme(dest_url):
+        raise ValueError(
+            f"{function}: dest_url must be an address such as 'indexeddb://name', but is "
+            f"{dest_url!r}"
+        )
     artifacts = await load_artifacts_async(source_url)
     return (await save_artifacts_async(artifacts, dest_url)).model_artifacts_info
 
@@ -114,9 +126,8 @@ async def move_model_async(source_url: str, dest_url: str) -> ModelArtifactsInfo
 
 async def _moved(function: str, source_url: str, dest_url: str) -> ModelArtifactsInfo:
     store, name = _store_of(function, source_url)
-    information = await copy_model_async(source_url, dest_url)
-    if source_url != dest_url:
-        await store.remove(name)
+    information = await _copied(function, source_url, dest_url)
+    await store.remove(name)
     return information
 
 
@@ -170,7 +181,7 @@ def copy_model(source_url: str, dest_url: str) -> ModelArtifactsInfo:
 
             wt.io.copy_model("localstorage://digits", "indexeddb://digits")
     """
-    return _synchronously(lambda: copy_model_async(source_url, dest_url), "copy_model")
+    return _synchronously(lambda: _copied("copy_model", source_url, dest_url), "copy_model")
 
 
 def move_model(source_url: str, dest_url: str) -> ModelArtifactsInfo:
