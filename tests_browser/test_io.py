@@ -841,6 +841,7 @@ def file(name, text):
         [],
         [file("a.bin", "")],
         [file("a.json", "{}"), file("a.json", "{}")],
+        [file("a.json", in_folders), file("w.bin", "1")],
     )
 ]
 """
@@ -848,8 +849,12 @@ def file(name, text):
 
 
 def test_files_that_are_no_model(chromium_python: PythonPage) -> None:
-    missing, none, no_json, twice = chromium_python.run(
-        LACKING, model_json=FILES["/m/model.json"].decode()
+    weights = [{"name": name, "shape": [1], "dtype": "bool"} for name in ("a", "b")]
+    group = {"paths": ["a/w.bin", "b/w.bin"], "weights": weights}
+    missing, none, no_json, twice, in_folders = chromium_python.run(
+        LACKING,
+        model_json=FILES["/m/model.json"].decode(),
+        in_folders=json.dumps({"modelTopology": {}, "weightsManifest": [group]}),
     )
     assert missing == (
         "ModelFormatError: model.json names the file 'group1-shard1of3.bin', which is missing"
@@ -857,6 +862,9 @@ def test_files_that_are_no_model(chromium_python: PythonPage) -> None:
     assert none == "ValueError: one of the files must be model.json, but there are []"
     assert no_json == "ValueError: one of the files must be model.json, but there are ['a.bin']"
     assert twice == "ValueError: browser_files: 2 of the files have the name 'a.json'"
+    assert in_folders == (
+        "ModelFormatError: a.json names several files of one name, ['w.bin', 'w.bin']"
+    )
 
 
 def test_a_model_is_downloaded(chromium_python: PythonPage, server: Server) -> None:

@@ -46,6 +46,8 @@ class _VisitorFilesHandler(IOHandler):
             reader = ModelReader(data.tobytes(), label, self._integrity)
             # The browser knows the names of files, but not always their folders.
             names = [shard.path.rpartition("/")[2] for shard in reader.shards]
+            if len({*names}) < len(names):
+                raise ModelFormatError(f"{label} names several files of one name, {sorted(names)}")
             selected_files = [_only(files.get(name, ()), name, label) for name in names]
             reader.reserve([file.size for file in selected_files])
             progress = Progress(self._on_progress, sum(file.size for file in selected_files))
