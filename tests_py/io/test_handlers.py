@@ -307,6 +307,25 @@ def test_routers_find_handlers() -> None:
     assert wt.io.get_load_handlers("drawer://c") == []
 
 
+def test_routers_may_take_several_addresses() -> None:
+    shelf = Shelf(artifacts())
+
+    def route(urls: Any, options: Mapping[str, Any]) -> Any:
+        is_pair = isinstance(urls, list) and len(urls) == 2
+        return shelf if is_pair and all(url.startswith("pair://") for url in urls) else None
+
+    wt.io.register_load_router(route)
+    (handler,) = wt.io.get_load_handlers(["pair://a", "pair://b"])
+    assert handler.load() == artifacts()
+    for urls in (["pair://a", "https://b"], ["pair://a"], "pair://a"):
+        assert wt.io.get_load_handlers(urls) == []
+
+
+def test_artifacts_are_loaded_as_they_are() -> None:
+    assert wt.io.load_artifacts(artifacts()) == artifacts()
+    assert asyncio.run(wt.io.load_artifacts_async(artifacts(9))) == artifacts(9)
+
+
 def test_a_router_gets_the_options() -> None:
     seen = []
 

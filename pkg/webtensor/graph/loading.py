@@ -31,9 +31,9 @@ def load_graph_model(
 
     Args:
         source: the path of ``model.json`` or of its folder, a list of paths, a mapping of the
-            files' names to their bytes, the address of ``model.json``, or a handler of
-            ``webtensor.io``. In a page, addresses need a browser that can suspend Python (JSPI);
-            ``load_graph_model_async`` does not.
+            files' names to their bytes, the address of ``model.json``, a handler of
+            ``webtensor.io``, or what one loads. In a page, addresses need a browser that can
+            suspend Python (JSPI); ``load_graph_model_async`` does not.
         from_tf_hub: whether ``source`` is the address of a page of TensorFlow Hub or Kaggle.
         **options: those of ``webtensor.io.load_artifacts``, such as ``on_progress``, a function
             that is called with the fraction of the weights that were read, from 0 to 1.

@@ -24,6 +24,7 @@ from webtensor.io.handlers import (
 )
 from webtensor.io.indexed_db import SCHEME as INDEXED_DB, browser_indexed_db
 from webtensor.io.local_storage import SCHEME as LOCAL_STORAGE, browser_local_storage
+from webtensor.io.memory import from_memory
 from webtensor.io.visitor_files import DOWNLOADS, browser_downloads, browser_files
 from webtensor.io.web_models import WebHandler, http, is_http_scheme
 
@@ -44,10 +45,12 @@ __all__ = [
     "save_artifacts_async",
 ]
 
-LoadRouter: TypeAlias = Callable[[str, LoadOptions], Any]
+LoadRouter: TypeAlias = Callable[[Any, LoadOptions], Any]
 SaveRouter: TypeAlias = Callable[[str], Any]
-#: What models are loaded from: addresses, paths, files by their names, and handlers.
-ModelSource: TypeAlias = PathLike | Sequence[PathLike] | Mapping[str, Source] | IOHandler
+#: What models are loaded from: addresses, paths, files by their names, handlers, and artifacts.
+ModelSource: TypeAlias = (
+    PathLike | Sequence[PathLike] | Mapping[str, Source] | IOHandler | ModelArtifacts
+)
 #: What models are saved to.
 ModelTarget: TypeAlias = PathLike | IOHandler
 
@@ -64,7 +67,8 @@ def register_load_router(load_router: LoadRouter) -> None:
     """Register a function that finds handlers for addresses of a kind of one's own.
 
     Args:
-        load_router: called with an address and a mapping of the options of ``http`` that were
+        load_router: called with an address, or with the list of addresses that
+            ``get_load_handlers`` was given, and a mapping of the options of ``http`` that were
             given; returns an object with a method ``load``, or None where the address is of another
             kind. The router that was registered last is called first, the library's own last.
 
@@ -101,8 +105,12 @@ def register_save_router(save_router: SaveRouter) -> None:
     _save_routers.insert(0, save_router)
 
 
-def get_load_handlers(url: str, load_options: LoadOptions | None = None) -> list[IOHandler]:
+def get_load_handlers(
+    url: str | Sequence[str], load_options: LoadOptions | None = None
+) -> list[IOHandler]:
     """Return the handlers that can load from an address; the first is the one that is used.
+
+    Only routers of the user find any for a list of addresses.
 
     Example:
         >>> import webtensor as wt
@@ -110,7 +118,8 @@ def get_load_handlers(url: str, load_options: LoadOptions | None = None) -> list
         ['https://example.org/model.json']
     """
     options: LoadOptions = load_options or {}
-    handlers = [router(url, options) for router in (*_load_routers, *_LOAD_ROUTERS)]
+    own_routers = _LOAD_ROUTERS if isinstance(url, str) else ()
+    handlers = [router(url, options) for router in (*_load_routers, *own_routers)]
     return [_as_handler(handler) for handler in handlers if handler is not None]
 
 
@@ -195,6 +204,8 @@ def _loader(source: Any, options: LoadOptions) -> IOHandler:
     """
     if is_handler(source):
         return _as_handler(source)
+    if isinstance(source, ModelArtifacts):
+        return from_memory(source)
     is_place = isinstance(source, (os.PathLike, Iterable)) and not isinstance(source, bytes)
     if not is_place:
         raise TypeError(
@@ -255,7 +266,7 @@ def load_artifacts(source: ModelSource, **options: Unpack[LoadOptions]) -> Model
     Args:
         source: an address (``https://…``, ``indexeddb://…``, ``localstorage://…``, ``file://…``, or
             one of a registered router), the path of ``model.json`` or of its folder, the paths of
-            all files, their contents by name, or a handler.
+            all files, their contents by name, a handler, or artifacts, which are returned.
         **options: those of ``http``; other places than servers use ``on_progress`` and
             ``integrity``.
 

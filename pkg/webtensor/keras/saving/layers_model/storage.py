@@ -193,9 +193,9 @@ def load_layers_model(
 
     Args:
         source: the path of ``model.json`` or of its folder, a list of paths, a mapping of the
-            files' names to their bytes, the address of ``model.json``, or a handler of
-            ``webtensor.io``. In a page, addresses need a browser that can suspend Python (JSPI);
-            ``load_layers_model_async`` does not.
+            files' names to their bytes, the address of ``model.json``, a handler of
+            ``webtensor.io``, or what one loads. In a page, addresses need a browser that can
+            suspend Python (JSPI); ``load_layers_model_async`` does not.
         custom_objects: classes and functions by the names that the file has for them.
         strict: whether weights that the model does not have, and missing ones, are an error; else
             the former are left out, and the latter keep their initial values.
