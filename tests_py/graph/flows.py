@@ -239,6 +239,12 @@ RUNNING_SUM = [
          element_shape=Shape((2,))),
 ]  # fmt: skip
 
+LEFT_OPEN = [
+    placeholder("x"),
+    node("entered", "Enter", "x", frame_name="open"),
+    node("y", "Sqrt", "entered", T=FLOAT),
+]
+
 ROWS = [[1.0, 2.0], [3.0, -4.0], [0.5, 6.0]]
 
 LOOPS = [
@@ -270,6 +276,8 @@ LOOPS = [
     flow("constants in and after a loop", CONTROLLED, {"y": 26}, n=10),
     flow("array written in a loop", ARRAY_IN_LOOP, {"y": [0, 1, 4, 9]}, n=4),
     flow("running sum", RUNNING_SUM, {"y": np.cumsum(ROWS, 0)}, x=ROWS),
+    flow("frame that nothing leaves", LEFT_OPEN, {"y": 3.0}, x=9.0),
+    flow("frame that nothing leaves, from its Enter", LEFT_OPEN, {"y": 4.0}, entered=16.0),
 ]
 
 # -- conditionals of TensorFlow 1 --------------------------------------------------------------

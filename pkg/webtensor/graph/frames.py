@@ -58,6 +58,9 @@ def without_frames(nodes: Nodes, where: str) -> tuple[Nodes, dict[Reference, Ref
     renamed: dict[Reference, Reference] = {}
     for path in sorted(filter(None, inside), key=len, reverse=True):
         names = exits.get(path, [])
+        if not names and all(node.op != "NextIteration" for node in inside[path].values()):
+            inside[path[:-1]] |= inside[path]  # no loop: each node runs once
+            continue
         results = [_renamed(inside[paths[name]].pop(name), renamed) for name in names]
         loop = _loop(path, _all_renamed(inside[path], renamed), results, where)
         inside[path[:-1]][loop.name] = loop
