@@ -239,6 +239,11 @@ def test_registered_coroutine_functions():
         assert arrays_of(model.execute(wt.tensor([base])))[0].tolist() == [-(base**3)]
 
 
+def test_other_names_of_the_format():
+    model = wt.load_graph_model(files(format="tfjs-graph-model"))
+    assert model.output_nodes == wt.load_graph_model(files()).output_nodes
+
+
 @pytest.mark.parametrize(
     "changes, message",
     [

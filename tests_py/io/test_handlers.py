@@ -6,6 +6,7 @@ import io
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -489,6 +490,13 @@ def test_what_is_no_layers_model(model: ModelArtifacts, message: str) -> None:
     model.label = "the model in memory"
     with pytest.raises(wt.ModelFormatError, match=message):
         keras.saving.load_layers_model(wt.io.from_memory(model))
+
+
+def test_other_names_of_the_format_of_layers_models() -> None:
+    model = model_of_layers()
+    files = keras.saving.layers_model_files(model)
+    stored = wt.io.load_artifacts(files)
+    assert_same(keras.saving.load_layers_model(replace(stored, format="tfjs-layers")), model)
 
 
 def test_models_are_copied_between_all_addresses(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ from webtensor.io.weights import weights_of
 
 __all__ = ["GraphParts", "graph_parts", "load_graph_model", "load_graph_model_async"]
 
-_FORMAT = "graph-model"
+#: What the formats of other models end with; those of graph models are not always "graph-model".
+_OTHER_FORMAT = "layers-model"
 #: The address of a model of TensorFlow Hub's, or of Kaggle's, beside that of its page.
 _TF_HUB_FILE = "/model.json?tfjs-format=file"
 
@@ -168,10 +169,10 @@ def _parts(artifacts: ModelArtifacts, description: _Description) -> GraphParts:
 
 
 def _description_of(artifacts: ModelArtifacts) -> _Description:
-    """Return the description of a graph model; other models are refused."""
-    if artifacts.format not in (None, _FORMAT):
+    """Return the description of a graph model; models of layers are refused."""
+    if str(artifacts.format).endswith(_OTHER_FORMAT):
         raise ModelFormatError(
-            f"{artifacts.label} is a {artifacts.format!r}, which is no {_FORMAT}"
+            f"{artifacts.label} is a {artifacts.format!r}, which is no graph-model"
         )
     return _description(artifacts)
 

@@ -31,9 +31,9 @@ from webtensor.keras.saving.legacy_h5 import Assignment, assign_all
 from webtensor.keras.saving.variable_store import load_state
 from webtensor.keras.types import CustomObjects
 
-__all__ = ["FORMAT", "artifacts_of", "load_weights_of", "model_of"]
+__all__ = ["artifacts_of", "load_weights_of", "model_of"]
 
-FORMAT = "layers-model"
+_FORMAT = "layers-model"
 
 #: Weights that have another name in Keras 2 and TensorFlow.js, by the class of the layer.
 _RENAMED = {"DepthwiseConv2D": {"kernel": "depthwise_kernel"}}
@@ -73,7 +73,7 @@ def artifacts_of(
     specs, pieces = encoded(weights, quantization)
     return ModelArtifacts(
         {**topology, "keras_version": _KERAS_VERSION, "backend": "tensor_flow.js"},
-        format=FORMAT,
+        format=_FORMAT,
         generated_by="webtensor",
         user_defined_metadata=getattr(model, "user_defined_metadata", None),
         training_config=training,

@@ -19,7 +19,6 @@ from webtensor.io.weights import QuantizationPatterns
 from webtensor.keras.models import Model
 from webtensor.keras.saving.checks import require_model
 from webtensor.keras.saving.layers_model.artifacts import (
-    FORMAT,
     artifacts_of,
     load_weights_of,
     model_of,
@@ -289,7 +288,7 @@ def _checked_budget(artifacts: ModelArtifacts) -> Budget:
     label = artifacts.label
     if artifacts.model_topology is None:
         raise ModelFormatError(f"{label} describes no layers-model")
-    if artifacts.format not in (None, FORMAT):
+    if str(artifacts.format).endswith("graph-model"):
         raise ModelFormatError(
             f"{label} is a {artifacts.format!r}, which is no layers-model: it has no layers"
         )
