@@ -15,6 +15,7 @@ import webtensor as wt
 from tests_py.graph.graphs import (
     Dtype,
     JsonNode,
+    Shape,
     arrays_of,
     constant,
     model_of,
@@ -237,6 +238,21 @@ def test_registered_coroutine_functions():
         (result,) = arrays_of(asyncio.run(model.execute_async(wt.tensor([base]))))
         assert result.tolist() == [-(base**3)]
         assert arrays_of(model.execute(wt.tensor([base])))[0].tolist() == [-(base**3)]
+
+
+def test_inputs_with_defaults():
+    """They are the inputs of a model that has no others, as in TensorFlow.js."""
+    default = constant("default", [1.0, 2.0])
+    optional = node(
+        "x", "PlaceholderWithDefault", "default", dtype=Dtype("float32"), shape=Shape((2,))
+    )
+    graph = topology([default, optional, node("y", "Neg", "x", T=Dtype("float32"))])
+    model = model_of(graph)
+    assert model.inputs == [("x", (2,), "float32")]
+    assert arrays_of(model.predict([3.0, 4.0]))[0].tolist() == [-3, -4]
+    assert arrays_of(model.predict({}))[0].tolist() == [-1, -2]
+    other = model_of({**graph, "node": [placeholder("z"), *graph["node"]]})
+    assert other.input_nodes == ["z"]
 
 
 def test_other_names_of_the_format():

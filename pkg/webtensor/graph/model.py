@@ -183,7 +183,10 @@ class GraphModel:
         if infos:
             return [self._described(info) for info in infos.values()]
         if side == "inputs":
-            return [_specified(node) for node in self._nodes.values() if node.op == "Placeholder"]
+            nodes = self._nodes.values()
+            needed = [node for node in nodes if node.op == "Placeholder"]
+            optional = [node for node in nodes if node.op == "PlaceholderWithDefault"]
+            return [_specified(node) for node in needed or optional]
         used = {reference.node for node in self._nodes.values() for reference in node.inputs}
         used |= {name for node in self._nodes.values() for name in node.controls}
         return [
