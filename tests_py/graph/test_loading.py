@@ -249,8 +249,8 @@ def test_inputs_with_defaults():
     graph = topology([default, optional, node("y", "Neg", "x", T=Dtype("float32"))])
     model = model_of(graph)
     assert model.inputs == [("x", (2,), "float32")]
-    assert arrays_of(model.predict([3.0, 4.0]))[0].tolist() == [-3, -4]
-    assert arrays_of(model.predict({}))[0].tolist() == [-1, -2]
+    assert arrays_of(model.execute([3.0, 4.0]))[0].tolist() == [-3, -4]
+    assert arrays_of(model.execute({}))[0].tolist() == [-1, -2]
     other = model_of({**graph, "node": [placeholder("z"), *graph["node"]]})
     assert other.input_nodes == ["z"]
 
