@@ -29,7 +29,7 @@ def test_grads() -> None:
     assert (x.tolist(), y.tolist()) == (30.0, 9.0)
 
 
-def test_grad_takes_dy_second_or_all_that_its_function_needs() -> None:
+def test_grad_takes_dy_second_if_its_function_takes_one_argument() -> None:
     def loss(weights: Any, x: Any, scale: float = 1.0) -> wt.Tensor:
         return wt.sum(weights["w"] * x) * scale
 
@@ -42,6 +42,8 @@ def test_grad_takes_dy_second_or_all_that_its_function_needs() -> None:
         assert wt.grad(function)(weights, x, 2.0)["w"].tolist() == [6.0, 8.0]
         assert wt.grad(function, argnums=1)(weights, x, dy=2.0).tolist() == [2.0, 4.0]
     assert wt.grad(wt.grad(lambda x, y: x**2 * y))(2.0, 3.0).tolist() == 6.0
+    assert wt.grad(lambda x, y=1.0: x * y)(2.0, 3.0).tolist() == 3.0
+    assert wt.grad(lambda *xs: xs[0] * xs[1], argnums=(0, 1))(2.0, 3.0) == (3.0, 2.0)
 
 
 def test_arguments_of_grads_in_a_list() -> None:

@@ -37,7 +37,7 @@ def grad(
 
     The returned function takes ``x`` and optionally ``dy``, the gradient of the result (ones of
     the shape of ``function(x)`` by default), and returns a tensor of the shape of ``x``. Structures
-    of tensors, the arguments of a function that needs several, and ``has_aux`` are those of
+    of tensors, the arguments of a function that takes several, and ``has_aux`` are those of
     ``value_and_grad``; ``dy`` is a keyword then. With ``has_aux`` it returns
     ``(gradient, auxiliary)``.
 
@@ -59,7 +59,7 @@ def grad(
 
     @wraps(function)
     def gradient(*args: Any, dy: TensorLike | None = None, **kwargs: Any) -> Any:
-        if len(args) == 2 and dy is None and not kwargs and _takes_one_argument(function):
+        if len(args) == 2 and dy is None and not kwargs and not _takes(2, function):
             *args, dy = args  # type: ignore[assignment]
         value, gradient = value_and_gradient(args, kwargs, dy)
         return (gradient, value[1]) if has_aux else gradient
@@ -67,16 +67,19 @@ def grad(
     return gradient
 
 
-def _takes_one_argument(function: Callable[..., Any]) -> bool:
-    """Whether a function can be called with one argument, as far as that is known."""
+def _takes(count: int, function: Callable[..., Any]) -> bool:
+    """Whether a function can be called with ``count`` positional arguments.
+
+    Some callables of C have no signature; they take one.
+    """
     from inspect import signature
 
     try:
-        signature(function).bind(None)
+        signature(function).bind(*(None,) * count)
     except TypeError:
         return False
     except ValueError:
-        pass  # some callables of C have no signature
+        return count == 1
     return True
 
 
@@ -246,7 +249,7 @@ def value_and_grads(
 def _differentiate(
     name: str, function: Callable[..., Tensor], xs: Sequence[TensorLike], dy: TensorLike | None
 ) -> tuple[Tensor, list[Tensor]]:
-    if len(xs) == 1 and isinstance(xs[0], (list, tuple)) and not _takes_one_argument(function):
+    if len(xs) == 1 and isinstance(xs[0], (list, tuple)) and not _takes(1, function):
         xs = xs[0]
     sources = [own_tensor(name, x) for x in xs]
     value, gradients = _gradients(name, lambda: function(*sources), sources, dy)
