@@ -72,6 +72,10 @@ def test_bad_arguments_of_cond(backend: str) -> None:
     structures = wt.function(lambda x: wt.cond(wt.sum(x) > 0, lambda: [x], lambda: [x, x]))
     with pytest.raises(wt.CaptureError, match="the same structure"):
         structures(x)
+    for other in (lambda: {"b": x}, lambda: {"a": None}):
+        keys = wt.function(lambda x, other=other: wt.cond(wt.sum(x) > 0, lambda: {"a": x}, other))
+        with pytest.raises(wt.CaptureError, match="the same structure, but return {'a': 'tensor'}"):
+            keys(x)
     w = wt.Variable(x)
     assigning = wt.function(
         lambda x: wt.cond(wt.sum(x) > 0, lambda: w.assign_add(x), lambda: w.assign_sub(x))
@@ -459,6 +463,11 @@ def test_bad_arguments_of_while_loop(backend: str) -> None:
         wt.while_loop(lambda x: x < 3, lambda x: x + 1, 1, maximum_iterations="a")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="the condition must be a scalar"):
         wt.while_loop(lambda x: x < 3, lambda x: x + 1, wt.zeros((2,)))
+    renaming = wt.function(
+        lambda x: wt.while_loop(lambda v: v["a"] < 3, lambda v: {"b": v["a"] + 1}, {"a": x})
+    )
+    with pytest.raises(ValueError, match="must return the structure of the loop variables"):
+        renaming(wt.tensor(1.0))
 
 
 # -- scan ------------------------------------------------------------------------------------------

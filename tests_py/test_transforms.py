@@ -415,6 +415,8 @@ def test_bad_arguments_of_vmap(backend: str) -> None:
         wt.vmap(wt.sum, in_axes=2)(x)
     with pytest.raises(ValueError, match="vmap: axis 2 is out of range for a tensor of rank 2"):
         wt.vmap(wt.abs, out_axes=2)(x)
+    with pytest.raises(ValueError, match=r"got \(0, 0, 0\) for \(tensor, tensor\)"):
+        wt.vmap(lambda x: (x, x), out_axes=(0, 0, 0))(x)
     with pytest.raises(TypeError, match="string"):
         wt.vmap(wt.sum)(wt.tensor(["a"]))
     with pytest.raises(wt.CaptureError, match="those of vmap must not read elements"):

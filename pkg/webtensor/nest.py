@@ -16,6 +16,7 @@ __all__ = [
     "Structure",
     "alike",
     "flatten",
+    "form",
     "is_nested",
     "keys",
     "leaves",
@@ -100,6 +101,11 @@ def _mapped(function: Callable[..., object], structure: object) -> Any:
     if not is_nested(structure):
         return function(structure)
     return alike(structure, [_mapped(function, structure[key]) for key in keys(structure)])
+
+
+def form(structure: object) -> Any:
+    """Return a structure with words for its leaves; those of structures alike are equal."""
+    return _mapped(lambda leaf: None if leaf is None else "tensor", structure)
 
 
 def leaves(structure: object) -> list[Any]:

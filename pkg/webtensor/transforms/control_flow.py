@@ -17,7 +17,7 @@ from webtensor.autodiff.gradient_tape import is_differentiable
 from webtensor.dtypes import bool_
 from webtensor.engine import Tensor, TensorLike, Variable, as_operand, state
 from webtensor.errors import CaptureError
-from webtensor.nest import flatten, leaves, map_structure, pack, pack_leaves
+from webtensor.nest import flatten, form, leaves, map_structure, pack, pack_leaves
 from webtensor.ops import logical_not, stack, where, zeros_like
 from webtensor.ops.casting import cast_to
 from webtensor.programs.loops import record_loop
@@ -73,12 +73,13 @@ def cond(
             "cond: where both functions are called, as in a captured function, they must not "
             "assign to variables; return the values instead"
         )
-    columns = list(map(flatten, results))
-    if len(columns[0]) != len(columns[1]):
+    forms = list(map(form, results))
+    if forms[0] != forms[1]:
         raise CaptureError(
             "cond: where both functions are called, as in a captured function, they must return "
-            f"the same structure, but return {len(columns[0])} and {len(columns[1])} values"
+            f"the same structure, but return {forms[0]} and {forms[1]}"
         )
+    columns = map(flatten, results)
     chosen = [_chosen(condition, *leaves) for leaves in zip(*columns, strict=True)]
     result: Result = pack(results[0], chosen)
     return result
@@ -138,7 +139,7 @@ def while_loop(
         CaptureError: in a captured function the loop needs second derivatives, assigns to
             variables, or draws random numbers.
         TypeError: a function cannot be called, or a loop variable is neither a tensor nor a number.
-        ValueError: in a captured function, ``body`` returns other shapes or dtypes.
+        ValueError: in a captured function, ``body`` returns another structure, shape or dtype.
 
     Example:
         >>> import webtensor as wt
@@ -196,6 +197,11 @@ def _captured_loop(
         return structure
 
     def tensors_of(result: Any) -> list[Tensor]:
+        if form(_as_tuple(result)) != form(variables):
+            raise ValueError(
+                "while_loop: in a captured function, body must return the structure of the loop "
+                f"variables, {form(variables)}, but returned {form(_as_tuple(result))}"
+            )
         tensors = [as_operand("while_loop", leaf) for leaf in leaves(_as_tuple(result))]
         expected, received = ([(x.dtype, x.shape) for x in group] for group in (first, tensors))
         if expected != received:

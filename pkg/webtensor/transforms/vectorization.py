@@ -102,6 +102,9 @@ class _Placeholder:
 
     number: int
 
+    def __repr__(self) -> str:  # for errors
+        return "tensor"
+
 
 def _with_placeholders(value: Any, axes: Axes, operands: list[Operand]) -> Any:
     """Return an argument with placeholders for tensors, which are added to ``operands``."""
