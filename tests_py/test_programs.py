@@ -7,6 +7,7 @@ import sys
 from array import array
 from asyncio import run
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -436,9 +437,13 @@ async def coroutine(x: wt.Tensor) -> wt.Tensor:
         (lambda x: wt.tensor(["text"]), None),
         (lambda x: wt.string.string_to_hash_bucket_fast(wt.tensor(["a"]), 3), None),
         (coroutine, "coroutine"),
+        (lambda x: (x * i for i in range(2)), "but returned a generator"),
+        (lambda x: {x * 2.0}, "but returned a set"),
+        (lambda x: SimpleNamespace(y=x * 2.0), "but returned a SimpleNamespace"),
+        (lambda x: wt.vjp(wt.sin, x), "but returned a function"),
     ],
 )
-def test_what_is_read_or_awaited_is_refused(
+def test_what_is_read_awaited_or_hidden_is_refused(
     backend: str, function: Callable[..., Any], match: str | None, no_leak: None
 ) -> None:
     x = wt.tensor([1.0, 2.0])
