@@ -46,6 +46,13 @@ def test_grad_takes_dy_second_if_its_function_takes_one_argument() -> None:
     assert wt.grad(lambda *xs: xs[0] * xs[1], argnums=(0, 1))(2.0, 3.0) == (3.0, 2.0)
 
 
+def test_gradients_of_logaddexp_are_those_of_its_limits(backend: str) -> None:
+    x, y = [np.inf, -np.inf, 0.0, 0.0, 1e4], [0.0, 0.0, np.inf, 0.0, 1e4]
+    by_x, by_y = wt.grads(wt.logaddexp)(x, y)
+    assert by_x.tolist() == [1.0, 0.0, 0.0, 0.5, 0.5]
+    assert by_y.tolist() == [0.0, 1.0, 1.0, 0.5, 0.5]
+
+
 def test_arguments_of_grads_in_a_list() -> None:
     assert [g.tolist() for g in wt.grads(lambda x, y: x * y)([2.0, 3.0])] == [3.0, 2.0]
     value, gradients = wt.value_and_grads(lambda x, y: x * y)((wt.tensor(2.0), 3.0))

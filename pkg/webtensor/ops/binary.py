@@ -342,8 +342,8 @@ def squared_difference(x: TensorLike, y: TensorLike) -> Tensor:
     numpy=lambda np, x, y: np.logaddexp(x, y),
     glsl="log_add_exp(x, y)",
     c="vlogaddexp(x, y)",
-    grad_x=lambda dy, out, x, y: dy * (x - out).exp(),
-    grad_y=lambda dy, out, x, y: dy * (y - out).exp(),
+    grad_x=lambda dy, out, x, y: dy * (x - y).sigmoid(),
+    grad_y=lambda dy, out, x, y: dy * (y - x).sigmoid(),
 )
 def logaddexp(x: TensorLike, y: TensorLike) -> Tensor:
     """``log(exp(x) + exp(y))``, without overflow.
