@@ -775,6 +775,30 @@ def test_models_of_integers_become_graphs(make: Callable[[], Any], tmp_path: Pat
     graph.dispose()
 
 
+@pytest.mark.parametrize("bound", [6, 40])
+def test_quantized_models_that_pad_up_to_a_size_become_graphs(bound: int, tmp_path: Path):
+    @tf.function(input_signature=[tf.TensorSpec([1, None, 4], name="x")])
+    def padded(x: Any) -> Any:
+        missing = tf.maximum(0, bound - tf.shape(x)[1])
+        return {"y": tf.matmul(tf.pad(x, [[0, 0], [0, missing], [0, 0]]), normal(4, 5))}
+
+    def samples() -> Iterator[list[Array]]:
+        yield [normal(1, 10, 4)]
+
+    concrete = padded.get_concrete_function()
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([concrete], tf.Module())
+    data = conversion(converter, **OPTIMIZED, representative_dataset=samples)
+    (tmp_path / "model.tflite").write_bytes(data)
+    wt.convert_model(tmp_path / "model.tflite", tmp_path / "web")
+    graph: Any = wt.load_graph_model(tmp_path / "web")
+    for length in (2, 7, 50):
+        x = normal(1, length, 4)
+        (expected,) = litert(data, {"x": x}).values()
+        # One step of the integers.
+        np.testing.assert_allclose(graph.predict(x).numpy(), expected, rtol=0, atol=0.03)
+    graph.dispose()
+
+
 @pytest.mark.parametrize("make", [mobilenet_v1, mobilenet_v2], ids=lambda make: make.__name__)
 def test_models_of_integers_of_16_bits(make: Callable[[], Any]):
     def samples() -> Iterator[list[Array]]:

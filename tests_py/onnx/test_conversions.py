@@ -434,6 +434,40 @@ def test_signals_of_any_length_in_frames(name: str, tmp_path: Path) -> None:
     model.dispose()
 
 
+SHAPE = make("Shape", ["x"], ["shape"], start=1)
+BOUNDS: dict[str, list[onnx.NodeProto]] = {
+    "a padding up to a size": [
+        make("Sub", ["bound", "shape"], ["missing"]),
+        make("Max", ["missing", "zero"], ["after"]),
+        make("Concat", ["zero", "zero", "zero", "after"], ["pads"], axis=0),
+        make("Pad", ["x", "pads"], ["y"]),
+    ],
+    "no more elements than a number": [
+        make("Min", ["shape", "bound"], ["end"]),
+        make("Slice", ["x", "zero", "end", "one"], ["y"]),
+    ],
+    "a part of long inputs": [
+        make("Greater", ["shape", "bound"], ["is_long"]),
+        make("Where", ["is_long", "bound", "shape"], ["end"]),
+        make("Slice", ["x", "zero", "end", "one"], ["y"]),
+    ],
+}
+
+
+@pytest.mark.parametrize("bound", [6, 300, 700])
+@pytest.mark.parametrize("name", BOUNDS)
+def test_sizes_are_compared_with_bounds_as_the_model_does(
+    name: str, bound: int, tmp_path: Path
+) -> None:
+    weights = {"bound": np.array([bound]), "zero": np.array([0]), "one": np.array([1])}
+    nodes = [SHAPE, *BOUNDS[name]]
+    session, model = converted_of(nodes, ["batch", "samples"], weights, tmp_path, 18)
+    for size in (2, 5, 6, 7, 299, 301, 699, 701, 1500):
+        x = np.random.default_rng(3).random((2, size), np.float32)
+        close(model.predict(x).numpy(), session.run(None, {"x": x})[0])
+    model.dispose()
+
+
 @pytest.mark.parametrize(
     "names, expected",
     [

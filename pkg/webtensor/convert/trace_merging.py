@@ -27,6 +27,7 @@ from webtensor.convert.recording import (
     TracedLoop,
     TracedModel,
 )
+from webtensor.convert.size_bounds import size_bounds
 from webtensor.convert.sizes import Shape, Size, UnknownSizeError, Varying, size_of
 from webtensor.convert.window_nodes import WINDOW_RULES
 from webtensor.engine import Tensor
@@ -127,6 +128,10 @@ class Merging:
             if row.primitive is INPUT:
                 self._add_input(number)
         return [self._value(number) for number in outputs]
+
+    def bounds(self) -> set[int]:
+        """Return the bounds of sizes of which all traces are on the same side."""
+        return size_bounds(self._traces, self._is_fixed)
 
     def _value(self, number: int) -> Value:
         """Return a tensor, after adding the nodes that it needs."""

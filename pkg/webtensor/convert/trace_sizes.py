@@ -73,10 +73,23 @@ class Grouping:
             return
         tables = [_SMALL, _EVEN, _MIXED, _DIVISIBLE, _LARGE] if self.others else [_SMALL]
         for table in [*tables, _LONG] if self.is_signal else tables:
-            yield [
-                self._sizes([row[run] for row in _BATCHES], [row[run] for row in table])
-                for run in range(4)
+            yield self._runs(table)
+
+    def runs_around(self, bounds: Collection[int]) -> Sequence[Sizes]:
+        """Return sizes of runs, as `runs` does, some below all bounds and others above."""
+        low, high = min(bounds), max(bounds)
+        return self._runs(
+            [
+                (max(low // 2 - step, 1), 2 * high + 3 * step, max(low - 2 - step, 1), high + 3)
+                for step in (1, 2, 3)
             ]
+        )
+
+    def _runs(self, table: _Table) -> Sequence[Sizes]:
+        return [
+            self._sizes([row[run] for row in _BATCHES], [row[run] for row in table])
+            for run in range(4)
+        ]
 
     def checks(self, has_loops: bool) -> Iterator[Sizes]:
         """Yield sizes of runs that check graphs, which are large enough for most strides.
@@ -95,6 +108,12 @@ class Grouping:
             )
         for batch, sizes in checks:
             yield self._sizes([batch] * len(self.batches), sizes)
+
+    def checks_around(self, bounds: Collection[int]) -> Iterator[Sizes]:
+        """Yield sizes of runs that check graphs: half of each bound, and twice as much."""
+        for size in sorted({*(bound // 2 for bound in bounds), *(2 * bound for bound in bounds)}):
+            if self.others:
+                yield self._sizes([1] * len(self.batches), (size,))
 
     def _sizes(self, batches: Sequence[int], others: Sequence[int]) -> Sizes:
         """Return the size of each axis, for sizes of the first groups of both kinds."""

@@ -7,7 +7,7 @@ tensors. Runs with other sizes show that the graph computes what the model does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -52,7 +52,7 @@ def traced_graph(model: TracedModel) -> GraphSource:
         loops = Loops(has_fixed_sizes=all(isinstance(size, int) for size in sizes))
         for grouping in groupings(model.inputs):
             attempts = _Attempts(model, grouping, loops)
-            for runs in grouping.runs():
+            for runs in attempts.runs():
                 try:
                     return attempts.graph(runs)
                 except UnknownSizeError as error:
@@ -99,6 +99,20 @@ class _Attempts:
         self._checks: list[_Run] | None = None
         #: A graph that passes all checks, but is an error for some of the earlier sizes.
         self.limited: GraphSource | None = None
+        #: The bounds of sizes of which all traces were on the same side, and that were not tried.
+        self._bounds: set[int] = set()
+
+    def runs(self) -> Iterator[Sequence[Sizes]]:
+        """Yield sizes of runs in the order to try them.
+
+        The next ones are around the bounds of sizes that those before them show.
+        """
+        tried: set[int] = set()
+        for runs in self._grouping.runs():
+            yield runs
+            while self._grouping.others and not self._bounds <= tried:
+                tried |= self._bounds
+                yield self._grouping.runs_around(tried)
 
     def graph(self, runs: Sequence[Sizes]) -> GraphSource:
         """Return the graph that runs with these sizes show; the last run is a check.
@@ -115,9 +129,12 @@ class _Attempts:
             merging = Merging(model, traces)
             results = merging.results()
             source = _source(model, merging, results)
+            bounds = merging.bounds()
+            self._bounds |= bounds
+            further = [*self._further_checks(), *self._taken(self._grouping.checks_around(bounds))]
             checked, earlier = (
                 [run for run in others if run.empty <= empty]
-                for others in ([checks[-1], *self._further_checks()], self._earlier)
+                for others in ([checks[-1], *further], self._earlier)
             )
             constants = merging.nodes.constants
             errors = _check(model, source, constants, checked, earlier, self._has_unknown)
@@ -166,11 +183,12 @@ class _Attempts:
     def _further_checks(self) -> list[_Run]:
         """Return runs of the sizes that check all graphs, as far as the model takes them."""
         if self._checks is None:
-            self._checks = [*self._taken_checks()]
+            self._checks = [*self._taken(self._grouping.checks(bool(self._loops.rolled)))]
         return self._checks
 
-    def _taken_checks(self) -> Iterator[_Run]:
-        for number, sizes in enumerate(self._grouping.checks(bool(self._loops.rolled))):
+    def _taken(self, checks: Iterable[Sizes]) -> Iterator[_Run]:
+        """Yield the runs of those sizes that the model takes."""
+        for number, sizes in enumerate(checks):
             shapes = [
                 [size if isinstance(size, int) else sizes[size] for size in value.shape]
                 for value in self._model.inputs
