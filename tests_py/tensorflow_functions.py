@@ -31,11 +31,13 @@ ARRAYS: dict[str, Call] = {
     "fake_quant of channels": lambda x: tf.quantization.fake_quant_with_min_max_vars_per_channel(
         x, [-1.0, -2, -0.5, -1], [1.0, 2, 0.7, 1]
     ),
+    "gamma functions": lambda x: tf.math.lgamma(x * 9) + tf.math.digamma(x * 9),
     "inverse": tf.linalg.inv,
     "limits of int64": lambda x: tf.minimum(tf.cast(x, tf.int64), tf.int64.max),
     "pseudo-inverse": tf.linalg.pinv,
     "reverse_sequence": lambda x: tf.reverse_sequence(x, [2, 4, 0], 1, 0),
     "roll by a tensor": lambda x: tf.roll(x, tf.shape(x)[0], 1),
+    "logarithms of sums": lambda x: tf.math.cumulative_logsumexp(x, 1, reverse=True),
     "segment_sum": lambda x: tf.math.segment_sum(x, [0, 0, 2]),
     "set_diag": lambda x: tf.linalg.set_diag(x, x[:, 0]),
     "svd": lambda x: tf.linalg.svd(x, compute_uv=False),
@@ -58,7 +60,84 @@ IMAGES: dict[str, Call] = {
     "resize bicubic": lambda x: tf.image.resize(x, [5, 12], "bicubic"),
     "resize lanczos3": lambda x: tf.image.resize(x, [5, 12], "lanczos3"),
     "resize without aliases": lambda x: tf.image.resize(x, [4, 3], antialias=True),
+    "non-max suppression that lowers scores": lambda x: tf.raw_ops.NonMaxSuppressionV5(
+        boxes=tf.concat([x[0, 0, :, :2], x[0, 0, :, :2] + 1], 1),
+        scores=x[0, 0, :, 2],
+        max_output_size=9,
+        iou_threshold=0.3,
+        score_threshold=0.1,
+        soft_nms_sigma=0.4,
+        pad_to_max_output_size=True,
+    )[1],
     "rfft2d": lambda x: tf.abs(tf.signal.rfft2d(x[..., 0])),
+}
+
+
+def gradient(function: Call) -> Call:
+    """Differentiate the sum of what a function computes, times its sine."""
+
+    def differentiated(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+            total = tf.reduce_sum(y * tf.sin(y))
+        return tape.gradient(total, x)
+
+    return differentiated
+
+
+def of_filter(function: Callable[[Any, Any], Any], *shape: int) -> Call:
+    """Differentiate by a filter, to which the input is a constant."""
+    return lambda x: gradient(lambda filter: function(x, filter))(tf.constant(floats(*shape)))
+
+
+FILTER = floats(3, 3, 3, 4)
+PADS = [[0, 0], [1, 2], [0, 1], [0, 0]]
+GRADIENTS: dict[str, Call] = {
+    **{
+        name: gradient(getattr(tf.nn, name))
+        for name in (
+            *("elu", "leaky_relu", "log_softmax", "relu", "relu6", "selu", "sigmoid", "softmax"),
+            *("softplus", "softsign", "tanh"),
+        )
+    },
+    "average of windows": gradient(lambda x: tf.nn.avg_pool2d(x, 3, 2, "SAME")),
+    "bias": of_filter(tf.nn.bias_add, 3),
+    "broadcasts": gradient(lambda x: x + x[:1, :1] * 2 + x[..., :1] - x[0, 0]),
+    "concatenation": gradient(lambda x: tf.concat([x, x * 2, x[:, 1:]], 1)),
+    "convolution": gradient(lambda x: tf.nn.conv2d(x, FILTER, 2, "SAME")),
+    "cross entropy": gradient(
+        lambda x: tf.nn.softmax_cross_entropy_with_logits(tf.nn.softmax(tf.ones_like(x)), x)
+    ),
+    "cross entropy of indices": gradient(
+        lambda x: tf.nn.sparse_softmax_cross_entropy_with_logits(tf.argmax(x, -1), x)
+    ),
+    "depthwise convolution": gradient(
+        lambda x: tf.nn.depthwise_conv2d(x, FILTER, [1, 1, 1, 1], "VALID")
+    ),
+    "depthwise filter": of_filter(
+        lambda x, filter: tf.nn.depthwise_conv2d(x, filter, [1, 1, 1, 1], "SAME"), 3, 3, 3, 2
+    ),
+    "filter": of_filter(lambda x, filter: tf.nn.conv2d(x, filter, 1, "SAME"), 3, 3, 3, 4),
+    "loop": gradient(
+        lambda x: tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, tf.tanh(y) * 2), [0, x])[1]
+    ),
+    "maximum of windows": gradient(lambda x: tf.nn.max_pool2d(x, 3, 2, "SAME")),
+    "mirrored padding": gradient(lambda x: tf.pad(x, PADS, "REFLECT")),
+    "normalization": gradient(
+        lambda x: tf.compat.v1.nn.fused_batch_norm(
+            x, [1.0, 2, 3], [0.0, 1, 2], [0.1, 0.2, 0.3], [1.0, 2, 0.5], is_training=False
+        )[0]
+    ),
+    "normalization of the batch": gradient(
+        lambda x: tf.compat.v1.nn.fused_batch_norm(x, [1.0, 2, 3], [0.0, 1, 2])[0]
+    ),
+    "resize": gradient(lambda x: tf.image.resize(x, [5, 12])),
+    "resize nearest": gradient(lambda x: tf.image.resize(x, [5, 12], "nearest")),
+    "roots": gradient(lambda x: tf.sqrt(1 + x) + tf.math.rsqrt(1 + x) + tf.math.reciprocal(1 + x)),
+    "second derivative": gradient(gradient(lambda x: tf.nn.conv2d(tf.tanh(x), FILTER, 1, "SAME"))),
+    "slice": gradient(lambda x: x[:, ::2, 1:, 0]),
+    "transpose": gradient(lambda x: tf.transpose(x, tf.argsort(tf.shape(x)))),
 }
 LINES = np.array(
     [b"Hello World, foo", b"", b"a,b,,c", b"  lead trail  ", "ünïcode ÄÖ".encode()], object
@@ -85,6 +164,7 @@ TEXTS: dict[str, Call] = {
     "unicode_split": lambda x: tf.strings.unicode_split(x, "UTF-8").to_tensor(),
 }
 INPUTS: dict[str, tuple[dict[str, Call], Array, Any]] = {
+    "gradient": (GRADIENTS, np.random.default_rng(1).uniform(size=(2, 9, 7, 3)), tf.float32),
     "array": (ARRAYS, MATRICES, tf.float32),
     "image": (IMAGES, np.random.default_rng(0).uniform(size=(2, 9, 7, 3)), tf.float32),
     "matrix": (POSITIVE, DEFINITE, tf.float32),

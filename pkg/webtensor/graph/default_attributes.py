@@ -51,7 +51,10 @@ DEFAULTS: Defaults = {
     "TensorListStack": {"num_elements": -1},
     "TopKV2": {"sorted": True},
     "TruncatedNormal": {"seed": 0},
-    **dict.fromkeys(("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"), _NORMALIZATION),
+    **dict.fromkeys(
+        ("FusedBatchNorm", "FusedBatchNormGradV3", "FusedBatchNormV2", "FusedBatchNormV3"),
+        _NORMALIZATION,
+    ),
     **dict.fromkeys(("ResizeBilinear", "ResizeNearestNeighbor"), _IMAGES),
     **dict.fromkeys(("All", "Any", "Max", "Mean", "Min", "Prod", "Sum"), _KEEPS_DIMENSIONS),
     **dict.fromkeys(("Cumprod", "Cumsum"), _SCAN),

@@ -49,8 +49,12 @@ Nodes = dict[str, Node]
 _OUTPUTS = {
     op: names.split()
     for op, names in {
+        "BroadcastGradientArgs": "r0 r1",
         "CombinedNonMaxSuppression": ("nmsed_boxes nmsed_scores nmsed_classes valid_detections"),
         "FusedBatchNorm": "y batch_mean batch_variance reserve_space_1 reserve_space_2",
+        "FusedBatchNormGradV3": (
+            "x_backprop scale_backprop offset_backprop reserve_space_4 reserve_space_5"
+        ),
         "FusedBatchNormV2": "y batch_mean batch_variance reserve_space_1 reserve_space_2",
         "FusedBatchNormV3": (
             "y batch_mean batch_variance reserve_space_1 reserve_space_2 reserve_space_3"
@@ -65,6 +69,7 @@ _OUTPUTS = {
         "RaggedRange": "rt_nested_splits rt_dense_values",
         "RaggedTensorToSparse": "sparse_indices sparse_values sparse_dense_shape",
         "SelfAdjointEigV2": "e v",
+        "SoftmaxCrossEntropyWithLogits": "loss backprop",
         "SparseAdd": "sum_indices sum_values sum_shape",
         "SparseConcat": "output_indices output_values output_shape",
         "SparseFillEmptyRows": (
@@ -73,6 +78,7 @@ _OUTPUTS = {
         "SparseReorder": "output_indices output_values",
         "SparseReshape": "output_indices output_shape",
         "SparseSlice": "output_indices output_values output_shape",
+        "SparseSoftmaxCrossEntropyWithLogits": "loss backprop",
         "StringNGrams": "ngrams ngrams_splits",
         "StringSplit": "indices values shape",
         "StringSplitV2": "indices values shape",

@@ -6,13 +6,21 @@ in ``tests_py.graph.test_random_numbers``.
 
 from __future__ import annotations
 
-from tests_py.graph.cases import arrays, elementwise, further, others, products, selection
+from tests_py.graph.cases import (
+    arrays,
+    elementwise,
+    further,
+    gradients,
+    others,
+    products,
+    selection,
+)
 from tests_py.graph.cases.case import Case
 
 __all__ = ["CASES", "Case"]
 
 CASES: list[Case] = [
     row
-    for family in (arrays, elementwise, further, others, products, selection)
+    for family in (arrays, elementwise, further, gradients, others, products, selection)
     for row in family.CASES
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from colorsys import hsv_to_rgb, rgb_to_hsv
+from math import lgamma
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,24 @@ DEFINITE = (SQUARES @ SQUARES.transpose(0, 2, 1) + np.eye(3)).astype("float32")
 SIGNALS = floats((2, 4, 6))
 EMPTY = np.zeros(0, "float32")
 LARGEST = float(np.finfo("float32").max)
+
+
+POSITIVE = floats((3, 4), 0.1, 12)
+
+
+def elementwise(function: Callable[[float], float]) -> Callable[[Array], Array]:
+    """Apply a function of numbers to each element."""
+    return lambda x: np.vectorize(function)(x.astype("float64")).astype("float32")
+
+
+def digamma(x: float) -> float:
+    """The derivative of `lgamma`."""
+    return (lgamma(x + 1e-5) - lgamma(x - 1e-5)) / 2e-5
+
+
+def in_top_2(x: Array, targets: Array) -> Array:
+    """Whether each target is the index of one of the two largest elements of its row."""
+    return np.array([index in row.argsort()[-2:] for row, index in zip(x, targets, strict=True)])
 
 
 # -- segments ----------------------------------------------------------------------------------
@@ -493,6 +512,45 @@ CASES: list[Case] = [
         X,
         expected=lambda x: np.digitize(x, [-0.5, 0.5]),
         boundaries=[-0.5, 0.5],
+    ),
+    case("AccumulateNV2", X, X, expected=lambda x, y: x + y),
+    case("BiasAddV1", X, X[0], expected=lambda x, bias: x + bias),
+    case("Digamma", POSITIVE, expected=elementwise(digamma)),
+    case("Lgamma", POSITIVE, expected=elementwise(lgamma)),
+    case(
+        "CumulativeLogsumexp",
+        X,
+        1,
+        expected=lambda x, _: np.log(np.cumsum(np.exp(x), 1)),
+        exclusive=False,
+        reverse=False,
+    ),
+    case("InTopK", X, [0, 1, 2], expected=in_top_2, k=2),
+    case(
+        "BatchNormWithGlobalNormalization",
+        X[None, None],
+        *(np.abs(X[:2]) + 0.1),
+        *X[1:],
+        expected=lambda x, mean, variance, offset, scale: (
+            (x - mean) / np.sqrt(variance + np.float32(0.01)) * scale + offset
+        ),
+        variance_epsilon=0.01,
+        scale_after_normalization=True,
+    ),
+    case(
+        "SparseSoftmax",
+        [[0, 1], [0, 2], [1, 0]],
+        arr([1, 2, 3]),
+        [2, 3],
+        expected=lambda *_: arr([1 / (1 + np.e), np.e / (1 + np.e), 1]),
+    ),
+    case(
+        "SparseTensorDenseAdd",
+        [[0, 1], [2, 3]],
+        arr([1, 2]),
+        [3, 4],
+        X,
+        expected=lambda indices, values, _, x: x + arr([[0, 1, 0, 0], [0] * 4, [0, 0, 0, 2]]),
     ),
     case("FFT2D", WAVES, expected=complex64(np.fft.fft2)),
     case("IFFT2D", WAVES, expected=complex64(np.fft.ifft2)),

@@ -188,6 +188,15 @@ CASES = [
         label="binary",
         binary_output=True,
     ),
+    case(
+        "DenseBincount",
+        2,
+        4,
+        np.zeros((0,), np.float32),
+        expected=lambda *_: np.array([0.0, 0.0, 1.0, 0.0]),
+        label="of a number",
+        binary_output=False,
+    ),
     *scans("Cumprod", np.cumprod, 1.0),
     *scans("Cumsum", np.cumsum, 0.0),
     # searching and sorting
@@ -248,7 +257,8 @@ CASES = [
         outputs=2,
         pad_to_max_output_size=True,
     ),
-    case("NonMaxSuppressionV5", BOXES, SCORES, 4, 0.5, 0.1, 0.5, outputs=2),
+    case("NonMaxSuppressionV5", BOXES, SCORES, 4, 0.5, 0.1, 0.0, outputs=2),
+    case("NonMaxSuppressionV5", BOXES, SCORES, 4, 1.0, 0.1, 0.5, label="soft", outputs=2),
     # images
     *resizings("ResizeBilinear"),
     *resizings("ResizeNearestNeighbor"),

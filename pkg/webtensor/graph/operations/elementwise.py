@@ -10,6 +10,7 @@ from typing import Any
 from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.graph.operations.arguments import attribute, boolean, dtype, layout, number, numbers
+from webtensor.graph.operations.gamma_functions import digamma, log_gamma
 from webtensor.graph.operations.rows import Row, Tensors
 from webtensor.shapes import Shape
 
@@ -204,6 +205,9 @@ ROWS = {
 ONLY_HERE = {
     **{op: Row(name, 0) for op, name in _UNARY_ONLY_HERE.items()},
     **{op: Row(name, 0, 1) for op, name in _BINARY_ONLY_HERE.items()},
+    "AccumulateNV2": Row("add_n", Tensors()),
+    "BiasAddV1": Row("add", 0, 1),
+    "Digamma": Row(digamma, 0),
     "FakeQuantWithMinMaxArgs": Row(
         fake_quantized,
         0,
@@ -214,6 +218,7 @@ ONLY_HERE = {
     "FakeQuantWithMinMaxVarsPerChannel": Row(
         fake_quantized, 0, low=numbers(1), high=numbers(2), **_STEPS
     ),
+    "Lgamma": Row(log_gamma, 0),
     "MulNoNan": Row(unless_zero(ops.multiply), 1, 0),
     "TruncateDiv": Row(quotient, 0, 1),
     "TruncateMod": Row(remainder, 0, 1),

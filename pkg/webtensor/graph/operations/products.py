@@ -161,6 +161,19 @@ def normalized(
     return result, mean, variance, mean, variance, variance
 
 
+def normalized_globally(
+    x: Tensor,
+    mean: Tensor,
+    variance: Tensor,
+    offset: Tensor,
+    scale: Tensor,
+    epsilon: float,
+    is_scaled: bool,
+) -> Tensor:
+    """Normalize channels by their means and variances, as models of 2015 do."""
+    return ops.batch_norm(x, mean, variance, offset, scale if is_scaled else None, epsilon)
+
+
 def product_of_stacks(a: Tensor, b: Tensor, adj_x: bool, adj_y: bool) -> Tensor:
     """Multiply stacks of matrices."""
     return ops.matmul(a, b, adj_x, adj_y)
@@ -292,5 +305,15 @@ ONLY_HERE = {
         dilations=dilations(),
     ),
     "BatchMatMulV3": _BATCH_PRODUCT,
+    "BatchNormWithGlobalNormalization": Row(
+        normalized_globally,
+        0,
+        1,
+        2,
+        3,
+        4,
+        epsilon=attribute("variance_epsilon"),
+        is_scaled=boolean("scale_after_normalization"),
+    ),
     "_Normalized": Row(normalized_channels, 0, 1, 2, 3),
 }

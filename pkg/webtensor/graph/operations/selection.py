@@ -28,8 +28,10 @@ def _reduction(function: str | Callable[..., Tensor]) -> Row:
     return Row(function, 0, axis=axes(1), keepdims=boolean("keep_dims"))
 
 
-def _scan(name: str) -> Row:
-    return Row(name, 0, axis=axis(1), exclusive=boolean("exclusive"), reverse=boolean("reverse"))
+def _scan(function: str | Callable[..., Tensor]) -> Row:
+    return Row(
+        function, 0, axis=axis(1), exclusive=boolean("exclusive"), reverse=boolean("reverse")
+    )
 
 
 def extremum(
@@ -46,8 +48,17 @@ def extremum(
     return reduced
 
 
+def logarithms_of_sums(x: Tensor, axis: int, exclusive: bool, reverse: bool) -> Tensor:
+    """Return the logarithms of the sums of the exponentials up to each element."""
+    largest = ops.max(x, axis, True)
+    sums = ops.cumsum(ops.exp(ops.subtract(x, largest)), axis, exclusive, reverse)
+    return ops.add(ops.log(sums), largest)
+
+
 def counted(x: Tensor, weights: Tensor, size: int, binary_output: bool) -> Tensor:
     """Count numbers, or add their weights if there are any, in the weights' dtype."""
+    if not x.shape:
+        x, weights = ops.flatten(x), ops.flatten(weights)
     if weights.size:
         return ops.dense_bincount(x, weights, size, binary_output)
     return ops.astype(ops.dense_bincount(x, None, size, binary_output), weights.dtype)
@@ -79,10 +90,28 @@ def padded_selection(
     return ops.pad(indices, [[0, missing]], 0), count
 
 
-def selected(boxes: Tensor, scores: Tensor, **options: Any) -> tuple[Tensor, ...]:
-    """Select boxes with Soft-NMS; the third result is their number."""
-    indices, selected_scores = ops.image.non_max_suppression_with_score(boxes, scores, **options)
-    return indices, selected_scores, ops.tensor(indices.size, dtype="int32")
+def selected(
+    boxes: Tensor,
+    scores: Tensor,
+    max_output_size: int,
+    iou_threshold: float,
+    soft_nms_sigma: float,
+    is_padded: bool,
+    **options: Any,
+) -> tuple[Tensor, ...]:
+    """Select boxes with Soft-NMS; the third result is their number.
+
+    Soft-NMS lowers the scores of boxes that overlap, and suppresses none of them, as TensorFlow
+    does; TensorFlow.js suppresses those beyond the threshold, too.
+    """
+    if soft_nms_sigma:
+        iou_threshold = 1.0
+    indices, selected_scores = ops.image.non_max_suppression_with_score(
+        boxes, scores, max_output_size, iou_threshold, soft_nms_sigma=soft_nms_sigma, **options
+    )
+    missing = [[0, max_output_size - indices.size if is_padded else 0]]
+    count = ops.tensor(indices.size, dtype="int32")
+    return ops.pad(indices, missing, 0), ops.pad(selected_scores, missing, 0), count
 
 
 def buckets(x: Tensor, boundaries: Sequence[float]) -> Tensor:
@@ -191,7 +220,14 @@ _BOXES = {
         **_SCORED,
         is_padded=boolean("pad_to_max_output_size"),
     ),
-    "NonMaxSuppressionV5": Row(selected, 0, 1, **_SCORED, soft_nms_sigma=number(5, 0.0)),
+    "NonMaxSuppressionV5": Row(
+        selected,
+        0,
+        1,
+        **_SCORED,
+        soft_nms_sigma=number(5, 0.0),
+        is_padded=boolean("pad_to_max_output_size"),
+    ),
 }
 
 ROWS = {
@@ -238,10 +274,12 @@ ONLY_HERE = {
     )
     .dynamic()
     .reading(0, 1),
+    "CumulativeLogsumexp": _scan(logarithms_of_sums),
     "DynamicPartition": Row(partitioned, 0, 1, count=attribute("num_partitions"))
     .dynamic()
     .reading(1),
     "HistogramFixedWidth": Row(histogram, 0, bounds=numbers(1), bins=integer(2)),
+    "InTopK": Row("in_top_k", 0, 1, k=attribute("k")),
     "InTopKV2": Row("in_top_k", 0, 1, k=integer(2)),
     "L2Loss": Row(half_square, 0),
     "UniqueWithCounts": Row(unique_with_counts, 0).dynamic().reading(0),

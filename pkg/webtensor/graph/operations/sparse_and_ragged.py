@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
@@ -125,6 +126,18 @@ def scaled(indices: Tensor, values: Tensor, dense: Tensor, shape: Sequence[int])
     return ops.multiply(values, ops.gather_nd(ops.broadcast_to(dense, shape), indices))
 
 
+def softmax_of_rows(indices: Tensor, values: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return the softmax of the elements in each row, those that are not stored left out."""
+    missing = ops.full(shape, -math.inf)
+    rows = ops.softmax(ops.tensor_scatter_update(missing, indices, values))
+    return ops.gather_nd(rows, indices)
+
+
+def summed(indices: Tensor, values: Tensor, dense: Tensor, shape: Sequence[int]) -> Tensor:
+    """Add a sparse tensor to a dense one."""
+    return ops.add(ops.scatter_nd(indices, values, shape), dense)
+
+
 def reduced_sum(
     indices: Tensor,
     values: Tensor,
@@ -196,6 +209,8 @@ ONLY_HERE = {
     "SparseReorder": Row(reordered, 0, 1, shape=integers(2)),
     "SparseSegmentSqrtN": Row(root_means, 0, 1, 2).dynamic().reading(2),
     "SparseSlice": Row(sliced, 0, 1, 2, start=integers(3), size=integers(4)).dynamic().reading(0),
+    "SparseSoftmax": Row(softmax_of_rows, 0, 1, shape=integers(2)),
+    "SparseTensorDenseAdd": Row(summed, 0, 1, 3, shape=integers(2)),
     "SparseTensorDenseMatMul": Row(
         product,
         0,
