@@ -77,6 +77,21 @@ SIZED: dict[str, tuple[Function, tuple[Any, ...], Function]] = {
         ("batch", "length", 5),
         lambda x: x[:, 1:, :3],
     ),
+    "every second step": (
+        lambda x: x[:, ::2],
+        ("batch", "length", 5),
+        lambda x: x[:, ::2],
+    ),
+    "many sorted rows": (
+        lambda x: wt.sort(wt.tile(x, (1, 60, 1))),
+        ("batch", 6, 5),
+        lambda x: np.sort(np.tile(x, (1, 60, 1))),
+    ),
+    "counts of numbers": (
+        lambda x: wt.dense_bincount(wt.astype(x[:, :, 0] * 4, "int32"), None, 4),
+        ("batch", "length", 5),
+        lambda x: np.array([np.bincount(row, minlength=4) for row in (x[..., 0] * 4).astype(int)]),
+    ),
     "ones beside": (
         lambda x: wt.concat([x, wt.ones((x.shape[0], 1, 5))], 1),
         ("batch", "length", 5),

@@ -347,6 +347,7 @@ CASES = [
     Case("REAL", [(X + 1j * Y).astype("complex64")], np.real),
     Case("IMAG", [(X + 1j * Y).astype("complex64")], np.imag),
     Case("DIV", [ints(7, -7, 8), ints(2, 2, -3)], lambda x, y: ints(3, -3, -2), label="int32"),
+    Case("FLOOR_DIV", [ints(7, -7, 8), ints(2, 2, -3)], np.floor_divide, label="int32"),
     Case(
         "FAKE_QUANT",
         [np.array([-9, -0.2, 0.24, 9], "float32")],

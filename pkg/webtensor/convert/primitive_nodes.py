@@ -63,9 +63,12 @@ def _sliced(nodes: NodeBuilder, call: Call) -> Value:
         zip(x.shape, begin, call.shape, step, strict=True)
     ):
         end = start + (count - 1) * by + 1
+        rest = own - end
+        rests = rest.values if isinstance(rest, Varying) else (rest,)
+        is_whole = all(0 <= number < by for number in rests)
         begin_mask |= (start == 0) << axis
-        end_mask |= (end == own) << axis
-        ends.append(0 if end == own else _from_end(end, own))
+        end_mask |= is_whole << axis
+        ends.append(0 if is_whole else _from_end(end, own))
     begins = [_from_end(start, own) for start, own in zip(begin, x.shape, strict=True)]
     return nodes.sliced(x, begins, ends, step, call.shape, begin_mask, end_mask)
 

@@ -30,6 +30,7 @@ from webtensor.programs.unread import UnreadStorages
 from webtensor.transforms.loop_recording import Loop, LoopObserver
 
 __all__ = [
+    "CONSTANT",
     "INPUT",
     "LOOP",
     "LOOP_STACK",

@@ -17,6 +17,7 @@ from webtensor.convert.node_building import NodeBuilder, Value
 from webtensor.convert.node_rules import Call, Rule, refused
 from webtensor.convert.primitive_nodes import RULES
 from webtensor.convert.recording import (
+    CONSTANT,
     INPUT,
     LOOP,
     LOOP_STACK,
@@ -72,7 +73,8 @@ class Merging:
         nodes: NodeBuilder | None = None,
         weights: Sequence[str] = (),
     ) -> None:
-        self._model, self._traces = model, _without_copies(traces)
+        self._model = model
+        self._traces = _without_copies([_with_late_constants(trace) for trace in traces])
         input_names = {value.name for value in model.inputs}
         self.nodes = nodes or NodeBuilder(
             model.label, [name for name in model.outputs if name not in input_names]
@@ -336,6 +338,28 @@ class Merging:
             "in a way that no graph computes",
             is_due_to_sizes=True,
         )
+
+
+def _with_late_constants(trace: Trace) -> Trace:
+    """Return a trace in which constants are right before what first needs them.
+
+    When they are computed depends on their size: small ones are made of numbers on the host.
+    """
+    rows: list[Traced] = []
+    numbers: dict[int, int] = {}
+
+    def number(index: int) -> int:
+        if index not in numbers:
+            row = trace.tensors[index]
+            inputs = tuple(map(number, row.inputs))
+            numbers[index] = len(rows)
+            rows.append(row if inputs == row.inputs else replace(row, inputs=inputs))
+        return numbers[index]
+
+    for index, row in enumerate(trace.tensors):
+        if row.primitive is not CONSTANT:
+            number(index)
+    return Trace(rows, [number(index) for index in trace.outputs])
 
 
 def _without_copies(traces: Sequence[Trace]) -> list[Trace]:

@@ -194,7 +194,7 @@ OPERATORS: dict[str, Operator] = {
         narrow_range=option("narrow_range"),
     ),
     "FLOOR": to("Floor"),
-    "FLOOR_DIV": to("FloorDiv"),
+    "FLOOR_DIV": to("FloorDiv", T=OUTPUT_DTYPE),
     "FLOOR_MOD": to("FloorMod"),
     "GELU": to("Gelu", approximate=option("approximate")),
     "GREATER": to("Greater"),
