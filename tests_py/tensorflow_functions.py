@@ -38,6 +38,7 @@ ARRAYS: dict[str, Call] = {
     "reverse_sequence": lambda x: tf.reverse_sequence(x, [2, 4, 0], 1, 0),
     "roll by a tensor": lambda x: tf.roll(x, tf.shape(x)[0], 1),
     "logarithms of sums": lambda x: tf.math.cumulative_logsumexp(x, 1, reverse=True),
+    "maxima at indices": lambda x: tf.tensor_scatter_nd_max(x, [[2], [0], [2]], x),
     "segment_sum": lambda x: tf.math.segment_sum(x, [0, 0, 2]),
     "set_diag": lambda x: tf.linalg.set_diag(x, x[:, 0]),
     "svd": lambda x: tf.linalg.svd(x, compute_uv=False),

@@ -525,6 +525,27 @@ CASES: list[Case] = [
         exclusive=False,
         reverse=False,
     ),
+    *(
+        case(
+            f"TensorScatter{name}",
+            x,
+            [[0, 1], [2, 3], [0, 1]],
+            updates,
+            expected=lambda x, indices, updates, reduce=reduce: arr(
+                [
+                    [
+                        reduce([x[i, j], *updates[(indices == [i, j]).all(-1)]])
+                        for j in range(x.shape[1])
+                    ]
+                    for i in range(x.shape[0])
+                ],
+                x.dtype,
+            ),
+            label=str(x.dtype),
+        )
+        for name, reduce in (("Max", max), ("Min", min))
+        for x, updates in ((X, floats((3,))), (ints((3, 4)), ints((3,), seed=1)))
+    ),
     case("InTopK", X, [0, 1, 2], expected=in_top_2, k=2),
     case(
         "BatchNormWithGlobalNormalization",

@@ -1,4 +1,4 @@
-"""Operations that reduce the slices of segments; TensorFlow.js has none of them.
+"""Operations that reduce the slices of segments or of updates; TensorFlow.js has none of them.
 
 The numbers of the segments have the shape of the first axes.
 """
@@ -6,11 +6,14 @@ The numbers of the segments have the shape of the first axes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf, prod
 
 from webtensor import ops
+from webtensor.dtypes import int32
 from webtensor.engine import Tensor
 from webtensor.graph.operations.arguments import integer
 from webtensor.graph.operations.rows import Row
+from webtensor.shapes import contiguous_strides
 
 __all__ = ["ONLY_HERE"]
 
@@ -62,12 +65,32 @@ def _of_sorted(reduce: Callable[..., Tensor]) -> Row:
     return Row(reduced, 0, 1).dynamic().reading(1)
 
 
+def scattered(
+    reduce: Callable[..., Tensor], choose: Callable[..., Tensor], sign: int
+) -> Callable[..., Tensor]:
+    """Return what chooses between elements and the updates at indices."""
+
+    def updated(x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
+        depth = indices.shape[-1]
+        count, rest = prod(x.shape[:depth]), x.shape[depth:]
+        strides = ops.tensor(contiguous_strides(x.shape[:depth]), (depth,), "int32")
+        segments = ops.reshape(ops.sum(ops.multiply(indices, strides), -1), (-1,))
+        start = sign * (2**31 - 1) if x.dtype is int32 else sign * inf
+        slices = ops.reshape(updates, (segments.size, *rest))
+        chosen = reduction(reduce, start)(slices, segments, count)
+        return choose(x, ops.reshape(chosen, x.shape))
+
+    return updated
+
+
 ONLY_HERE = {
     "SegmentMax": _of_sorted(zero_where_empty(reduction(ops.max, -_LARGEST))),
     "SegmentMean": _of_sorted(mean),
     "SegmentMin": _of_sorted(zero_where_empty(reduction(ops.min, _LARGEST))),
     "SegmentProd": _of_sorted(reduction(ops.prod, 1.0)),
     "SegmentSum": _of_sorted(total),
+    "TensorScatterMax": Row(scattered(ops.max, ops.maximum, -1), 0, 1, 2),
+    "TensorScatterMin": Row(scattered(ops.min, ops.minimum, 1), 0, 1, 2),
     "UnsortedSegmentMax": Row(reduction(ops.max, -_LARGEST), 0, 1, count=integer(2)),
     "UnsortedSegmentMin": Row(reduction(ops.min, _LARGEST), 0, 1, count=integer(2)),
     "UnsortedSegmentProd": Row(reduction(ops.prod, 1.0), 0, 1, count=integer(2)),
