@@ -20,6 +20,15 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 Call = Callable[[Any], Any]
 MATRICES = floats(3, 4, 4)
 DEFINITE = MATRICES @ MATRICES.transpose(0, 2, 1) + 3 * np.eye(4, dtype="float32")
+
+
+def decoded(x: Any, merges_repeated: bool = True) -> list[Any]:
+    """Labels of steps by CTC, of sequences whose lengths differ, and their scores."""
+    lengths = tf.shape(x)[0] - tf.range(tf.shape(x)[1]) % 2
+    (labels,), scores = tf.nn.ctc_greedy_decoder(x, lengths, merges_repeated)
+    return [tf.cast(tf.sparse.to_dense(labels, default_value=-1), tf.float32), scores]
+
+
 ARRAYS: dict[str, Call] = {
     "conv3d_transpose": lambda x: tf.nn.conv3d_transpose(
         x[..., None, None], tf.ones([2, 2, 1, 2, 1]), [3, 8, 8, 1, 2], [1, 2, 2, 1, 1]
@@ -38,6 +47,11 @@ ARRAYS: dict[str, Call] = {
     "reverse_sequence": lambda x: tf.reverse_sequence(x, [2, 4, 0], 1, 0),
     "roll by a tensor": lambda x: tf.roll(x, tf.shape(x)[0], 1),
     "logarithms of sums": lambda x: tf.math.cumulative_logsumexp(x, 1, reverse=True),
+    "greedy decoding": lambda x: tf.concat(decoded(tf.transpose(x, [1, 0, 2])), 1),
+    "greedy decoding with repeated labels": lambda x: tf.concat(decoded(x, False), 1),
+    "maxima of a sparse tensor": lambda x: tf.sparse.reduce_max(
+        tf.sparse.from_dense(tf.nn.relu(x - 0.5)), 1
+    ),
     "maxima at indices": lambda x: tf.tensor_scatter_nd_max(x, [[2], [0], [2]], x),
     "segment_sum": lambda x: tf.math.segment_sum(x, [0, 0, 2]),
     "set_diag": lambda x: tf.linalg.set_diag(x, x[:, 0]),

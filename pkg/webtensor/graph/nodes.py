@@ -50,6 +50,7 @@ _OUTPUTS = {
     op: names.split()
     for op, names in {
         "BroadcastGradientArgs": "r0 r1",
+        "CTCGreedyDecoder": "decoded_indices decoded_values decoded_shape log_probability",
         "CombinedNonMaxSuppression": ("nmsed_boxes nmsed_scores nmsed_classes valid_detections"),
         "FusedBatchNorm": "y batch_mean batch_variance reserve_space_1 reserve_space_2",
         "FusedBatchNormGradV3": (

@@ -566,6 +566,28 @@ CASES: list[Case] = [
         expected=lambda *_: arr([1 / (1 + np.e), np.e / (1 + np.e), 1]),
     ),
     case(
+        "SparseReduceMax",
+        [[0, 1], [0, 2], [2, 0]],
+        arr([-2, -1, 3]),
+        [3, 3],
+        [1],
+        expected=lambda *_: arr([-1, 0, 3]),
+        keep_dims=False,
+    ),
+    case(
+        "CTCGreedyDecoder",
+        arr([[[0, 2, 1], [0, 1, 4]], [[0, 3, 1], [5, 1, 4]], [[0, 1, 2], [9, 0, 0]]]),
+        [3, 2],
+        expected=lambda *_: [
+            np.array([[0, 0], [1, 0]]),
+            np.array([1, 0]),
+            np.array([2, 1]),
+            arr([[-7], [-9]]),
+        ],
+        outputs=4,
+        merge_repeated=True,
+    ),
+    case(
         "SparseTensorDenseAdd",
         [[0, 1], [2, 3]],
         arr([1, 2]),

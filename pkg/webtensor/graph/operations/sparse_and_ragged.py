@@ -149,6 +149,48 @@ def reduced_sum(
     return ops.sum(ops.scatter_nd(indices, values, shape), axis, keepdims)
 
 
+def reduced_max(
+    indices: Tensor,
+    values: Tensor,
+    shape: Sequence[int],
+    axis: int | tuple[int, ...],
+    keepdims: bool,
+) -> Tensor:
+    """Return the maxima of the elements along axes, which are zero where there are none."""
+    elements = ops.tensor_scatter_update(ops.full(shape, -math.inf), indices, values)
+    largest = ops.max(elements, axis, keepdims)
+    return ops.where(ops.equal(largest, -math.inf), 0.0, largest)
+
+
+def decoded(x: Tensor, lengths: Tensor, merges_repeated: bool, blank: int) -> tuple[Tensor, ...]:
+    """Return the largest class of each step but the blank, as a sparse tensor, and its score.
+
+    The classes are those of CTC, of shape (steps, batch, classes).
+    """
+    steps, batch, classes = x.shape
+    best = ops.argmax(x, -1).tolist()
+    cells: list[list[int]] = []
+    labels: list[int] = []
+    for example, length in enumerate(lengths.tolist()):
+        count, previous = 0, -1
+        for step in range(length):
+            label = best[step][example]
+            if label != blank % classes and not (merges_repeated and label == previous):
+                cells.append([example, count])
+                labels.append(label)
+                count += 1
+            previous = label
+    longest = max((cell[1] + 1 for cell in cells), default=0)
+    is_inside = ops.less(ops.reshape(ops.arange(steps), (-1, 1)), lengths)
+    scores = ops.sum(ops.where(is_inside, ops.max(x, -1), 0.0), 0)
+    return (
+        ops.tensor(cells, (len(cells), 2), "int32"),
+        ops.tensor(labels, (len(labels),), "int32"),
+        ops.tensor([batch, longest], dtype="int32"),
+        ops.reshape(ops.negative(scores), (batch, 1)),
+    )
+
+
 def sliced(
     indices: Tensor, values: Tensor, shape: Tensor, start: Sequence[int], size: Sequence[int]
 ) -> tuple[Tensor, ...]:
@@ -192,6 +234,15 @@ ROWS = {
 
 #: Those that TensorFlow.js does not have, even where its list has the name.
 ONLY_HERE = {
+    "CTCGreedyDecoder": Row(
+        decoded,
+        0,
+        1,
+        merges_repeated=boolean("merge_repeated"),
+        blank=attribute("blank_index", -1),
+    )
+    .dynamic()
+    .reading(0, 1),
     "RaggedBincount": Row(
         counted_rows, 0, 1, 3, size=integer(2), binary_output=boolean("binary_output")
     )
@@ -205,6 +256,9 @@ ONLY_HERE = {
     "SparseDenseCwiseMul": Row(scaled, 0, 1, 3, shape=integers(2)),
     "SparseReduceSum": Row(
         reduced_sum, 0, 1, shape=integers(2), axis=axes(3), keepdims=boolean("keep_dims")
+    ),
+    "SparseReduceMax": Row(
+        reduced_max, 0, 1, shape=integers(2), axis=axes(3), keepdims=boolean("keep_dims")
     ),
     "SparseReorder": Row(reordered, 0, 1, shape=integers(2)),
     "SparseSegmentSqrtN": Row(root_means, 0, 1, 2).dynamic().reading(2),
