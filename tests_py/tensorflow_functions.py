@@ -73,6 +73,16 @@ IMAGES: dict[str, Call] = {
     ),
     "hsv": lambda x: tf.image.hsv_to_rgb(tf.image.rgb_to_hsv(x)),
     "resize bicubic": lambda x: tf.image.resize(x, [5, 12], "bicubic"),
+    "resize by a normal distribution": lambda x: tf.image.resize(x, [5, 12], "gaussian"),
+    "resize by Mitchell's cubic": lambda x: tf.image.resize(
+        x, [5, 12], "mitchellcubic", antialias=True
+    ),
+    "transform": lambda x: tf.raw_ops.ImageProjectiveTransformV2(
+        images=x,
+        transforms=[[1.0, 0.1, 0.5, 0.0, 0.9, 1.0, 0.0, 0.01]],
+        output_shape=[6, 8],
+        interpolation="BILINEAR",
+    ),
     "resize lanczos3": lambda x: tf.image.resize(x, [5, 12], "lanczos3"),
     "resize without aliases": lambda x: tf.image.resize(x, [4, 3], antialias=True),
     "non-max suppression that lowers scores": lambda x: tf.raw_ops.NonMaxSuppressionV5(

@@ -281,6 +281,15 @@ CASES = [
         method="nearest",
         extrapolation_value=0.0,
     ),
+    case(
+        "ImageProjectiveTransformV2",
+        IMAGES,
+        arr([[1, 0, 1, 0, 1, 0, 0, 0]]),
+        IMAGES.shape[1:3],
+        expected=lambda x, *_: np.pad(x[:, :, 1:], [(0, 0), (0, 0), (0, 1), (0, 0)]),
+        interpolation="NEAREST",
+        fill_mode="CONSTANT",
+    ),
     *(
         case(
             "ImageProjectiveTransformV3",

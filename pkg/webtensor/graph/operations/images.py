@@ -125,6 +125,11 @@ _CORNERS = {
     "half_pixel_centers": boolean("half_pixel_centers"),
 }
 
+_TRANSFORM = {
+    "interpolation": attribute("interpolation", convert=lambda name: name.lower()),
+    "fill_mode": attribute("fill_mode", "constant", lambda name: name.lower()),
+}
+
 ROWS = {
     "CropAndResize": Row(
         "image.crop_and_resize",
@@ -136,13 +141,7 @@ ROWS = {
         extrapolation_value=attribute("extrapolation_value", 0.0),
     ),
     "ImageProjectiveTransformV3": Row(
-        "image.transform",
-        0,
-        1,
-        output_shape=integers(2),
-        fill_value=number(3),
-        interpolation=attribute("interpolation", convert=lambda name: name.lower()),
-        fill_mode=attribute("fill_mode", "constant", lambda name: name.lower()),
+        "image.transform", 0, 1, output_shape=integers(2), fill_value=number(3), **_TRANSFORM
     ),
     "ResizeBilinear": Row("image.resize_bilinear", 0, size=integers(1), **_CORNERS),
     "ResizeNearestNeighbor": Row("image.resize_nearest_neighbor", 0, size=integers(1), **_CORNERS),
@@ -162,6 +161,9 @@ ONLY_HERE = {
         padding=padding(),
     ),
     "HSVToRGB": Row("keras.ops.image.hsv_to_rgb", 0),
+    "ImageProjectiveTransformV2": Row(
+        "image.transform", 0, 1, output_shape=integers(2), **_TRANSFORM
+    ),
     "RGBToHSV": Row("keras.ops.image.rgb_to_hsv", 0),
     "ResizeArea": Row(
         partial(resized, weights=areas),

@@ -225,6 +225,18 @@ def _cubic(x: Tensor) -> Tensor:
     return wt.where(wt.less(x, 1.0), near, wt.where(wt.less(x, 2.0), far, 0.0))
 
 
+def _mitchell(x: Tensor) -> Tensor:
+    """The cubic of Mitchell and Netravali, with B = C = 1/3."""
+    near = ((7.0 * x - 12.0) * x * x + 16 / 3) / 6
+    far = (((-7 / 3 * x + 12.0) * x - 20.0) * x + 32 / 3) / 6
+    return wt.where(wt.less(x, 1.0), near, wt.where(wt.less(x, 2.0), far, 0.0))
+
+
+def _gaussian(x: Tensor) -> Tensor:
+    """A normal distribution of standard deviation 1/2, cut off at three of them."""
+    return wt.where(wt.less(x, 1.5), wt.exp(-2.0 * x * x), 0.0)
+
+
 def _lanczos(radius: int) -> Callable[[Tensor], Tensor]:
     def weight(x: Tensor) -> Tensor:
         angle = wt.maximum(x, 1e-3) * pi
@@ -237,8 +249,10 @@ def _lanczos(radius: int) -> Callable[[Tensor], Tensor]:
 _KERNELS: dict[str, Callable[[Tensor], Tensor]] = {
     **dict.fromkeys(("bilinear", "linear", "triangle", "trilinear"), _triangle),
     **dict.fromkeys(("bicubic", "cubic", "tricubic"), _cubic),
+    "gaussian": _gaussian,
     "lanczos3": _lanczos(3),
     "lanczos5": _lanczos(5),
+    "mitchellcubic": _mitchell,
 }
 
 
