@@ -63,12 +63,13 @@ def single_integer(value: Any) -> int | None:
 
 def as_shape(name: str, shape: int | Sequence[int], argument: str = "shape") -> Shape:
     """Validate a shape passed by a user as ``argument``; an int means one axis."""
-    size = single_integer(shape)
+    one_size = single_integer(shape)
+    sizes: Any = shape if one_size is None else (one_size,)
     try:
-        result = tuple(size.__index__() for size in (shape if size is None else (size,)))  # type: ignore[union-attr]
+        result = tuple([size.__index__() for size in sizes])
     except (AttributeError, TypeError):
         raise TypeError(f"{name}: {argument} must be integers, but got {shape!r}") from None
-    if any(size < 0 for size in result):
+    if min(result, default=0) < 0:
         raise ValueError(f"{name}: {argument} must not have negative sizes, but got {result}")
     return result
 

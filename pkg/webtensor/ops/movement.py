@@ -81,7 +81,7 @@ def reshape(x: TensorLike, shape: int | Sequence[int], copy: bool | None = None)
     one_size = single_integer(shape)
     sizes: Any = shape if one_size is None else (one_size,)
     try:
-        dimensions = tuple(dimension.__index__() for dimension in sizes)
+        dimensions = tuple([dimension.__index__() for dimension in sizes])
     except (AttributeError, TypeError):
         raise TypeError(f"reshape: shape must be integers, but got {shape!r}") from None
     size = prod(x.shape)

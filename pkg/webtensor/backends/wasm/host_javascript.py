@@ -112,7 +112,7 @@ class JavascriptHost(Host):
             ) from error
         calls = function_of("backends/wasm/calls.js")
         self._calls = calls(self._module, self._memory, self._exports, pyodide_js._module)
-        self._write, self._read = self._calls.write, self._calls.read
+        self._write, self._read, self._run = self._calls.write, self._calls.read, self._calls.run
         self._staging = zero_bytes(_STAGING_BYTES)
         for address, content in data:
             self.write(address, memoryview(content))
@@ -159,12 +159,12 @@ class JavascriptHost(Host):
             return
         words = array("d", self.queue)
         self.queue.clear()
-        self._calls.run(*words.buffer_info())
+        self._run(*words.buffer_info())
 
     def run_words(self, words: array[float]) -> None:
         """Run the queued calls, then those that are written in ``words`` in the same form."""
         self.run_queue()
-        self._calls.run(*words.buffer_info())
+        self._run(*words.buffer_info())
 
     def write(self, address: int, data: memoryview) -> None:
         """Copy contiguous bytes into memory."""
@@ -221,4 +221,5 @@ class JavascriptHost(Host):
     def close(self) -> None:
         """Drop the proxies, and with them the module and its memory."""
         self.queue.clear()
-        del self._write, self._read, self._calls, self._exports, self._memory, self._module
+        del self._write, self._read, self._run, self._calls
+        del self._exports, self._memory, self._module
