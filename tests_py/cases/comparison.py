@@ -17,7 +17,17 @@ DTYPES = {"bool": np.bool_, "int32": np.int32, "float32": np.float32, "complex64
 
 #: Kernels that a backend leaves to the next one; `docs/design/choices.md` says why.
 LEFT_TO_OTHERS = {
-    "webgl": {"cholesky", "determinant", "eigh", "qr", "ragged_sequence", "solve", "svd"}
+    "webgl": {
+        "cholesky",
+        "determinant",
+        "eigh",
+        "filled_rows",
+        "qr",
+        "ragged_sequence",
+        "row_counts",
+        "solve",
+        "svd",
+    }
 }
 
 

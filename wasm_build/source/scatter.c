@@ -87,3 +87,49 @@ SUM_PICKED(sum_picked_int32, int)
 PUT_HOT(put_hot_float32, float, float)
 PUT_HOT(put_hot_int32, int, int)
 PUT_HOT(put_hot_bool, byte, int)
+
+/* How many elements each of the `length` rows of a sparse tensor has, whose `indices` are (count, rank);
+ * then, how many rows have none, and how many elements are in none of the rows. */
+EXPORT(row_counts) void row_counts(const int *indices, int *out, int length, int rank, int count) {
+  __builtin_memset(out, 0, (length + 2) * sizeof(int));
+  for (int i = 0; i < count; i++, indices += rank) {
+    unsigned row = *indices;
+    out[row < (unsigned)length ? row : (unsigned)length + 1]++;
+  }
+  for (int row = 0; row < length; row++) out[length] += !out[row];
+}
+
+INLINE void sort_by_rows(const int *indices, const int *counts, int *out, int *next, int length,
+                         int rank, int count, int size) {
+  int *order = out + size * rank, *positions = order + size;
+  for (int row = 0, position = 0; row < length; row++) {
+    next[row] = position;
+    if (counts[row]) {
+      position += counts[row];
+      continue;
+    }
+    int *to = out + position * rank;
+    *to = row;
+    for (int axis = 1; axis < rank; axis++) to[axis] = 0;
+    order[position++] = count;
+  }
+  for (int i = 0; i < count; i++, indices += rank) {
+    int position = next[*indices]++;
+    int *to = out + position * rank;
+    for (int axis = 0; axis < rank; axis++) to[axis] = indices[axis];
+    order[position] = i;
+    positions[i] = position;
+  }
+}
+
+/* The `size` elements of a sparse tensor in the order of their rows, where an empty row has one, too:
+ * their indices, (size, rank); the elements' numbers before, or `count` for those of empty rows; and the
+ * new numbers of the `count` elements before. `counts` is of row_counts, and `next` has room for as many
+ * ints: the number of the next element of each row. */
+EXPORT(filled_rows) void filled_rows(const int *indices, const int *counts, int *out, int *next,
+                                     int length, int rank, int count, int size) {
+  if (rank == 2)
+    sort_by_rows(indices, counts, out, next, length, 2, count, size); /* the most frequent one */
+  else
+    sort_by_rows(indices, counts, out, next, length, rank, count, size);
+}

@@ -28,7 +28,7 @@ FAMILIES = contents(
     random: random_bits
     reduction: arg_reduce reduce
     scan: recurrence scan
-    scatter: one_hot scatter_add scatter_set sum_picked
+    scatter: filled_rows one_hot row_counts scatter_add scatter_set sum_picked
     separable: separable_conv2d
     sequences: eye ragged_sequence sequence
     sorting: argsort search_sorted topk

@@ -6,7 +6,7 @@ added on the device, and gradients flow through them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from webtensor.dtypes import bool_, complex64, float32, int32, string_
 from webtensor.engine import (
@@ -18,28 +18,25 @@ from webtensor.engine import (
     near_its_operands,
     run,
 )
-from webtensor.ops.binary import divide_no_nan, equal, minimum
+from webtensor.ops.binary import divide_no_nan, equal
 from webtensor.ops.casting import cast_to
-from webtensor.ops.compaction import count_true, true_indices
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.coordinates import to_coordinates, to_flat_indices
-from webtensor.ops.creation import zeros
+from webtensor.ops.creation import ones, zeros
 from webtensor.ops.movement import (
     as_indices,
     concat,
     expand_dims,
-    flatten,
     gather,
     pad,
     reshape,
     slice,
 )
 from webtensor.ops.reduction import max as _max, min as _min
-from webtensor.ops.scatter import bincount, put
+from webtensor.ops.scatter import bincount
 from webtensor.ops.sequences import arange
-from webtensor.ops.sorting import argsort
 from webtensor.ops.string_elements import check_all_text
-from webtensor.shapes import Shape, prod
+from webtensor.shapes import Shape, as_shape, prod
 
 __all__ = [
     "sparse_fill_empty_rows",
@@ -124,9 +121,16 @@ def sparse_fill_empty_rows(
         raise ValueError(f"{name}: default_value must be a scalar, but got shape {default.shape}")
     check_all_text(name, [operand.dtype, default.dtype])
     index_tensor.data_sync()  # the number of empty rows must be read anyway
-    all_indices, is_empty, positions, order = _filled(name, index_tensor, shape.data_sync()[0])
+    (dense_rows, *_) = as_shape(name, shape.tolist(), "dense_shape")
+    all_indices, is_empty, positions, order = _filled(name, index_tensor, dense_rows)
     candidates = concat([operand, cast_to(reshape(default, (1,)), operand.dtype)])
-    return FilledRows(all_indices, gather(candidates, minimum(order, count)), is_empty, positions)
+    return FilledRows(all_indices, gather(candidates, order), is_empty, positions)
+
+
+#: The number of elements in each row; then, of empty rows, and of elements outside of all rows.
+_ROW_COUNTS = Primitive("row_counts")
+#: The integers that ``_filled`` returns, one tensor's after the other's.
+_FILLED_ROWS = Primitive("filled_rows")
 
 
 @near_its_operands
@@ -135,29 +139,29 @@ def _filled(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the filled indices, which rows were empty, the elements' new positions, and the order.
 
-    In the order, empty rows are numbered after the elements, as if they had been appended.
+    In the order, the number of elements stands for each empty row.
     """
     count, rank = index_tensor.shape
-    rows = flatten(slice(index_tensor, (0, 0), (count, 1)))
-    _check_rows(name, rows, dense_rows)
-    is_empty = equal(bincount(rows, None, dense_rows), 0)
-    missing = true_indices(is_empty, count_true(is_empty))
-    order = argsort(concat([rows, missing]))
-    coordinates = pad(expand_dims(missing, 1), ((0, 0), (0, rank - 1)))
-    all_indices = gather(concat([index_tensor, coordinates]), order)
-    positions = put(order, order, arange(order.size))
-    return all_indices, is_empty, slice(positions, 0, count), order
+    if not count:
+        all_indices = pad(expand_dims(arange(dense_rows), 1), ((0, 0), (0, rank - 1)))
+        order = zeros((dense_rows,), int32)
+        return all_indices, ones((dense_rows,), bool_), zeros((0,), int32), order
+    counts = run(_ROW_COUNTS, (index_tensor,), (dense_rows + 2,), int32)
+    empty_rows, outside = slice(counts, dense_rows, 2).data_sync()
+    if outside:
+        _raise_outside(name, index_tensor, dense_rows)
+    size = count + empty_rows
+    operands, length = (index_tensor, counts), size * (rank + 1) + count
+    filled = run(_FILLED_ROWS, operands, (length,), int32, size)
+    all_indices = reshape(slice(filled, 0, size * rank), (size, rank))
+    order, positions = slice(filled, size * rank, size), slice(filled, length - count, count)
+    return all_indices, equal(slice(counts, 0, dense_rows), 0), positions, order
 
 
-def _check_rows(name: str, rows: Tensor, count: int) -> None:
-    low, high = _bounds(rows) if rows.size else (0, -1)
-    if not (low >= 0 and high < count):
-        number, row = next(
-            (number, row) for number, row in enumerate(rows.data_sync()) if not 0 <= row < count
-        )
-        raise IndexError(
-            f"{name}: indices[{number}] has row {row}, but dense_shape has {count} rows"
-        )
+def _raise_outside(name: str, index_tensor: Tensor, count: int) -> NoReturn:
+    rows = index_tensor.data_sync()[:: index_tensor.shape[1]]
+    number, row = next((number, row) for number, row in enumerate(rows) if not 0 <= row < count)
+    raise IndexError(f"{name}: indices[{number}] has row {row}, but dense_shape has {count} rows")
 
 
 @near_its_operands

@@ -53,3 +53,29 @@ def scatter_add(
     result = np.zeros((length, outer, inner), dtype=of.dtype.name)
     np.add.at(result, indices[inside], values.transpose(1, 0, 2)[inside])
     return result.transpose(1, 0, 2).reshape(of.shape)
+
+
+@kernel("row_counts")
+def row_counts(of: Signature, arrays: Arrays) -> Handle:
+    """Count elements of rows, empty rows, and elements outside of all rows."""
+    (indices,) = arrays
+    rows, length = indices[:, 0], of.size - 2
+    inside = (rows >= 0) & (rows < length)
+    counts = np.bincount(rows[inside], minlength=length)
+    return np.append(counts, [np.sum(counts == 0), np.sum(~inside)]).astype(np.int32)
+
+
+@kernel("filled_rows")
+def filled_rows(of: Signature, arrays: Arrays, size: int) -> Handle:
+    """Sort elements by their rows, with one for each empty row."""
+    indices, counts = arrays
+    count, rank = indices.shape
+    empty_rows = np.flatnonzero(counts[:-2] == 0)
+    rows = np.append(indices[:, 0], empty_rows)
+    order = np.argsort(rows, kind="stable")
+    added = np.zeros((len(empty_rows), rank), np.int32)
+    added[:, 0] = empty_rows
+    filled = np.append(indices, added, axis=0)[order]
+    positions = np.argsort(order)[:count]
+    numbers = (filled.ravel(), np.minimum(order, count), positions)
+    return np.concatenate(numbers).astype(np.int32)

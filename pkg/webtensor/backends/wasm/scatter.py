@@ -38,3 +38,19 @@ def one_hot(of: Signature, depth: int, on: float, off: float) -> Description:
 def scatter_add(of: Signature, outer: int, length: int, inner: int, count: int) -> Description:
     """Add slices up at their indices; those out of range are left out."""
     return one_call(of, ("scatter_add", of.dtype), outer, length, inner, count)
+
+
+@kernel("row_counts")
+def row_counts(of: Signature) -> Description:
+    """Count elements of rows, empty rows, and elements outside of all rows."""
+    count, rank = of.inputs[0].shape
+    return one_call(of, ("row_counts",), of.size - 2, rank, count)
+
+
+@kernel("filled_rows")
+def filled_rows(of: Signature, size: int) -> Description:
+    """Sort elements by their rows, with one for each empty row."""
+    indices, counts = of.inputs
+    count, rank = indices.shape
+    numbers = (counts.size - 2, rank, count, size)
+    return one_call(of, ("filled_rows",), *numbers, scratch_bytes=4 * counts.size)
