@@ -7,17 +7,19 @@ and compare like others: reshape, slice, concat, gather, tile, equal, where, uni
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Sequence
-from itertools import chain, pairwise, repeat
+from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
 
 from webtensor.arguments import as_integer, as_integers, as_positive_integer
 from webtensor.dtypes import int32, string_
 from webtensor.engine import Tensor, TensorLike, from_host
 from webtensor.engine.convert import pack
+from webtensor.engine.placement import on_host
+from webtensor.ops.coordinates import to_coordinates
 from webtensor.ops.fingerprint import fingerprints64
-from webtensor.ops.movement import as_indices, reshape
+from webtensor.ops.movement import as_indices, reshape, stack
+from webtensor.ops.sequences import arange, ragged_sequence, row_numbers
 from webtensor.ops.string_elements import as_text, text_tensor, texts_of
 from webtensor.shapes import check_size
 
@@ -192,11 +194,15 @@ def string_split(input: TensorLike, delimiter: str, skip_empty: bool = True) -> 
 def parts_of_rows(values: Sequence[bytes], counts: Sequence[int]) -> Split:
     """Return texts as a sparse matrix with ``counts`` of them in its rows."""
     name = "string_split"
-    return Split(
-        reshape(from_host(name, _coordinates(counts), int32), (len(values), 2)),
-        text_tensor(values, (len(values),)),
-        from_host(name, [len(counts), max(counts, default=0)], int32),
-    )
+    rows, width = len(counts), max(counts, default=0)
+    with on_host(name):
+        if len(values) == rows * width:
+            indices = to_coordinates(arange(rows * width), (rows, width))
+        else:
+            columns = ragged_sequence(name, [0] * rows, [1] * rows, list(accumulate(counts)), int32)
+            indices = stack([row_numbers(name, counts), columns], 1)
+    shape = from_host(name, [rows, width], int32)
+    return Split(indices, text_tensor(values, (len(values),)), shape)
 
 
 def _split(
@@ -210,30 +216,13 @@ def _split(
     if len(delimiters) > 1:
         table = bytes.maketrans(delimiters, mark * len(delimiters))
         texts = [text.translate(table) for text in texts]
-    values = mark.join(texts).split(mark)  # all at once, which is quicker than one by one
-    if all(values):
-        return values, [text.count(mark) + 1 for text in texts]
+    joined = mark.join(texts)
+    if 2 * mark not in mark + joined + mark:  # no part is empty: all at once, which is quicker
+        return joined.split(mark), [text.count(mark) + 1 for text in texts]
     rows = [text.split(mark) if text else [] for text in texts]
     if skip_empty:
         rows = [[part for part in row if part] for row in rows]
     return list(chain.from_iterable(rows)), list(map(len, rows))
-
-
-def _coordinates(counts: Sequence[int]) -> array[int]:
-    """Row and column of each part, with ``counts`` parts in the rows."""
-    rows, width = len(counts), max(counts, default=0)
-    size = sum(counts)
-    coordinates = array("i", bytes(8 * size))
-    if size == rows * width and width <= rows:  # equally long rows are numbered by columns
-        numbers = array("i", list(range(rows)))
-        for column in range(width):
-            coordinates[2 * column :: 2 * width] = numbers
-        coordinates[1::2] = array("i", range(width)) * rows
-    else:
-        numbers_of = {count: array("i", range(count)).tobytes() for count in set(counts)}
-        coordinates[::2] = array("i", list(chain.from_iterable(map(repeat, range(rows), counts))))
-        coordinates[1::2] = array("i", b"".join(map(numbers_of.__getitem__, counts)))
-    return coordinates
 
 
 def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int) -> Tensor:
