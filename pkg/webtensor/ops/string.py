@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 from webtensor.arguments import as_integer, as_integers, as_positive_integer
 from webtensor.dtypes import int32, string_
-from webtensor.engine import Tensor, TensorLike, from_host
+from webtensor.engine import Tensor, TensorLike, from_host, near_its_operands
 from webtensor.engine.convert import pack
-from webtensor.engine.placement import on_host
 from webtensor.ops.coordinates import to_coordinates
 from webtensor.ops.fingerprint import fingerprints64
 from webtensor.ops.movement import as_indices, reshape, stack
@@ -191,16 +190,16 @@ def string_split(input: TensorLike, delimiter: str, skip_empty: bool = True) -> 
     return parts_of_rows(*_split(texts_of(operand), delimiters, skip_empty))
 
 
+@near_its_operands
 def parts_of_rows(values: Sequence[bytes], counts: Sequence[int]) -> Split:
     """Return texts as a sparse matrix with ``counts`` of them in its rows."""
     name = "string_split"
     rows, width = len(counts), max(counts, default=0)
-    with on_host(name):
-        if len(values) == rows * width:
-            indices = to_coordinates(arange(rows * width), (rows, width))
-        else:
-            columns = ragged_sequence(name, [0] * rows, [1] * rows, list(accumulate(counts)), int32)
-            indices = stack([row_numbers(name, counts), columns], 1)
+    if len(values) == rows * width:
+        indices = to_coordinates(arange(rows * width), (rows, width))
+    else:
+        columns = ragged_sequence(name, [0] * rows, [1] * rows, list(accumulate(counts)), int32)
+        indices = stack([row_numbers(name, counts), columns], 1)
     shape = from_host(name, [rows, width], int32)
     return Split(indices, text_tensor(values, (len(values),)), shape)
 
