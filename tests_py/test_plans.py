@@ -62,6 +62,22 @@ def test_operands_may_be_one_tensor_or_two(backend: str) -> None:
         assert (a + b).tolist() == [[1, 3], [4, 4]]
 
 
+def test_a_product_of_a_tensor_with_itself_is_planned(planned_runs: list[str]) -> None:
+    for number in range(3):
+        x = wt.tensor([[number + 41.0, 1.0, 2.0]])
+        square = (number + 41.0) ** 2 + 5
+        assert wt.matmul(x, x, transpose_b=True).tolist() == [[square]]
+    assert planned_runs == ["matmul"] * 2
+
+
+def test_operands_of_three_that_are_the_same(backend: str) -> None:
+    a, b = wt.tensor([2.0]), wt.tensor([3.0])
+    difference = plans.planned(lambda x, y, z: wt.subtract(x, y))
+    for _ in range(2):
+        for x, y, z in ((a, a, b), (a, b, a), (b, a, a), (a, a, a), (b, a, b), (a, b, b)):
+            assert difference(x, y, z).tolist() == [x.tolist()[0] - y.tolist()[0]]
+
+
 def test_dtypes_are_told_apart(backend: str) -> None:
     whole, real = wt.tensor([1, 2]), wt.tensor([1.5, 2.5])
     for _ in range(3):

@@ -36,6 +36,9 @@ MAX_PLANS = 1024
 
 Arguments = ParamSpec("Arguments")
 
+#: In the key of a call whose first operand is also its last, which may have another plan.
+_SAME = object()
+
 #: The types of options that may be part of a key.
 _OPTIONS = frozenset({bool, int, float, str, tuple, type(None), DType})
 
@@ -184,6 +187,8 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
                         key.append(copysign(1.0, value))
                 else:
                     return function(*args, **kwargs)
+            if len(operands) > 1 and operands[0] is operands[-1]:  # as in a product x @ x
+                key.append(_SAME)
             plan_key = tuple(key)
             try:
                 plan = plans[plan_key]
@@ -217,7 +222,7 @@ def _recorded(
     with observing(recorder):
         result = call()
     positions = {id(operand): index for index, operand in enumerate(operands)}
-    if len(positions) < len(operands):  # an operand is passed twice: positions are ambiguous
+    if len(positions) < len(operands) - (key[-1] is _SAME):  # which of equal operands is ambiguous
         return result
     if len(recorder.records) == 1:
         primitive, inputs, output, attributes = recorder.records[0]
