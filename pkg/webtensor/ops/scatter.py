@@ -155,7 +155,9 @@ def _flat_indices(name: str, indices: Tensor, sizes: Shape) -> Tensor:
                     f"{name}: indices along axis {axis} must lie in [0, {size}), but they range "
                     f"from {min(column)} to {max(column)}"
                 )
-    return to_flat_indices(reshape(indices, (prod(indices.shape[:-1]), depth)), sizes)
+    if len(indices.shape) != 2:
+        indices = reshape(indices, (prod(indices.shape[:-1]), depth))
+    return to_flat_indices(indices, sizes)
 
 
 def _split_at(name: str, indices: Tensor, shape: Shape) -> tuple[Shape, Shape]:

@@ -38,14 +38,16 @@ def dispatched(backend: WasmBackend, of: Signature, description: Description) ->
     calls = description.calls
     first, is_single = calls[0], len(calls) == 1
     has_lookup = any(is_lookup(part) for call in calls for part in call.arguments)
-    if has_lookup or description.scratch or not all(_is_queued(backend, call) for call in calls):
-        if is_single and not description.scratch:
-            return _single(backend, first, description.bytes)
-        return _several(backend, description)
     addresses = tuple(part for part in first.arguments if isinstance(part, Address))
     is_plain = first.arguments[: len(addresses)] == addresses == (*operands(of), RESULT)
+    numbers = first.arguments[len(addresses) :]
+    if has_lookup or description.scratch or not all(_is_queued(backend, call) for call in calls):
+        if not is_single or description.scratch:
+            return _several(backend, description)
+        if has_lookup or not is_plain:
+            return _single(backend, first, description.bytes)
+        return _at_once(backend, first, description.bytes, numbers)
     if is_plain and is_single and len(of.inputs) in _OF_FEW:
-        numbers = first.arguments[len(addresses) :]
         return _OF_FEW[len(of.inputs)](backend, first, description.bytes, numbers)
     return _queued(backend, description)
 
@@ -64,6 +66,22 @@ def _single(backend: WasmBackend, call: Call, count: int) -> PreparedKernel:
     def run(inputs: Sequence[Operand]) -> Handle:
         out = allocate(count)
         step(inputs, [*[x.storage.handle for x in inputs], out])
+        return out
+
+    return run
+
+
+def _at_once(
+    backend: WasmBackend, call: Call, count: int, numbers: tuple[Any, ...]
+) -> PreparedKernel:
+    """Do a call with the operands, the result, and numbers."""
+    allocate, parked = backend.allocate, backend.pool.parked(count)
+    function = _running(backend, call)
+    plain = tuple(_number(backend, argument) for argument in numbers)
+
+    def run(inputs: Sequence[Operand]) -> Handle:
+        out = parked.pop() if parked else allocate(count)
+        function(*[x.storage.handle for x in inputs], out, *plain)
         return out
 
     return run
