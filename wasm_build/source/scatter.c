@@ -9,9 +9,9 @@ void fill_int32(int *out, int size, int value);
 EXPORT(scatter_set) void scatter_set(const byte *x, int scalar, const int *indices,
                                      const byte *updates, byte *out, int length, int inner,
                                      int count) {
-  if (scalar == 4)
+  if (scalar == 4 && *(const int *)x)
     fill_int32((int *)out, length * inner / 4, *(const int *)x);
-  else if (scalar == 1)
+  else if (scalar)
     __builtin_memset(out, *x, length * inner);
   else
     __builtin_memcpy(out, x, length * inner);
