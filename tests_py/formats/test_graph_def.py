@@ -3,12 +3,15 @@
 import json
 import math
 from collections.abc import Mapping
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests_py.mutations import mutated_json
 from webtensor import ModelFormatError
+from webtensor.formats import protobuf_json
 from webtensor.formats.budgets import Budget
 from webtensor.formats.graph_def import (
     Argument,
@@ -21,6 +24,7 @@ from webtensor.formats.graph_def import (
     TensorInfo,
     TensorValue,
     graph_of_json,
+    graph_of_message,
     read_graph,
     signature_of_json,
 )
@@ -327,6 +331,25 @@ def test_functions_as_attributes_are_nested_at_most_100_levels_deep():
 def test_json_without_nodes():
     with pytest.raises(ModelFormatError, match=r"model\.json\.node must be a list, but is 'x'"):
         graph_of_json({"node": "x"}, "model.json")
+
+
+def outcome(read: Any, value: Any) -> Graph | str:
+    """Return the graph that is read, or the error in place of it."""
+    try:
+        return read(value, "model.json", Budget("model.json"))
+    except ModelFormatError as error:
+        return str(error)
+
+
+def node_by_node(value: Any, where: str, budget: Budget) -> Graph:
+    message = protobuf_json.from_json(SCHEMA, "GraphDef", value, where, budget)
+    return graph_of_message(message, where, budget)
+
+
+def test_json_is_read_by_columns_as_node_by_node():
+    data, random = json.dumps(to_json(SCHEMA, "GraphDef", GRAPH)).encode(), Random(0)
+    for value in [json.loads(mutated_json(data, random)) for _ in range(300)]:
+        assert outcome(graph_of_json, value) == outcome(node_by_node, value)
 
 
 # -- signatures --------------------------------------------------------------------------------
