@@ -62,8 +62,7 @@ def unknown_operations(
     nodes: Iterable[Node | NodeDef], functions: Iterable[str], rows: Mapping[str, Row]
 ) -> list[str]:
     """Return the names of operations that nothing computes."""
-    computed = {*rows, *_STRUCTURE, *functions}
-    return sorted({node.op for node in nodes} - computed)
+    return sorted({node.op for node in nodes}.difference(rows, _STRUCTURE, functions))
 
 
 class _Steps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, TypeAlias
 
 from webtensor import io
@@ -112,6 +113,9 @@ class GraphModel:
         return nodes
 
     def _check_operations(self, graph: Graph) -> None:
+        bodies = [function.nodes for function in graph.functions.values()]
+        if not unknown_operations(chain(graph.nodes, *bodies), graph.functions, self._rows):
+            return
         nodes, called = self._needed_nodes(), set[str]()
         for node in nodes if graph.functions else ():  # bodies of functions make it longer
             values = node.attributes.values()
