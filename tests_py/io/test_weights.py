@@ -138,6 +138,25 @@ def test_only_weights_of_fitting_dtypes_are_quantized() -> None:
     assert quantized == ["matrix", "empty", "number"]
 
 
+def test_halves_between_other_weights_keep_their_order_and_their_numbers() -> None:
+    random = np.random.default_rng(0)
+    values: dict[str, Any] = {
+        "a": random.normal(size=(3, 2)).astype("float16"),
+        "b": random.normal(size=5).astype("float32"),
+        "c": np.zeros((2, 0), "float16"),
+        "d": random.normal(size=4).astype("float16"),
+        "e": np.array(-0.25, "float16"),
+    }
+    specs = [
+        {"name": name, "shape": list(value.shape), "dtype": "float32"}
+        | ({"quantization": {"dtype": "float16"}} if value.dtype == "float16" else {})
+        for name, value in values.items()
+    ]
+    weights = wt.io.decode_weights(b"".join(map(np.ndarray.tobytes, values.values())), specs)
+    for name, value in values.items():
+        np.testing.assert_array_equal(weights[name].numpy(), value.astype("float32"))
+
+
 def test_true_stands_for_weights_that_match_no_pattern() -> None:
     patterns: Any = {"uint8": True, "float16": "*/kernel"}
     weights = {"conv/kernel": [1.0], "conv/bias": [2.0]}

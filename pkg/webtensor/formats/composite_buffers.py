@@ -47,6 +47,8 @@ class CompositeArrayBuffer:
         start = max(0, start)
         if start >= end:
             return memoryview(b"")
+        if len(self._pieces) == 1:
+            return self._pieces[0][start:end]
         first = bisect_right(self._offsets, start) - 1
         last = bisect_right(self._offsets, end - 1) - 1
         if first == last:

@@ -138,12 +138,14 @@ def declared_size(specs: Iterable[WeightSpec]) -> int | None:
     return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
-def check_size(specs: Iterable[WeightSpec], count: int, where: str) -> None:
+def check_size(specs: Sequence[WeightSpec], count: int, where: str) -> None:
     """Compare a number of bytes with what weights need; those of texts are not known before.
 
     Raises:
         ModelFormatError: there are too few or too many.
     """
+    if declared_size(specs) == count:
+        return
     remaining = count
     has_text = False
     for spec in specs:
@@ -175,25 +177,27 @@ def stored_weights(
         ModelFormatError: there are too few or too many bytes.
     """
     composite = CompositeArrayBuffer(data)
-    check_size(specs, composite.byte_length, where)
+    byte_length = composite.byte_length
+    check_size(specs, byte_length, where)
     offset = 0
     for spec in specs:
-        label = f"{where}: weight {spec.name!r}"
         size = spec.stored_bytes
         if size is None:
+            label = f"{where}: weight {spec.name!r}"
             budget.spend_items(spec.size, label)
             texts, offset = _texts(spec.size, composite, offset, label)
             yield StoredWeight(spec, texts)
             continue
-        if size > composite.byte_length - offset:
-            remaining = composite.byte_length - offset
-            raise ModelFormatError(f"{label} needs {size} bytes, but {remaining} are left")
-        budget.spend(spec.size * ITEM_SIZES[spec.dtype], label)
+        if size > byte_length - offset:
+            raise ModelFormatError(
+                f"{where}: weight {spec.name!r} needs {size} bytes, but {byte_length - offset} are "
+                "left"
+            )
+        budget.spend(spec.size * ITEM_SIZES[spec.dtype], where)
         yield StoredWeight(spec, composite.view(offset, offset + size))
         offset += size
-    if offset < composite.byte_length:
-        remaining = composite.byte_length - offset
-        raise ModelFormatError(f"{where}: {remaining} bytes belong to no weight")
+    if offset < byte_length:
+        raise ModelFormatError(f"{where}: {byte_length - offset} bytes belong to no weight")
 
 
 def _texts(

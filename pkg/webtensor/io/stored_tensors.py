@@ -68,8 +68,8 @@ def tensor_on(data: Buffer, shape: Shape, dtype: DType) -> Tensor:
         shape: that of the tensor.
         dtype: that of the tensor, not that of text.
     """
-    view = memoryview(data).cast("B")
-    if not view:
+    view = memoryview(data)
+    if not view.nbytes:
         return Tensor(host_storage(dtype, empty_host(dtype.stored)), shape, dtype)
     if not view.readonly:
         view = memoryview(bytes(view))

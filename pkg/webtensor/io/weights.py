@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import AsyncIterable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import accumulate
 from typing import Any, NamedTuple, TypeAlias
 
-from webtensor.dtypes import as_dtype, string_
+from webtensor.dtypes import as_dtype, float32, int32, string_
 from webtensor.engine import Tensor, TensorLike
 from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.composite_buffers import CompositeArrayBuffer
-from webtensor.formats.element_types import Buffer, Elements
+from webtensor.formats.element_types import ITEM_SIZES, Buffer, Elements
 from webtensor.formats.model_artifacts import ModelArtifacts, WeightData
-from webtensor.formats.quantization import dequantized, quantized
+from webtensor.formats.quantization import dequantized, float32_of_float16, quantized
 from webtensor.formats.weights_manifest import (
     QUANTIZED_DTYPES,
     StoredWeight,
@@ -42,6 +44,8 @@ __all__ = [
 #: weights whose names match none.
 QuantizationPatterns: TypeAlias = Mapping[str, str | Sequence[str] | bool]
 _LABEL = "the weights"
+#: The dtypes of tensors that are in memory what they are in files.
+_AS_STORED = {"float32": float32, "int32": int32}
 
 
 class Weight(NamedTuple):
@@ -83,17 +87,44 @@ def decoded(
     Raises:
         ModelFormatError: there are too few or too many bytes.
     """
+    stored = [*stored_weights(specs, data, where, budget)]
+    widened = _widened([weight.data for weight in stored if _is_half(weight.spec)])
     return [
-        Weight(weight.spec.name, _value(weight, where), weight.spec.group)
-        for weight in stored_weights(specs, data, where, budget)
+        Weight(
+            weight.spec.name,
+            tensor_on(next(widened), weight.spec.shape, float32)
+            if _is_half(weight.spec)
+            else _value(weight, where),
+            weight.spec.group,
+        )
+        for weight in stored
     ]
+
+
+def _is_half(spec: WeightSpec) -> bool:
+    return spec.quantization is not None and spec.quantization.dtype == "float16"
+
+
+def _widened(halves: Sequence[Any]) -> Iterator[memoryview]:
+    """Yield arrays of half precision as float32.
+
+    They are widened at once, because a call of JavaScript takes as long as thousands of numbers.
+    """
+    joined = array("B")
+    for half in halves:
+        joined.frombytes(half)
+    numbers = float32_of_float16(memoryview(joined)).toreadonly()
+    ends = [*accumulate(len(half) // ITEM_SIZES["float16"] for half in halves)]
+    return (numbers[start:end] for start, end in zip([0, *ends], ends, strict=False))
 
 
 def _value(weight: StoredWeight, where: str) -> Tensor:
     spec, data = weight
-    label = f"{where}: weight {spec.name!r}"
     if isinstance(data, list):
         return tensor(data, shape=spec.shape, dtype=string_)
+    if spec.quantization is None and spec.dtype in _AS_STORED:
+        return tensor_on(data, spec.shape, _AS_STORED[spec.dtype])
+    label = f"{where}: weight {spec.name!r}"
     if spec.quantization is None:
         return tensor_of(Elements(spec.shape, spec.dtype, data), label)
     with reading(label):
