@@ -289,9 +289,8 @@ def graph_of_json(value: object, where: str, budget: Budget | None = None) -> Gr
     """
     budget = budget or Budget(where)
     nodes = _nodes_by_columns(value, where, budget)
-    if nodes is not None:
-        value = {**value, "node": []}
-    graph = graph_of_message(from_json(SCHEMA, "GraphDef", value, where, budget), where, budget)
+    rest = {**value, "node": []} if isinstance(value, dict) and nodes is not None else value
+    graph = graph_of_message(from_json(SCHEMA, "GraphDef", rest, where, budget), where, budget)
     return graph if nodes is None else graph._replace(nodes=nodes)
 
 
@@ -324,7 +323,7 @@ def _nodes_by_columns(topology: object, where: str, budget: Budget) -> tuple[Nod
     All names are read at once, then all inputs and so on, and equal attributes are decoded once.
     Reading node by node takes three times as long, but tells where a graph is malformed.
     """
-    nodes = topology.get("node") if type(topology) is dict else None
+    nodes = topology.get("node") if isinstance(topology, dict) else None
     if type(nodes) is not list or {*map(type, nodes)} != {dict}:
         return None
     names, ops, devices = (
@@ -548,6 +547,9 @@ VALUE_FIELDS = {
     "uint2": ("int_val", "B"),
 }
 
+#: The fields of tensors whose elements are elsewhere, or zeros.
+_WITHOUT_ELEMENTS = frozenset({"dtype", "tensor_shape"})
+
 
 def tensor_of(message: Message, budget: Budget) -> TensorValue:
     """Return the tensor of a decoded TensorProto.
@@ -556,7 +558,11 @@ def tensor_of(message: Message, budget: Budget) -> TensorValue:
         ValueError: there are more elements than the shape has, or a part of one.
     """
     dtype, shape = dtype_name(message["dtype"]), shape_of(message["tensor_shape"])
-    data = _strings(message, budget) if dtype == "string" else _bytes(message, dtype, budget)
+    data: Buffer | tuple[bytes, ...]
+    if message.keys() <= _WITHOUT_ELEMENTS:  # as in model.json, whose elements are with the weights
+        data = () if dtype == "string" else b""
+    else:
+        data = _strings(message, budget) if dtype == "string" else _bytes(message, dtype, budget)
     if shape is None or None in shape:
         return TensorValue(shape, dtype, data)
     size = budget.size_of([length for length in shape if length is not None])

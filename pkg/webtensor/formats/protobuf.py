@@ -198,7 +198,6 @@ class Message(dict[str, Any]):
     __slots__ = ("type",)
 
     def __init__(self, message_type: MessageType) -> None:
-        super().__init__()
         self.type = message_type
 
     def __missing__(self, name: str) -> Any:
