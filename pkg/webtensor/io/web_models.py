@@ -286,10 +286,11 @@ async def _together(jobs: Sequence[Callable[[], Awaitable[object]]]) -> None:
     workers = [asyncio.ensure_future(work()) for _ in jobs[:_MAX_DOWNLOADS]]
     try:
         await asyncio.gather(*workers)
-    finally:
+    except BaseException:
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
+        raise
 
 
 async def fetch_files(
