@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests_browser.python_page import PythonPage
-from tests_browser.test_ops import run
-from tests_browser.test_programs import wrong_replays
+from tests_browser.test_programs import wrong_captures
 from tests_py.cases import FAMILIES
 
 SET = """
@@ -34,15 +33,8 @@ def page(chromium_python: PythonPage) -> Iterator[PythonPage]:
 
 
 @pytest.mark.parametrize("family", PRODUCTS)
-def test_products(page: PythonPage, family: str):
-    wrong = run(page, FAMILIES[family], "webgl")
-    assert not wrong, "\n".join(wrong)
-
-
-@pytest.mark.whole_tables
-@pytest.mark.parametrize("family", PRODUCTS)
-def test_replays_of_products(page: PythonPage, family: str):
-    wrong = wrong_replays(page, FAMILIES[family], "webgl")
+def test_captured_products(page: PythonPage, family: str):
+    wrong = wrong_captures(page, FAMILIES[family], "webgl")
     assert not wrong, "\n".join(wrong)
 
 

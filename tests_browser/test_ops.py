@@ -1,10 +1,10 @@
 """Every case of the table of op cases, in Pyodide: Chromium and Firefox run all, WebKit a sample.
 
-`make test` runs every third case of each family on WebGL in Chromium; `make test-browsers` runs the
-others, and replays all as captured functions while the programs of a family are there. The cases on
-WebAssembly in Chromium are the business of `test_against_tfjs`. With WEBTENSOR_WHOLE_TABLE set,
-WebKit runs all. One call to the page runs a family of cases; each wrong one is named with its
-largest error.
+`make test` runs every third case of each family on WebGL in Chromium; `make test-browsers` runs all
+as captured functions, and judges both what they compute as they are recorded and what they replay.
+The cases on WebAssembly in Chromium are the business of `test_against_tfjs`. With
+WEBTENSOR_WHOLE_TABLE set, WebKit runs all. One call to the page runs a family of cases; each wrong
+one is named with its largest error.
 """
 
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests_browser.python_page import PythonPage
-from tests_browser.test_programs import wrong_replays
+from tests_browser.test_programs import wrong_captures
 from tests_py.cases import FAMILIES, Case, failures, runner
 
 #: What earlier tests left in cycles, such as those of tracebacks, is no business of a run.
@@ -35,25 +35,16 @@ def run(page: PythonPage, cases: list[Case], backend: str, left: Collection[str]
     return failures(cases, answer, backend, left)
 
 
-@pytest.fixture(scope="module", params=FAMILIES)
-def family_on_webgl(request: pytest.FixtureRequest) -> list[Case]:
-    """Each family, whose tests run one after the other."""
-    return FAMILIES[request.param]
-
-
-@pytest.mark.parametrize(
-    "third", [0, *(pytest.param(n, marks=pytest.mark.whole_tables) for n in (1, 2))]
-)
-def test_third_of_a_family_on_webgl(
-    chromium_python: PythonPage, family_on_webgl: list[Case], third: int
-):
-    wrong = run(chromium_python, family_on_webgl[third::3], "webgl")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_third_of_a_family_on_webgl(chromium_python: PythonPage, family: str):
+    wrong = run(chromium_python, FAMILIES[family][::3], "webgl")
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.whole_tables
-def test_replays_of_a_family_on_webgl(chromium_python: PythonPage, family_on_webgl: list[Case]):
-    wrong = wrong_replays(chromium_python, family_on_webgl, "webgl")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_captured_family_on_webgl(chromium_python: PythonPage, family: str):
+    wrong = wrong_captures(chromium_python, FAMILIES[family], "webgl")
     assert not wrong, "\n".join(wrong)
 
 

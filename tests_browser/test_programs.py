@@ -1,6 +1,6 @@
 """Captured functions in a page: a sample of the op cases, replayed, and what crosses to JavaScript.
 
-`test_ops` replays the whole table on WebGL, where it has compiled most of the programs.
+`test_ops` captures the whole table on WebGL in Chromium.
 """
 
 from pathlib import Path
@@ -19,15 +19,15 @@ SAMPLE = [case for family in FAMILIES.values() for case in family if case.sample
 SAMPLES = {"wasm": SAMPLE, "webgl": SAMPLE[::4]}
 
 
-def wrong_replays(page: PythonPage, cases: list[Case], backend: str) -> list[str]:
-    """Replay cases in a page, and return a line for each that is wrong."""
-    encoded = [case.encoded() for case in cases]
-    return wrong_answers(cases, page.run(RUN, cases=encoded, backend=backend))
+def wrong_captures(page: PythonPage, cases: list[Case], backend: str) -> list[str]:
+    """Record and replay cases in a page, and return a line for each that is wrong."""
+    answer = page.run(RUN, cases=[case.encoded() for case in cases], backend=backend)
+    return wrong_answers(cases, answer, backend)
 
 
 @pytest.mark.parametrize("backend", SAMPLES)
 def test_sample_of_the_table(python_page: PythonPage, backend: str):
-    assert wrong_replays(python_page, SAMPLES[backend], backend) == []
+    assert wrong_captures(python_page, SAMPLES[backend], backend) == []
 
 
 THREADS = """

@@ -16,7 +16,7 @@ import pytest
 import webtensor as wt
 from tests_browser.prove.graph_runner import compute, total
 from tests_browser.prove.graphs import draw_graph
-from tests_py.cases import FAMILIES, Case
+from tests_py.cases import FAMILIES, Case, failures
 from tests_py.cases.runner import run_captured
 from webtensor import keras
 from webtensor.programs import Function
@@ -66,19 +66,20 @@ REFUSED = frozenset(
 )
 
 
-def wrong_answers(cases: Sequence[Case], answers: Sequence[list[str] | None]) -> list[str]:
-    """Return a line for each case whose replay is not what it should be."""
-    return [
-        f"{case.name}: {answer}"
-        for case, answer in zip(cases, answers, strict=True)
-        if answer and not (answer[0] == "refused" and case.function in REFUSED)
+def wrong_answers(cases: Sequence[Case], answer: dict[str, Any], backend: str) -> list[str]:
+    """Return a line for each case that is wrong as it is recorded or replayed; see `failures`."""
+    return failures(cases, answer, backend) + [
+        f"{case.name}: {replay}"
+        for case, replay in zip(cases, answer["replays"], strict=True)
+        if replay and not (replay[0] == "refused" and case.function in REFUSED)
     ]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_family(backend: str, family: str) -> None:
     cases = FAMILIES[family]
-    assert wrong_answers(cases, run(run_captured([c.encoded() for c in cases], backend))) == []
+    answer = run(run_captured([case.encoded() for case in cases], backend))
+    assert wrong_answers(cases, answer, backend) == []
 
 
 # -- what is captured ----------------------------------------------------------------------------

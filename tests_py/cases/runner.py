@@ -258,6 +258,14 @@ async def encode(result: Any) -> Any:
 
 
 _FORWARD = "WEBGL_CPU_FORWARD"
+#: What of ``wt.memory()`` a run must leave as it was.
+COUNTS = ("num_tensors", "num_storages", "num_bytes")
+
+
+def leaked_since(before: dict[str, Any]) -> dict[str, int]:
+    """Return by how much the counts of ``wt.memory()`` changed."""
+    after = wt.memory()
+    return {name: after[name] - before[name] for name in COUNTS}
 
 
 async def run_cases(cases: list[dict[str, Any]], backend: str) -> dict[str, Any]:
@@ -289,22 +297,16 @@ async def run_cases(cases: list[dict[str, Any]], backend: str) -> dict[str, Any]
             except Exception:
                 results.append({"error": traceback.format_exc()})
             seen.result[index] = result = None
-        after = wt.memory()
+        leaked = leaked_since(before)
     finally:
         if collects:
             gc.enable()
     wt.env().set(_FORWARD, True)
-    counts = ("num_tensors", "num_storages", "num_bytes")
     return {
         "results": results,
         "fallbacks": [list(key) for key in seen.fallbacks],
-        "leaked": {name: after[name] - before[name] for name in counts},
+        "leaked": leaked,
     }
-
-
-def ran_elsewhere(case: dict[str, Any]) -> bool:
-    """Whether a case runs kernels of other backends."""
-    return bool(wt.profile(partial(evaluate, case)).fallbacks)
 
 
 def is_near(replayed: Any, expected: Any) -> bool:
@@ -329,34 +331,60 @@ def is_near(replayed: Any, expected: Any) -> bool:
     )
 
 
-async def run_captured(cases: list[dict[str, Any]], backend: str) -> list[list[str] | None]:
-    """Run cases as captured functions; return None for each whose replay is as it should be.
+async def evaluated(case: dict[str, Any]) -> tuple[Any, set[tuple[str, ...]]]:
+    """Evaluate a case; return its result and the kernels that ran on another backend."""
+    seen = wt.profile(partial(evaluate, case))
+    result = await seen.result if isawaitable(seen.result) else seen.result
+    return await encode(result), set(seen.fallbacks)
 
-    That is what the function itself computes, bit by bit save on WebGL. Others have
-    ``["refused", reason]``, ``["error", traceback]`` or ``["differs", how]``. What other backends
-    compute, too, is not replayed.
+
+async def capture_case(
+    case: dict[str, Any], backend: str
+) -> tuple[Any, list[str] | None, set[tuple[str, ...]]]:
+    """Call a case's captured function twice: it is recorded, and then replayed.
+
+    Returns the first call's result, what is wrong with the replay, and the kernels that ran on
+    another backend. A case that cannot be captured is evaluated instead.
+    """
+    function = wt.function(partial(evaluate, case))
+    try:
+        first, second = function(tensors_of(case)), function(tensors_of(case))
+        result, replayed = await encode(first), await encode(second)
+        if not any(None in programs for programs in function._programs.values()):
+            agree = replayed == result or (backend == "webgl" and is_near(replayed, result))
+            wrong = None if agree else ["differs", f"{replayed} instead of {result}"[:1000]]
+            return result, wrong, set()
+        reason = None
+    except wt.CaptureError as error:
+        reason = ["refused", str(error)]
+    finally:
+        function.clear()
+    result, fallbacks = await evaluated(case)
+    return result, reason or (None if fallbacks else ["error", "it has no program"]), fallbacks
+
+
+async def run_captured(cases: list[dict[str, Any]], backend: str) -> dict[str, Any]:
+    """Run cases as captured functions.
+
+    Returns what `run_cases` does, of the calls that are recorded, and ``"replays"``: None for each
+    case whose replay gives the same, bit by bit save on WebGL. Others have ``["refused", reason]``,
+    ``["error", text]`` or ``["differs", how]``. What other backends compute, too, is not replayed.
     """
     wt.set_backend(backend)
     wt.env().set(_FORWARD, False)
-    answers: list[list[str] | None] = []
+    gc.collect()  # garbage of earlier tests would spoil the counts
+    before = wt.memory()
+    answer: dict[str, Any] = {"results": [], "replays": [], "fallbacks": set()}
     for case in cases:
-        function = wt.function(partial(evaluate, case))
-        answer = None
         try:
-            function(tensors_of(case))
-            replayed = await encode(function(tensors_of(case)))
-            expected = await encode(evaluate(case))
-            has_none = any(None in programs for programs in function._programs.values())
-            if has_none and not ran_elsewhere(case):
-                answer = ["error", "it has no program"]
-            elif replayed != expected and not (backend == "webgl" and is_near(replayed, expected)):
-                answer = ["differs", f"{replayed} instead of {expected}"[:1000]]
-        except wt.CaptureError as error:
-            answer = ["refused", str(error)]
+            result, replay, fallbacks = await capture_case(case, backend)
         except Exception:
-            answer = ["error", traceback.format_exc()]
-        finally:
-            function.clear()
-        answers.append(answer)
+            result, replay, fallbacks = {"error": traceback.format_exc()}, None, set()
+        answer["results"].append(result)
+        answer["replays"].append(replay)
+        answer["fallbacks"] |= fallbacks
+    gc.collect()
+    answer["fallbacks"] = sorted(map(list, answer["fallbacks"]))
+    answer["leaked"] = leaked_since(before)
     wt.env().set(_FORWARD, True)
-    return answers
+    return answer
