@@ -25,9 +25,13 @@ def wrong_captures(page: PythonPage, cases: list[Case], backend: str) -> list[st
     return wrong_answers(cases, answer, backend)
 
 
+def test_sample_in_chromium(chromium_python: PythonPage):
+    assert wrong_captures(chromium_python, SAMPLES["wasm"], "wasm") == []
+
+
 @pytest.mark.parametrize("backend", SAMPLES)
-def test_sample_of_the_table(python_page: PythonPage, backend: str):
-    assert wrong_captures(python_page, SAMPLES[backend], backend) == []
+def test_sample_in_firefox(firefox_python: PythonPage, backend: str):
+    assert wrong_captures(firefox_python, SAMPLES[backend], backend) == []
 
 
 THREADS = """
