@@ -342,15 +342,16 @@ def addition(fusion: Fusion, node: Node) -> Node | None:
         if fusion.affine(reference) is None:
             continue
         bias = fusion.vector(other, reference)
+        product = fusion.product(reference)
+        if bias is not None and product is not None and not _epilogue(product):
+            is_vector = bias is fusion.constant(other)
+            operand = other if is_vector else fusion.add_constant(f"{node.name}:bias", bias)
+            return _with_epilogue(product, "BiasAdd", operand)._replace(name=node.name)
         fused = None if bias is None else _with_affine(fusion, node, reference, None, bias)
         if fused is not None:
             return fused
-        product = fusion.product(reference)
         if product is None or _epilogue(product) not in ([], ["BiasAdd"]):
             continue
-        if bias is not None and not _epilogue(product):
-            name = fusion.add_constant(f"{node.name}:bias", bias)
-            return _with_epilogue(product, "BiasAdd", name)._replace(name=node.name)
         own_bias = fusion.constant(product.inputs[2]) if _epilogue(product) else None
         if bias is not None and own_bias is not None and len(product.inputs) == 3:
             with on_host("fusing"):
