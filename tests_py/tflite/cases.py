@@ -783,7 +783,7 @@ CASES = [
     ),
     Case(
         "RFFT2D",
-        [normal(3, 1, 6), ints(1, 6)],
+        [normal(3, 1, 8), ints(1, 8)],
         lambda x, size: np.fft.rfft2(x, size).astype("complex64"),
         constants=[1],
         label="of rows",
