@@ -36,12 +36,15 @@ onmessage = ({ data: { module, memory, control, kernelArguments, code, names, st
     Atomics.add(control, INSIDE, 1);
     if (Atomics.load(control, OPEN)) {
       const kernel = exports[names[control[KERNEL]]];
-      const values = kernelArguments.slice(0, control[COUNT]);
+      const count = control[COUNT];
       const parts = control[PARTS];
+      const ownArguments = kernelArguments.slice(0, count + 2);
       try {
         addFunctions();
-        for (let part; (part = Atomics.add(control, NEXT, 1)) < parts; )
-          kernel(...values, part, parts);
+        for (let part; (part = Atomics.add(control, NEXT, 1)) < parts; ) {
+          ownArguments[count] = part;
+          kernel.apply(null, ownArguments);
+        }
       } catch {
         Atomics.store(control, FAILED, 1);
       }

@@ -28,7 +28,8 @@ export default function threads(module, memory, exports, address, onFailure) {
   const control = new Int32Array(new SharedArrayBuffer(4 * 10));
   // The modules whose functions were added, each after its size. Only what is written takes memory.
   const code = new SharedArrayBuffer(1 << 24);
-  const kernelArguments = new Float64Array(new SharedArrayBuffer(8 * MAX_ARGUMENTS));
+  // A kernel's arguments, of which the last two are a part and the number of parts.
+  const kernelArguments = new Float64Array(new SharedArrayBuffer(8 * (MAX_ARGUMENTS + 2)));
   const names = WebAssembly.Module.exports(module).map(({ name }) => name);
   let workers = [];
   let running = false;
@@ -68,22 +69,30 @@ export default function threads(module, memory, exports, address, onFailure) {
     const own = exports[names[kernel]];
     const someAwake = Atomics.load(control, ASLEEP) < workers.length;
     const wakes = pieces >= PIECES_WORTH_WAKING || (!someAwake && isInBurst());
+    const count = values.length;
+    const ownArguments = new Float64Array(count + 2); // spread, a typed array takes 1 µs
+    ownArguments.set(values);
     if (!someAwake && !wakes) {
-      own(...values, 0, 1);
+      ownArguments[count + 1] = 1;
+      own.apply(null, ownArguments);
       lastEnd = performance.now();
       return;
     }
     const parts = partsOf(pieces);
     control[KERNEL] = kernel;
-    control[COUNT] = values.length;
+    control[COUNT] = count;
     control[PARTS] = parts;
-    kernelArguments.set(values);
+    ownArguments[count + 1] = parts;
+    kernelArguments.set(ownArguments);
     Atomics.store(control, NEXT, 0);
     Atomics.store(control, OPEN, 1);
     Atomics.add(control, ROUND, 1);
     if (wakes && Atomics.load(control, ASLEEP) !== 0) Atomics.notify(control, ROUND);
     try {
-      for (let part; (part = Atomics.add(control, NEXT, 1)) < parts; ) own(...values, part, parts);
+      for (let part; (part = Atomics.add(control, NEXT, 1)) < parts; ) {
+        ownArguments[count] = part;
+        own.apply(null, ownArguments);
+      }
     } finally {
       Atomics.store(control, OPEN, 0);
       while (Atomics.load(control, INSIDE) !== 0);
