@@ -3,10 +3,10 @@
 #include "depthwise.h"
 #include "gemm.h"
 
-/* The elements of some lines, which a block of A in gemm has, too, and of the pointwise filter;
- * `separable.py` has the maxima. */
+/* The elements of the lines that are computed at a time, or of a single longer one, and of the
+ * pointwise filter; `separable.py` has the maxima, too. */
 #define LINES (16 * 1024)
-#define MAX_LINE (64 * 1024)
+#define MAX_LINE (32 * 1024)
 #define MAX_FILTER (16 * 1024)
 
 /* The pointwise filter has the depthwise one's output channels, and `columns` of its own. */

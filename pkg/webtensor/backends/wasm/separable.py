@@ -18,6 +18,7 @@ from webtensor.backends.wasm.backend import kernel
 from webtensor.backends.wasm.contraction import PRODUCTS_AT_ONCE, epilogue_arguments
 from webtensor.backends.wasm.convolution import depthwise_work
 from webtensor.backends.wasm.descriptions import RESULT, Call, Description, Geometry, operands
+from webtensor.backends.wasm.packed_weights import ROWS, packed_bytes
 from webtensor.geometry import Window
 
 __all__ = ["with_separable_convolutions"]
@@ -27,11 +28,10 @@ _POINTWISE: Final = ("conv2d", "fused_conv2d")
 
 #: The minimum size of the depthwise convolution's result.
 _MIN_BYTES: Final = 1 << 19
-#: The maximum elements of a line of it, and of the pointwise filter, whose columns are padded to a
-#: multiple of a tile's, as in ``wasm_build/source/separable.c``.
+#: The maximum elements of a line of it, and the maximum size of the packed pointwise filter, for
+#: which ``wasm_build/source/separable.c`` has room.
 _MAX_LINE: Final = 1 << 15
-_MAX_FILTER: Final = 1 << 14
-_TILE_COLUMNS: Final = 8
+_MAX_FILTER_BYTES: Final = 1 << 16
 
 
 class _Depthwise(NamedTuple):
@@ -67,7 +67,6 @@ def _joined(depthwise: KernelCall, pointwise: KernelCall) -> KernelCall | None:
         return None
     mixing, *own_epilogue = pointwise.attributes
     filter = pointwise.signature.inputs[1]
-    columns = -(-mixing.out_channels // _TILE_COLUMNS) * _TILE_COLUMNS
     if (
         pointwise.late is not None
         or not mixing.only_mixes_channels
@@ -75,7 +74,7 @@ def _joined(depthwise: KernelCall, pointwise: KernelCall) -> KernelCall | None:
         or pointwise.signature.inputs[0].shape != depthwise.signature.shape
         or depthwise.signature.bytes < _MIN_BYTES
         or window.out_width * window.out_channels > _MAX_LINE
-        or columns * window.out_channels > _MAX_FILTER
+        or packed_bytes(window.out_channels, mixing.out_channels, ROWS) > _MAX_FILTER_BYTES
     ):
         return None
     first = _Depthwise(window, activation, len(depthwise.inputs))
