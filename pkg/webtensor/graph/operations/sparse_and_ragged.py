@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import pairwise
-from math import prod
+from math import inf, prod
 from typing import Any
 
 from webtensor import ops
@@ -126,10 +125,14 @@ def scaled(indices: Tensor, values: Tensor, dense: Tensor, shape: Sequence[int])
     return ops.multiply(values, ops.gather_nd(ops.broadcast_to(dense, shape), indices))
 
 
+def dense_with_minima(indices: Tensor, values: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return a dense tensor, with minus infinity where no element is stored."""
+    return ops.tensor_scatter_update(ops.full(shape, -inf), indices, values)
+
+
 def softmax_of_rows(indices: Tensor, values: Tensor, shape: Sequence[int]) -> Tensor:
     """Return the softmax of the elements in each row, those that are not stored left out."""
-    missing = ops.full(shape, -math.inf)
-    rows = ops.softmax(ops.tensor_scatter_update(missing, indices, values))
+    rows = ops.softmax(dense_with_minima(indices, values, shape))
     return ops.gather_nd(rows, indices)
 
 
@@ -157,9 +160,8 @@ def reduced_max(
     keepdims: bool,
 ) -> Tensor:
     """Return the maxima of the elements along axes, which are zero where there are none."""
-    elements = ops.tensor_scatter_update(ops.full(shape, -math.inf), indices, values)
-    largest = ops.max(elements, axis, keepdims)
-    return ops.where(ops.equal(largest, -math.inf), 0.0, largest)
+    largest = ops.max(dense_with_minima(indices, values, shape), axis, keepdims)
+    return ops.where(ops.equal(largest, -inf), 0.0, largest)
 
 
 def decoded(x: Tensor, lengths: Tensor, merges_repeated: bool, blank: int) -> tuple[Tensor, ...]:
