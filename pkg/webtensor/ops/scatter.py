@@ -423,8 +423,8 @@ def _add_up(
     if bounds is None or bounds[0] < 0:
         if bounds is not None and refuse_negative:
             raise ValueError(f"{name}: {argument} must not be negative, but got {bounds[0]}")
-        may_read = bounds is None and backend().computes_on_host and not state.captures
-        may_read = may_read and segments.storage.is_readable
+        is_eager_on_host = backend().computes_on_host and not state.captures
+        may_read = bounds is None and is_eager_on_host and segments.storage.is_readable
         if not (may_read and segments.size and int(least(segments)) >= 0):
             segments = where(segments < 0, count, segments)
     rest = x.shape[1:]

@@ -70,7 +70,7 @@ export default function threads(module, memory, exports, address, onFailure) {
     const someAwake = Atomics.load(control, ASLEEP) < workers.length;
     const wakes = pieces >= PIECES_WORTH_WAKING || (!someAwake && isInBurst());
     const count = values.length;
-    const ownArguments = new Float64Array(count + 2); // spread, a typed array takes 1 µs
+    const ownArguments = new Float64Array(count + 2); // to spread a typed array takes 1 µs
     ownArguments.set(values);
     if (!someAwake && !wakes) {
       ownArguments[count + 1] = 1;
