@@ -33,9 +33,9 @@ What a number means:
   workload's tolerance.
 - *Of peak* says how near our WebAssembly comes to what this browser can do: the multiplications and
   additions that a product, convolution or network needs, each counted as one operation, per second
-  and thread, divided by what `peak.js` reached at the start of the run, on one thread, with a tile
-  of a product whose operands never leave the first-level cache. A way to compute the result that
-  needs fewer multiplications could pass 100 %.
+  and thread, divided by what `peak.js` reaches after both sides, on one thread, with a tile of a
+  product whose operands never leave the first-level cache. It is taken within each round, as ratios
+  are. A way to compute the result that needs fewer multiplications could pass 100 %.
 - *Threads* are as many on both sides: one, unless the row says two. Rows on two run in a page of
   their own, as onnxruntime-web starts its threads once. TensorFlow.js would take half as many as
   there are processors; the page tells it of more. Before each sample there is a pause, in which

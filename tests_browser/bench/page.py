@@ -8,10 +8,10 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from math import ceil
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import pyodide
-from js import peer
+from js import measureRate, peer
 
 import webtensor as wt
 from tests_browser.bench.sides import PYTHON_PEERS, Ours
@@ -28,6 +28,14 @@ _MAX_READS = 10
 _Sample: TypeAlias = tuple[float, float]
 #: Threads spin for a while after their work, which would slow the other side's down.
 _SPINNING_S = 0.05
+
+
+class _Rounds(NamedTuple):
+    """Samples of both sides, and what one thread could do at best in each round, in GFLOP/s."""
+
+    ours: list[_Sample]
+    theirs: list[_Sample]
+    peaks: list[float]
 
 
 def _specification(workload: Workload, threads: int) -> str:
@@ -84,19 +92,26 @@ async def _settle(threads: int) -> None:
 
 
 async def _in_turns(
-    sides: tuple[Any, Any], counts: tuple[int, int], threads: int, effort: Effort
-) -> tuple[list[_Sample], list[_Sample]]:
-    """Time batches of both sides in turns, until the budget is spent."""
+    sides: tuple[Any, Any], counts: tuple[int, int], threads: int, effort: Effort, counts_work: bool
+) -> _Rounds:
+    """Time batches of both sides in turns, until the budget is spent.
+
+    Where work is counted, the processor's peak is measured in each round.
+    """
     samples: tuple[list[_Sample], list[_Sample]] = ([], [])
+    peaks: list[float] = []
     start = perf_counter()
     for rounds in range(1, effort.max_rounds + 1):
         for side, count, times in zip(sides, counts, samples, strict=True):
             await _settle(threads)
             times.append(tuple(await side.sample(count)))
+        if counts_work:
+            await _settle(threads)
+            peaks.append(measureRate(effort.sample_ms))
         spent = perf_counter() - start
         if rounds >= effort.min_rounds and spent * (1 + 1 / rounds) > effort.budget_s:
             break
-    return samples
+    return _Rounds(*samples, peaks)
 
 
 async def run_workload(key: str, backend: str, threads: int, peer_backend: str, effort: str) -> str:
@@ -117,8 +132,9 @@ async def run_workload(key: str, backend: str, threads: int, peer_backend: str, 
         difference = float(peer.difference(our_values, their_values, workload.compares_means))
         our_count = await _batch_size(ours, workload, how, our_first_s)
         their_count = await _batch_size(theirs, workload, how, their_first_s)
-        our_samples, their_samples = await _in_turns(
-            (ours, theirs), (our_count, their_count), threads, how
+        counts_work = backend == "wasm" and workload.multiplications > 0
+        rounds = await _in_turns(
+            (ours, theirs), (our_count, their_count), threads, how, counts_work
         )
         tasks = {}
         if workload.watches_tasks and backend == "webgl":
@@ -128,10 +144,11 @@ async def run_workload(key: str, backend: str, threads: int, peer_backend: str, 
         await theirs.close()
     return json.dumps(
         {
-            "ours": [total for total, _ in our_samples],
-            "theirs": [total for total, _ in their_samples],
-            "ours_enqueue": [enqueue for _, enqueue in our_samples],
-            "theirs_enqueue": [enqueue for _, enqueue in their_samples],
+            "ours": [total for total, _ in rounds.ours],
+            "theirs": [total for total, _ in rounds.theirs],
+            "ours_enqueue": [enqueue for _, enqueue in rounds.ours],
+            "theirs_enqueue": [enqueue for _, enqueue in rounds.theirs],
+            "peaks": rounds.peaks,
             "longest_task": tasks,
             "agree": difference,
             "fallbacks": sorted(

@@ -105,8 +105,8 @@ class Row(TypedDict):
     enqueue_ms: NotRequired[dict[str, float]]
     #: Medians of when, from the start of navigation, the named steps were reached.
     steps_ms: NotRequired[dict[str, dict[str, float]]]
-    #: The part that each side's median reaches of what as many threads could multiply and add at
-    #: best, where multiplications are counted.
+    #: Medians of the part that each side reaches of what as many threads could multiply and add in
+    #: the same round, where multiplications are counted.
     share_of_peak: NotRequired[dict[str, float]]
     #: Medians of the longest time that the page's thread was busy while a result was waited for.
     longest_task_ms: NotRequired[dict[str, float]]
@@ -198,17 +198,17 @@ def compared(
 
 
 def measured(
-    workload: Workload, names: Names, peer_versions: Versions, times: Mapping[str, Any], peak: float
+    workload: Workload, names: Names, peer_versions: Versions, times: Mapping[str, Any]
 ) -> Row:
-    """Make the row of what `page.run_workload` returned; `peak` is in GFLOP/s of one thread."""
+    """Make the row of what `page.run_workload` returned."""
     row = compared(
         names, peer_versions, times["ours"], times["theirs"], times["agree"], workload.tolerance
     )
     if times["longest_task"]:
         row["longest_task_ms"] = medians(**times["longest_task"])
     row["enqueue_ms"] = medians(ours=times["ours_enqueue"], theirs=times["theirs_enqueue"])
-    if workload.multiplications and names.backend == "wasm":
-        row["share_of_peak"] = shares_of_peak(row, workload.multiplications, peak)
+    if times["peaks"]:
+        row["share_of_peak"] = shares_of_peak(names, workload.multiplications, times)
     if times["fallbacks"]:
         row["fallbacks"] = times["fallbacks"]
     return row
@@ -219,14 +219,21 @@ def medians(**samples: Sequence[float]) -> dict[str, float]:
     return _rounded({name: median(values) for name, values in samples.items()})
 
 
-def shares_of_peak(row: Row, multiplications: int, peak: float) -> dict[str, float]:
-    """Return how much of the `peak`, in GFLOP/s of one thread, each side reaches."""
-    least_ms = 2 * multiplications / peak / 1e6
-    times = {"ours": row["ours_ms"]["median"], "theirs": row["theirs_ms"]["median"]}
-    threads = dict.fromkeys(times, row["threads"])
-    if row["peer"]["backend"] == ONE_THREAD:
+def shares_of_peak(
+    names: Names, multiplications: int, times: Mapping[str, Any]
+) -> dict[str, float]:
+    """Return how much of the peak of a round, in GFLOP/s of one thread, each side reaches."""
+    threads = dict.fromkeys(("ours", "theirs"), names.threads)
+    if names.peer_backend == ONE_THREAD:
         threads["theirs"] = 1
-    return _rounded({side: least_ms / taken / threads[side] for side, taken in times.items()})
+    shares = {
+        side: [
+            2 * multiplications / peak / 1e6 / taken / count
+            for peak, taken in zip(times["peaks"], times[side], strict=True)
+        ]
+        for side, count in threads.items()
+    }
+    return medians(**shares)
 
 
 def disagreements(rows: Iterable[Row]) -> list[Row]:
@@ -242,7 +249,8 @@ def make_header(
     notes = [
         "Ratios are theirs / ours, of paired rounds in one page: above 1, webtensor is faster.",
         f"One thread of this browser's WebAssembly multiplies and adds {peak:.1f} GFLOP/s at best;"
-        ' "of peak" is the part of it that ours reach, for each thread.',
+        ' "of peak" is the part that ours reach, for each thread, of what one does in the same'
+        " round.",
     ]
     if any(name in renderer.lower() for name in SOFTWARE_RENDERERS):
         notes.append(

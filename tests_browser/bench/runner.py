@@ -110,7 +110,7 @@ def run(
         page, environment = pages.find(Needs())
         peak: float = page.evaluate(MEASURE_PEAK)
         jobs = [
-            *_workload_jobs(pages, selection, effort, peak),
+            *_workload_jobs(pages, selection, effort),
             *_first_prediction_jobs(browser, base_url, selection, effort, environment["peers"]),
             *_first_model_jobs(launch, base_url, selection, effort, environment["peers"]),
         ]
@@ -130,19 +130,17 @@ def run(
     return {"header": header, "rows": rows, "failures": failures}
 
 
-def _workload_jobs(
-    pages: Pages, selection: Selection, effort: Effort, peak: float
-) -> Iterator[_Job]:
+def _workload_jobs(pages: Pages, selection: Selection, effort: Effort) -> Iterator[_Job]:
     for workload in WORKLOADS:
         for backend, peer_backend in workload.pairs():
             if selection.wants(workload.name, backend):
                 names = Names(
                     workload.name, workload.sizes, backend, workload.threads, peer_backend
                 )
-                yield _Job(names, partial(_measure, pages, workload, names, effort, peak))
+                yield _Job(names, partial(_measure, pages, workload, names, effort))
 
 
-def _measure(pages: Pages, workload: Workload, names: Names, effort: Effort, peak: float) -> Row:
+def _measure(pages: Pages, workload: Workload, names: Names, effort: Effort) -> Row:
     needs = Needs(
         workload.threads,
         numpy=names.peer == "numpy",
@@ -153,7 +151,7 @@ def _measure(pages: Pages, workload: Workload, names: Names, effort: Effort, pea
     sides = (names.backend, names.threads, names.peer_backend)
     arguments = [workload.key, *sides, json.dumps(asdict(effort))]
     times: dict[str, Any] = page.evaluate(RUN_WORKLOAD, arguments)
-    return measured(workload, names, described["peers"], times, peak)
+    return measured(workload, names, described["peers"], times)
 
 
 def _first_prediction_jobs(

@@ -132,7 +132,7 @@ class Measurements:
                 job.workload.key, names.backend, names.threads, names.peer_backend, effort
             )
         )
-        row: Row = measured(job.workload, names, self._environment["peers"], times, self._peak)
+        row: Row = measured(job.workload, names, self._environment["peers"], times)
         self.rows.append(row)
         return row
 
