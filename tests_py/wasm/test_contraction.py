@@ -254,8 +254,9 @@ def test_depthwise_conv2d_by_frequent_filters(
     more_rows, more_columns = ((k - 1) * d for k, d in zip(filter, dilations, strict=True))
     sizes = [(1, 1, channels) for channels in range(1, 18)]
     sizes += [(width, width % 4, 4 + width % 5) for width in range(1, 12)]
-    # So many channels that they are computed in several turns, and of 512 that they are copied.
-    sizes += [(5, 3, 300), (11, 5, 256), (7, 7, 512)]
+    # So many channels that they are computed in several turns. Those of 512 are copied with stride
+    # 1 and computed by two pixels with stride 2, those of 1024 are copied with either.
+    sizes += [(5, 3, 300), (11, 5, 256), (7, 7, 512), (7, 3, 1024)]
     for width, height, channels in sizes:
         x_shape = (2, height + more_rows + 1, width + more_columns, channels)
         window = make(x_shape, channels, filter, stride, padding, dilation)

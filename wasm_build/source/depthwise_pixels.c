@@ -23,7 +23,7 @@ typedef struct {
   int before, columns; /* how many columns are missing before the first, and how many there are */
   int outputs, inner, inner_end; /* outputs, and those whose columns are all there */
   const float *weights; /* of the first row: a vector for each tap, channels outermost */
-  int taps;
+  int taps, most; /* of the pixels that are computed at a time */
   const float *bias;
   float *out;
   int out_step, channels;
@@ -113,19 +113,21 @@ static void NOINLINE compute_pixel(const Line *line, int output, int width, int 
 }
 
 /* Columns of filters and strides, and how many pixels are computed at a time: first as many as
- * registers have room for, then two. */
+ * registers have room for, then two. Two with stride 2 are rare, and not worth a loop for three
+ * rows. */
 #define FOR_EACH_KIND(DO)                                                                          \
-  DO(3, 1, 5) DO(3, 1, 2) DO(3, 2, 3) DO(5, 1, 7) DO(5, 1, 2) DO(5, 2, 7) DO(7, 1, 7) DO(7, 1, 2)
+  DO(3, 1, 5) DO(3, 1, 2) DO(3, 2, 3) DO(3, 2, 2) DO(5, 1, 7) DO(5, 1, 2) DO(5, 2, 7)              \
+  DO(7, 1, 7) DO(7, 1, 2)
 #define DEFINE(WIDTH, STRIDE, COUNT)                                                               \
   static int NOINLINE pixels_##WIDTH##_##STRIDE##_##COUNT(const Line *line, int output, int end) { \
-    if (WIDTH == 3 && line->count == 3)                                                            \
+    if (WIDTH == 3 && COUNT > STRIDE && line->count == 3)                                          \
       return compute_pixels(line, output, end, 3, WIDTH, STRIDE, COUNT);                           \
     return compute_pixels(line, output, end, line->count, WIDTH, STRIDE, COUNT);                   \
   }
-#define NAME(WIDTH, STRIDE, COUNT) {WIDTH, STRIDE, pixels_##WIDTH##_##STRIDE##_##COUNT},
+#define NAME(WIDTH, STRIDE, COUNT) {WIDTH, STRIDE, COUNT, pixels_##WIDTH##_##STRIDE##_##COUNT},
 FOR_EACH_KIND(DEFINE)
 static const struct Kind {
-  int width, stride;
+  int width, stride, count;
   int (*compute)(const Line *line, int output, int end);
 } kinds[] = {FOR_EACH_KIND(NAME)};
 #define KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
@@ -140,7 +142,7 @@ static void compute_line(const Line *line, int width, int stride) {
   int output = 0;
   for (; output < line->inner; output++) compute_pixel(line, output, width, stride);
   for (int i = 0; i < KINDS; i++)
-    if (kinds[i].width == width && kinds[i].stride == stride)
+    if (kinds[i].width == width && kinds[i].stride == stride && kinds[i].count <= line->most)
       output = kinds[i].compute(line, output, line->inner_end);
   for (; output < line->outputs; output++) compute_pixel(line, output, width, stride);
 }
@@ -189,14 +191,16 @@ static const float *copied_row(RowCopies *copies, const float *x, const Window *
  *
  * Rows are copied for filters of more than three columns, as these often reach outside the input,
  * and where pixels are a multiple of 2 KiB apart, as they share so few lines of the first-level
- * cache that they displace one another. */
+ * cache that they displace one another. With stride 2, copying would take longer than computing two
+ * pixels at a time, whose fifteen lines fit unless they are a multiple of 4 KiB apart. */
 static int find_copies(const Window *w, RowCopies *copies) {
   int reach = (w->filter_width - 1) * w->dilation_width + 1;
   copies->slots = (w->filter_height - 1) * w->dilation_height + 1;
   copies->pixels = (w->out_width - 1) * w->stride_width + reach;
   copies->before = w->pad_left;
   copies->count = smaller(w->in_width, copies->pixels - w->pad_left);
-  if (w->filter_width == 3 && w->dilation_width * w->in_channels % 512 != 0) return 0;
+  int apart = w->dilation_width * w->in_channels;
+  if (w->filter_width == 3 && apart % (512 * w->stride_width) != 0) return 0;
   if (copies->slots > MAX_ROWS || !inside(w->pad_left, copies->pixels)) return 0;
   return MAX_COPIED / copies->slots / copies->pixels / CACHE_LINE * CACHE_LINE;
 }
@@ -235,6 +239,7 @@ void depthwise_by_pixels(const float *x, const float *filter, float *out, const 
   int step = is_copied ? at_once : channels;
   Line line = {.step = apart * step,
                .taps = taps,
+               .most = is_copied || channels % 512 ? MAX_SUMS : 2,
                .bias = zeros,
                .out_step = apart * channels,
                .low = vset(clipping->low),
