@@ -219,7 +219,6 @@ INLINE int is_inside(float x, int length, int mode) {
 /* Where in the image a coordinate outside it is read. */
 static float mapped(float x, int length, int mode) {
   float last = (float)(length - 1), whole = (float)length;
-  if (mode == CONSTANT) return x;
   if (mode == REFLECT && length > 1) {
     float period = 2 * whole;
     if (x < 0) {
@@ -255,8 +254,8 @@ INLINE vf weighted(vf first, vf second, float weight) {
   return weight == 0 ? first : first * vset(1 - weight) + second * vset(weight);
 }
 
-static void NOINLINE sample_pixel(const float *image, float *out, float down, float across,
-                                  float fill, const Sampling *s) {
+INLINE void sample_pixel(const float *image, float *out, float down, float across, float fill,
+                         const Sampling *s) {
   int channels = s->channels;
   if (!s->bilinear) {
     int row = (int)rounded(down), column = (int)rounded(across);
@@ -291,12 +290,18 @@ void sample(const float *x, const float *transforms, const int *indices, float *
       for (int column = 0; column < s->out_width; column++, out += channels) {
         float z = (float)column;
         float projection = t[6] * z + t[7] * y + 1;
-        float across = (t[0] * z + t[1] * y + t[2]) / projection;
-        float down = (t[3] * z + t[4] * y + t[5]) / projection;
+        float across = t[0] * z + t[1] * y + t[2], down = t[3] * z + t[4] * y + t[5];
+        if (projection != 1) { /* that of affine transforms is */
+          across /= projection;
+          down /= projection;
+        }
         if (has_image && projection != 0 && is_inside(across, s->in_width, s->fill_mode) &&
             is_inside(down, s->in_height, s->fill_mode)) {
-          sample_pixel(image, out, mapped(down, s->in_height, s->fill_mode),
-                       mapped(across, s->in_width, s->fill_mode), fill, s);
+          if (s->fill_mode != CONSTANT) {
+            down = mapped(down, s->in_height, s->fill_mode);
+            across = mapped(across, s->in_width, s->fill_mode);
+          }
+          sample_pixel(image, out, down, across, fill, s);
         } else {
           for (int c = 0; c < channels; c += 4) store_up_to(out + c, vset(fill), channels - c);
         }
