@@ -98,6 +98,8 @@ def near_its_operands(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def called(*arguments: P.args, **options: P.kwargs) -> R:
+        if backend_registry.backend().computes_on_host:
+            return function(*arguments, **options)
         with _near(name, (*arguments, *options.values())):
             return function(*arguments, **options)
 

@@ -543,14 +543,12 @@ def _bincount(name: str, x: Tensor, weights: TensorLike | None, size: int | None
         if weight_tensor is None or not weight_tensor.size
         else cast_to(weight_tensor, dtype)
     )
-    numbers = x
-    if len(x.shape) == 2:
-        bounds = index_bounds(x)
-        if bounds is not None and bounds[0] < 0:
-            raise ValueError(f"{name}: x must not be negative, but got {bounds[0]}")
-        starts = reshape(arange(x.shape[0]) * length, (x.shape[0], 1))
-        inside = (x >= 0).logical_and(x < length)
-        numbers = where(inside, x + starts, x.shape[0] * length)
-    bins = x.shape[0] * length if len(x.shape) == 2 else length
-    counts = _add_up(name, "x", flatten(amounts), flatten(numbers), bins, True)
-    return reshape(counts, (*x.shape[:-1], length))
+    if len(x.shape) == 1:
+        return _add_up(name, "x", amounts, x, length, True)
+    bounds, rows = index_bounds(x), x.shape[0]
+    if bounds is not None and bounds[0] < 0:
+        raise ValueError(f"{name}: x must not be negative, but got {bounds[0]}")
+    starts = reshape(arange(rows) * length, (rows, 1))
+    numbers = where((x >= 0).logical_and(x < length), x + starts, rows * length)
+    counts = _add_up(name, "x", flatten(amounts), flatten(numbers), rows * length, True)
+    return reshape(counts, (rows, length))
