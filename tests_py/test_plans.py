@@ -253,6 +253,32 @@ def test_observers_see_planned_calls(backend: str) -> None:
     assert state.observers == ()
 
 
+def test_products_of_two_tensors_are_planned(planned_runs: list[str]) -> None:
+    for seed in range(5):
+        a, b = np.float32(seed) + np.eye(2, 3), np.eye(3, 5, dtype=np.float32)
+        got = wt.matmul(wt.tensor(a), wt.tensor(b))
+        np.testing.assert_allclose(got.numpy(), a @ b)
+    assert planned_runs.count("matmul") >= 4
+
+
+@pytest.mark.parametrize("name, value", [("zeros", 0), ("ones", 1)])
+def test_filled_tensors_are_planned_and_new(
+    backend: str, planned_runs: list[str], name: str, value: int
+) -> None:
+    make = getattr(wt, name)
+    for dtype in ("float32", "int32", "bool"):
+        first, second, third = (make((31, 2), dtype) for _ in range(3))
+        assert first.storage is not second.storage
+        first.dispose()
+        for tensor in (second, third):
+            assert tensor.dtype == dtype
+            assert tensor.tolist() == [[value, value]] * 31
+    assert planned_runs.count("fill") >= 6
+    assert [make((shape,)).shape for shape in (1, 2, 1)] == [(1,), (2,), (1,)]
+    with pytest.raises(TypeError, match="shape must be integers"):
+        make((1.0, 2))
+
+
 def test_what_needs_no_operand_is_not_planned_as_if_it_did(backend: str) -> None:
     nothing = wt.zeros((0, 3))
     for _ in range(3):

@@ -166,6 +166,13 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
                     plan = plans.get((only.shape, only.dtype))
                     if plan is not None and backend is not None and plan.epoch is backend.epoch:
                         return run_plan(plan, (only,))
+            elif len(args) == 2 and not kwargs:  # so is this one
+                x, y = args
+                if isinstance(x, Tensor) and isinstance(y, Tensor) and x is not y:
+                    pair = x, y
+                    plan = plans.get((x.shape, x.dtype, y.shape, y.dtype))
+                    if plan is not None and backend is not None and plan.epoch is backend.epoch:
+                        return run_plan(plan, tuple([pair[index] for index in plan.order]))
             operands: list[Tensor] = []
             key: list[Any] = [*kwargs]
             value: Any
@@ -216,8 +223,6 @@ def _recorded(
     call: Callable[[], Tensor],
 ) -> Tensor:
     """Call the op, and plan it if all it ran was one primitive on its operands."""
-    if not operands:
-        return call()
     recorder = _Recorder()
     with observing(recorder):
         result = call()

@@ -12,7 +12,16 @@ from typing import Any
 from webtensor.arguments import as_integer
 from webtensor.autodiff import note_constant
 from webtensor.dtypes import as_dtype, bool_, complex64, float32, int32, number_dtype, string_
-from webtensor.engine import Primitive, Tensor, TensorLike, Variable, as_operand, from_host, run
+from webtensor.engine import (
+    Primitive,
+    Tensor,
+    TensorLike,
+    Variable,
+    as_operand,
+    from_host,
+    planned,
+    run,
+)
 from webtensor.engine.convert import pack
 from webtensor.ops.casting import cast_to
 from webtensor.ops.complex_pairs import from_pairs
@@ -206,6 +215,7 @@ def _filled(name: str, shape: int | Sequence[int], fill_value: Any, dtype: Any) 
     return run(_FILL, (), shape, result_dtype, stored[0])
 
 
+@planned
 def zeros(shape: int | Sequence[int], dtype: Any = float32, device: str | None = None) -> Tensor:
     """Tensor of zeros; of empty texts, where the dtype is string.
 
@@ -236,6 +246,7 @@ def empty(shape: int | Sequence[int], dtype: Any = float32, device: str | None =
     return on_device(_filled("empty", shape, _ZERO, float32 if dtype is None else dtype), device)
 
 
+@planned
 def ones(shape: int | Sequence[int], dtype: Any = float32, device: str | None = None) -> Tensor:
     """Tensor of ones.
 

@@ -102,6 +102,7 @@ def softmax_cross_entropy(onehot_labels: TensorLike, logits: TensorLike) -> Tens
     return mean(-_sum(multiply(labels, log_softmax(scores)), -1))
 
 
+@planned
 def one_hot(
     indices: TensorLike,
     depth: int,
