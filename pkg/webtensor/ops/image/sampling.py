@@ -7,7 +7,7 @@ computation out of ops that differentiate (``_composed``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import cos, sin
 from typing import Any
 
@@ -83,66 +83,92 @@ def _mapped(x: Tensor, length: int, mode: int) -> Tensor:
     return clip(x, 0.0, last)
 
 
-def _composed(
-    images: Tensor, transforms: Tensor, indices: Tensor, sizes: Sampling, fill: float
-) -> Tensor:
-    """Sample images, with a kernel for each step."""
-    count, mode = sizes.samples, sizes.fill_mode
-    height, width = sizes.in_height, sizes.in_width
+def _source_coordinates(transforms: Tensor, sizes: Sampling) -> tuple[Tensor, Tensor, Tensor]:
+    """Return where each pixel of the results comes from.
+
+    Returns:
+        the x and y coordinates in the images, and whether they exist, which they do not where p is
+        0. Each has the shape (samples, out_height, out_width).
+    """
+    count = sizes.samples
     x = reshape(arange(sizes.out_width, dtype=float32), (1, 1, sizes.out_width))
     y = reshape(arange(sizes.out_height, dtype=float32), (1, sizes.out_height, 1))
 
-    def plane(first: int, constant: Any) -> Tensor:
-        a, b = (
-            reshape(slice(transforms, (0, number), (count, 1)), (count, 1, 1))
-            for number in (first, first + 1)
-        )
-        return add(add(multiply(a, x), multiply(b, y)), constant)
+    def coefficient(index: int) -> Tensor:
+        return reshape(slice(transforms, (0, index), (count, 1)), (count, 1, 1))
 
-    def offset(number: int) -> Tensor:
-        return reshape(slice(transforms, (0, number), (count, 1)), (count, 1, 1))
+    def plane(first: int, constant: Tensor | float) -> Tensor:
+        slopes = add(multiply(coefficient(first), x), multiply(coefficient(first + 1), y))
+        return add(slopes, constant)
 
     projection = plane(6, 1.0)
-    flat = equal(projection, 0.0)
-    projection = where(flat, 1.0, projection)
-    across = divide(plane(0, offset(2)), projection)
-    down = divide(plane(3, offset(5)), projection)
-    in_batch = logical_and(greater_equal(indices, 0), less(indices, sizes.batch))
-    inside = logical_and(reshape(in_batch, (count, 1, 1)), logical_not(flat))
-    inside = logical_and(inside, _is_inside(across, width, mode))
-    inside = logical_and(inside, _is_inside(down, height, mode))
-    across = _mapped(where(inside, across, 0.0), width, mode)
-    down = _mapped(where(inside, down, 0.0), height, mode)
+    is_zero = equal(projection, 0.0)
+    projection = where(is_zero, 1.0, projection)
+    source_x = divide(plane(0, coefficient(2)), projection)
+    source_y = divide(plane(3, coefficient(5)), projection)
+    return source_x, source_y, logical_not(is_zero)
+
+
+def _pixel_reader(
+    images: Tensor, indices: Tensor, sizes: Sampling, fill: float
+) -> Callable[[Tensor, Tensor], Tensor]:
+    """Return a function from integral coordinates to the pixels there.
+
+    The coordinates have the shape (samples, out_height, out_width), and sample i is of the image
+    ``indices[i]``. Outside the image, the mode "constant" reads ``fill``, the others its edge.
+    """
+    height, width = sizes.in_height, sizes.in_width
     pixels = reshape(images, (sizes.batch * height * width, sizes.channels))
-    first = reshape(multiply(where(in_batch, indices, 0), height * width), (count, 1, 1))
+    offsets = reshape(multiply(indices, height * width), (sizes.samples, 1, 1))
 
-    def read(row: Tensor, column: Tensor) -> Tensor:
-        """Return the pixels at integer coordinates, and the constant outside."""
-        rows, columns = cast_to(row, int32), cast_to(column, int32)
-        clipped_rows, clipped_columns = clip(rows, 0, height - 1), clip(columns, 0, width - 1)
-        flat_indices = add(first, add(multiply(clipped_rows, width), clipped_columns))
+    def read(x: Tensor, y: Tensor) -> Tensor:
+        columns, rows = cast_to(x, int32), cast_to(y, int32)
+        clipped_columns, clipped_rows = clip(columns, 0, width - 1), clip(rows, 0, height - 1)
+        flat_indices = add(offsets, add(multiply(clipped_rows, width), clipped_columns))
         samples = gather(pixels, flat_indices)
-        if mode != _CONSTANT:
+        if sizes.fill_mode != _CONSTANT:
             return samples
-        valid = logical_and(equal(rows, clipped_rows), equal(columns, clipped_columns))
-        return where(expand_dims(valid, -1), samples, fill)
+        is_inside = logical_and(equal(columns, clipped_columns), equal(rows, clipped_rows))
+        return where(expand_dims(is_inside, -1), samples, fill)
 
-    def blend(before: Tensor, after: Tensor, weight: Tensor) -> Tensor:
-        return add(multiply(before, subtract(1.0, weight)), multiply(after, weight))
+    return read
 
-    top, left = floor(down), floor(across)
-    lower, right = subtract(down, top), subtract(across, left)
-    if sizes.bilinear:
-        right, lower = expand_dims(right, -1), expand_dims(lower, -1)
-        under, beside = add(top, 1.0), add(left, 1.0)
-        above = blend(read(top, left), read(top, beside), right)
-        below = blend(read(under, left), read(under, beside), right)
-        sampled = blend(above, below, lower)
-    else:
-        row = add(top, cast_to(greater_equal(lower, 0.5), float32))
-        column = add(left, cast_to(greater_equal(right, 0.5), float32))
-        sampled = read(row, column)
-    return where(expand_dims(inside, -1), sampled, fill)
+
+def _blended(before: Tensor, after: Tensor, weight: Tensor) -> Tensor:
+    return add(multiply(before, subtract(1.0, weight)), multiply(after, weight))
+
+
+def _bilinear(read: Callable[[Tensor, Tensor], Tensor], x: Tensor, y: Tensor) -> Tensor:
+    """Return the four pixels around each point, blended by its distances to them."""
+    left, top = floor(x), floor(y)
+    right, bottom = add(left, 1.0), add(top, 1.0)
+    across, down = expand_dims(subtract(x, left), -1), expand_dims(subtract(y, top), -1)
+    above = _blended(read(left, top), read(right, top), across)
+    below = _blended(read(left, bottom), read(right, bottom), across)
+    return _blended(above, below, down)
+
+
+def _rounded(x: Tensor) -> Tensor:
+    """Round to the nearest integer, halves up."""
+    whole = floor(x)
+    return add(whole, cast_to(greater_equal(subtract(x, whole), 0.5), float32))
+
+
+def _composed(
+    images: Tensor, transforms: Tensor, indices: Tensor, sizes: Sampling, fill: float
+) -> Tensor:
+    """Sample images as the primitive does, by ops that differentiate."""
+    mode, width, height = sizes.fill_mode, sizes.in_width, sizes.in_height
+    x, y, valid = _source_coordinates(transforms, sizes)
+    in_batch = logical_and(greater_equal(indices, 0), less(indices, sizes.batch))
+    valid = logical_and(reshape(in_batch, (sizes.samples, 1, 1)), valid)
+    valid = logical_and(valid, _is_inside(x, width, mode))
+    valid = logical_and(valid, _is_inside(y, height, mode))
+    x = _mapped(where(valid, x, 0.0), width, mode)
+    y = _mapped(where(valid, y, 0.0), height, mode)
+    read = _pixel_reader(images, where(in_batch, indices, 0), sizes, fill)
+    sampled = _bilinear(read, x, y) if sizes.bilinear else read(_rounded(x), _rounded(y))
+    return where(expand_dims(valid, -1), sampled, fill)
 
 
 def _images_gradient(
