@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from webtensor.arguments import as_integer, as_integers, as_pairs_of_integers
 from webtensor.dtypes import complex64, int32, string_
@@ -417,37 +417,47 @@ def strided_slice(
         )
     if 0 in steps:
         raise ValueError(f"{name}: strides must not be 0, but got {strides}")
-    masks = {
-        "begin_mask": begin_mask,
-        "end_mask": end_mask,
-        "ellipsis_mask": ellipsis_mask,
-        "new_axis_mask": new_axis_mask,
-        "shrink_axis_mask": shrink_axis_mask,
-    }
-    for argument, mask in masks.items():
+    masks = _SliceMasks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    for argument, mask in masks._asdict().items():
         as_integer(name, argument, mask)
     if ellipsis_mask & (ellipsis_mask - 1):
         raise ValueError(f"{name}: ellipsis_mask must have one bit set, but got {ellipsis_mask}")
-    key: list[Any] = []
-    for index, (first, last, step) in enumerate(zip(begins, ends, steps, strict=True)):
-        bit = 1 << index
-        if ellipsis_mask & bit:
-            key.append(...)
-        elif new_axis_mask & bit:
-            key.append(None)
-        elif shrink_axis_mask & bit:
-            if step < 0:
-                raise ValueError(
-                    f"{name}: the stride of a single index must be positive, but strides={strides}"
-                )
-            key.append(first)
-        else:
-            start = None if begin_mask & bit else first
-            key.append(slice(start, None if end_mask & bit else last, step))
+    key = tuple(
+        _key_part(masks, 1 << index, slice(first, last, step))
+        for index, (first, last, step) in enumerate(zip(begins, ends, steps, strict=True))
+    )
     try:
-        return get_item(operand, tuple(key))
+        return get_item(operand, key)
     except IndexError as error:
         raise IndexError(f"{name}: {error}") from None
+
+
+class _SliceMasks(NamedTuple):
+    """The masks of ``strided_slice``, of which bit i is about part i."""
+
+    begin_mask: int
+    end_mask: int
+    ellipsis_mask: int
+    new_axis_mask: int
+    shrink_axis_mask: int
+
+
+def _key_part(masks: _SliceMasks, bit: int, bounds: slice) -> Any:
+    """Return a part of ``strided_slice`` as a part of a key, by its bit of the masks."""
+    if masks.ellipsis_mask & bit:
+        return ...
+    if masks.new_axis_mask & bit:
+        return None
+    if masks.shrink_axis_mask & bit:
+        if bounds.step < 0:
+            raise ValueError(
+                "strided_slice: the stride of a single index must be positive, but strides has "
+                f"{bounds.step}"
+            )
+        return bounds.start
+    start = None if masks.begin_mask & bit else bounds.start
+    stop = None if masks.end_mask & bit else bounds.stop
+    return slice(start, stop, bounds.step)
 
 
 def mirror_pad(x: TensorLike, paddings: Sequence[Sequence[int]], mode: str) -> Tensor:
