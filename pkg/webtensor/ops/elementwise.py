@@ -180,6 +180,15 @@ def _of_text(row: Row, x: Tensor, y: Tensor) -> Tensor:
     return compared_texts(x, y, broadcast_shapes(row.name, x.shape, y.shape), comparison)
 
 
+def _without_kernel(row: Row, dtype: DType, x: Tensor, y: Tensor) -> Tensor | None:
+    """Compute a row in a dtype for which backends have no kernel; return None if they have one."""
+    if dtype is complex64:
+        return _complex(row, x, y)
+    if dtype is bool_ and row.name in BOOL_RULES:
+        return BOOL_RULES[row.name](x, y)
+    return _of_text(row, x, y) if dtype is string_ else None
+
+
 #: The rows that compare text, which is ordered by its UTF-8 bytes, that is, by its code points.
 _TEXT_COMPARISONS: dict[str, Callable[[bytes, bytes], bool]] = {
     "equal": eq,
@@ -277,12 +286,9 @@ def _of_two_tensors(function: Callable[..., Any], row: Row) -> Callable[..., Ten
                 dtype = float_result
             else:
                 promoted = promote(x.dtype, y.dtype)
-                if promoted is complex64:
-                    return _complex(row, x, y)
-                if promoted is bool_ and name in BOOL_RULES:
-                    return BOOL_RULES[name](x, y)
-                if promoted is string_:
-                    return _of_text(row, x, y)
+                special = _without_kernel(row, promoted, x, y)
+                if special is not None:
+                    return special
                 computed = row.compute_dtype(promoted)
                 x, y = cast_to(x, computed), cast_to(y, computed)
                 dtype = row.output_dtype(computed)
