@@ -48,10 +48,10 @@ def _typed(read: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that reads elements, of which a node says the dtype and the shape too."""
 
     def checked(
-        items: TensorArray | TensorList, *arguments: Any, wanted: str | None, **options: Any
+        items: TensorArray | TensorList, *arguments: Any, declared_dtype: str | None, **options: Any
     ) -> Any:
-        if wanted not in (None, items.dtype):
-            raise ValueError(f"the elements have dtype {items.dtype}, not {wanted}")
+        if declared_dtype not in (None, items.dtype):
+            raise ValueError(f"the elements have dtype {items.dtype}, not {declared_dtype}")
         shape: Shape = options.get("shape")
         if not fits(items.shape, shape):
             raise ValueError(f"the elements have shape {items.shape}, not {shape}")
@@ -162,17 +162,17 @@ def length_of(items: TensorList) -> Tensor:
 
 
 _ELEMENT = dtype("element_dtype")
-_WANTED = attribute("element_dtype", None, dtype_name)
-_WANTED_OF_ARRAY = attribute("dtype", None, dtype_name)
+_LIST_DTYPE = attribute("element_dtype", None, dtype_name)
+_ARRAY_DTYPE = attribute("dtype", None, dtype_name)
 
 _ROWS = {
     # arrays
     "TensorArrayCloseV3": Row(closed, 0),
-    "TensorArrayConcatV3": Row(_typed(concatenated), 0, 1, wanted=_WANTED_OF_ARRAY),
+    "TensorArrayConcatV3": Row(_typed(concatenated), 0, 1, declared_dtype=_ARRAY_DTYPE),
     "TensorArrayGatherV3": Row(
-        _typed(gathered), 0, 2, indices=integers(1), wanted=_WANTED_OF_ARRAY
+        _typed(gathered), 0, 2, indices=integers(1), declared_dtype=_ARRAY_DTYPE
     ),
-    "TensorArrayReadV3": Row(_typed(read), 0, 2, index=integer(1), wanted=_WANTED_OF_ARRAY),
+    "TensorArrayReadV3": Row(_typed(read), 0, 2, index=integer(1), declared_dtype=_ARRAY_DTYPE),
     "TensorArrayScatterV3": Row(scattered, 0, 2, 3, indices=integers(1)),
     "TensorArraySizeV3": Row(size_of_array, 0, 1),
     "TensorArraySplitV3": Row(split, 0, 1, 3, lengths=integers(2)),
@@ -188,18 +188,33 @@ _ROWS = {
     # lists
     "EmptyTensorList": Row(empty, dtype=_ELEMENT, shape=_shape_input(0), limit=integer(1)),
     "TensorListConcat": Row(
-        _typed(TensorList.concat), 0, shape=attribute("element_shape", None), wanted=_WANTED
+        _typed(TensorList.concat),
+        0,
+        shape=attribute("element_shape", None),
+        declared_dtype=_LIST_DTYPE,
     ),
-    "TensorListConcatV2": Row(_typed(TensorList.concat), 0, shape=_shape_input(1), wanted=_WANTED),
+    "TensorListConcatV2": Row(
+        _typed(TensorList.concat), 0, shape=_shape_input(1), declared_dtype=_LIST_DTYPE
+    ),
     "TensorListFromTensor": Row(list_of, 0, dtype=_ELEMENT, shape=_shape_input(1)),
     "TensorListGather": Row(
-        _typed(TensorList.gather), 0, indices=integers(1), shape=_shape_input(2), wanted=_WANTED
+        _typed(TensorList.gather),
+        0,
+        indices=integers(1),
+        shape=_shape_input(2),
+        declared_dtype=_LIST_DTYPE,
     ),
     "TensorListGetItem": Row(
-        _typed(TensorList.get), 0, index=integer(1), shape=_shape_input(2), wanted=_WANTED
+        _typed(TensorList.get),
+        0,
+        index=integer(1),
+        shape=_shape_input(2),
+        declared_dtype=_LIST_DTYPE,
     ),
     "TensorListLength": Row(length_of, 0),
-    "TensorListPopBack": Row(_typed(TensorList.pop), 0, shape=_shape_input(1), wanted=_WANTED),
+    "TensorListPopBack": Row(
+        _typed(TensorList.pop), 0, shape=_shape_input(1), declared_dtype=_LIST_DTYPE
+    ),
     "TensorListPushBack": Row(TensorList.push, 0, 1),
     "TensorListReserve": Row(reserved, integer(1), dtype=_ELEMENT, shape=_shape_input(0)),
     "TensorListResize": Row(TensorList.resized, 0, length=integer(1)),
@@ -224,7 +239,9 @@ _ROWS = {
     "TensorListSplit": Row(
         split_list, 0, dtype=_ELEMENT, shape=_shape_input(1), lengths=integers(2)
     ),
-    "TensorListStack": Row(_typed(TensorList.stack), 0, shape=_shape_input(1), wanted=_WANTED),
+    "TensorListStack": Row(
+        _typed(TensorList.stack), 0, shape=_shape_input(1), declared_dtype=_LIST_DTYPE
+    ),
 }
 
 ROWS = {op: row.impure().dynamic() for op, row in _ROWS.items()}
