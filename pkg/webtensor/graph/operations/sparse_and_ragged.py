@@ -141,26 +141,14 @@ def summed(indices: Tensor, values: Tensor, dense: Tensor, shape: Sequence[int])
     return ops.add(ops.scatter_nd(indices, values, shape), dense)
 
 
-def reduced_sum(
-    indices: Tensor,
-    values: Tensor,
-    shape: Sequence[int],
-    axis: int | tuple[int, ...],
-    keepdims: bool,
-) -> Tensor:
-    """Sum a sparse tensor along axes."""
-    return ops.sum(ops.scatter_nd(indices, values, shape), axis, keepdims)
+def reduced_sum(indices: Tensor, values: Tensor, shape: Sequence[int], **options: Any) -> Tensor:
+    """Sum a sparse tensor; ``options`` are the axis and keepdims of ``ops.sum``."""
+    return ops.sum(ops.scatter_nd(indices, values, shape), **options)
 
 
-def reduced_max(
-    indices: Tensor,
-    values: Tensor,
-    shape: Sequence[int],
-    axis: int | tuple[int, ...],
-    keepdims: bool,
-) -> Tensor:
-    """Return the maxima of the elements along axes, which are zero where there are none."""
-    largest = ops.max(dense_with_minima(indices, values, shape), axis, keepdims)
+def reduced_max(indices: Tensor, values: Tensor, shape: Sequence[int], **options: Any) -> Tensor:
+    """Return the maxima of the elements, with the options of ``ops.max``, or zero without any."""
+    largest = ops.max(dense_with_minima(indices, values, shape), **options)
     return ops.where(ops.equal(largest, -inf), 0.0, largest)
 
 
@@ -227,6 +215,8 @@ def product(
     return ops.unsorted_segment_sum(parts, row, shape[1 if adjoint_a else 0])
 
 
+_REDUCTION: dict[str, Any] = {"axis": axes(3), "keepdims": boolean("keep_dims")}
+
 ROWS = {
     "SparseFillEmptyRows": Row("sparse.sparse_fill_empty_rows", 0, 1, 2, 3).dynamic().reading(0, 2),
     "SparseReshape": Row("sparse.sparse_reshape", 0, 1, 2).dynamic().reading(0, 1, 2),
@@ -256,12 +246,8 @@ ONLY_HERE = {
         joined, Part(0, 3), Part(1, 3), Part(2, 3), axis=attribute("concat_dim")
     ).reading(Part(2, 3)),
     "SparseDenseCwiseMul": Row(scaled, 0, 1, 3, shape=integers(2)),
-    "SparseReduceSum": Row(
-        reduced_sum, 0, 1, shape=integers(2), axis=axes(3), keepdims=boolean("keep_dims")
-    ),
-    "SparseReduceMax": Row(
-        reduced_max, 0, 1, shape=integers(2), axis=axes(3), keepdims=boolean("keep_dims")
-    ),
+    "SparseReduceSum": Row(reduced_sum, 0, 1, shape=integers(2), **_REDUCTION),
+    "SparseReduceMax": Row(reduced_max, 0, 1, shape=integers(2), **_REDUCTION),
     "SparseReorder": Row(reordered, 0, 1, shape=integers(2)),
     "SparseSegmentSqrtN": Row(root_means, 0, 1, 2).dynamic().reading(2),
     "SparseSlice": Row(sliced, 0, 1, 2, start=integers(3), size=integers(4)).dynamic().reading(0),
