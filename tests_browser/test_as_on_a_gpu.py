@@ -41,10 +41,10 @@ def test_captured_products(page: PythonPage, family: str):
 COMPARED = """
 import webtensor as wt
 
-def apart(results, wanted):
+def apart(results, expected):
     return max(
         max(abs(p - q) for p, q in zip(ours, theirs, strict=True)) / max(map(abs, theirs))
-        for ours, theirs in zip(results, wanted, strict=True)
+        for ours, theirs in zip(results, expected, strict=True)
     )
 
 def on_both(compute):

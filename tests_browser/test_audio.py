@@ -56,6 +56,6 @@ def test_spectrograms_are_those_of_the_browser(chromium_python: PythonPage, back
         rate=RATE,
         backend=backend,
     )
-    wanted = np.array(theirs).reshape(FRAMES, FFT_SIZE)
-    assert wanted.max() > -30
-    np.testing.assert_allclose(np.array(ours)[..., 0], wanted, atol=0.1)
+    expected = np.array(theirs).reshape(FRAMES, FFT_SIZE)
+    assert expected.max() > -30
+    np.testing.assert_allclose(np.array(ours)[..., 0], expected, atol=0.1)

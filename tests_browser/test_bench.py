@@ -185,7 +185,7 @@ def test_workloads_are_told_apart_by_their_keys():
 
 
 @pytest.mark.parametrize(
-    "only, workload, backend, wanted",
+    "only, workload, backend, expected",
     [
         ("", "matmul", "webgl", True),
         ("matmul", "matmul", "wasm", True),
@@ -197,8 +197,8 @@ def test_workloads_are_told_apart_by_their_keys():
         ("overhead matmul", "matmul", "wasm", True),
     ],
 )
-def test_rows_are_chosen_by_prefix_and_backend(only, workload, backend, wanted):
-    assert Selection.parse(only).wants(workload, backend) is wanted
+def test_rows_are_chosen_by_prefix_and_backend(only, workload, backend, expected):
+    assert Selection.parse(only).wants(workload, backend) is expected
 
 
 def test_a_name_that_means_no_workload_is_refused():

@@ -80,7 +80,7 @@ def f(x):
     return wt.relu(rows @ wt.transpose(table) + wt.exp(row))
 
 captured = wt.function(f)
-wanted = f(images)
+expected = f(images)
 captured(images)
 push, wt.backend().push = wt.backend().push, None  # all draws were packed before
 try:
@@ -89,7 +89,7 @@ try:
 finally:
     wt.backend().push = push
 captured.clear()
-[len(draws), wt.max(wt.abs(replayed - wanted)).item() / wt.max(wt.abs(wanted)).item()]
+[len(draws), wt.max(wt.abs(replayed - expected)).item() / wt.max(wt.abs(expected)).item()]
 """
 
 

@@ -141,9 +141,9 @@ async def work():
         "bytearray": memoryview(bytearray(raw)).cast("f"),
         "list": list(floats),
     }
-    wanted = [number + 1 for number in floats[1:]]
+    expected = [number + 1 for number in floats[1:]]
     return {
-        name: (wt.tensor(buffer)[1:] + 1.0).tolist() == wanted for name, buffer in buffers.items()
+        name: (wt.tensor(buffer)[1:] + 1.0).tolist() == expected for name, buffer in buffers.items()
     }
 """
     answer = answer_of(upper_page, work, backend=backend)
@@ -204,8 +204,8 @@ async def work():
         keras.layers.Dense(2),
     ])
     x = wt.reshape(wt.tensor(floats[:200]), (10, 20))
-    wanted = model.predict(x, verbose=0).tolist()
-    same = lambda other: other.predict(x, verbose=0).tolist() == wanted
+    expected = model.predict(x, verbose=0).tolist()
+    same = lambda other: other.predict(x, verbose=0).tolist() == expected
     answer = {}
     for name in ("model.keras", "model.h5"):
         model.save(f"/tmp/{name}")

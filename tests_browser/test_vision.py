@@ -51,8 +51,8 @@ def test_models_look_at_elements(chromium_python: PythonPage, backend: str):
 extractor = await wt.vision.FeatureExtractor.load_async(files, node="y", pooling=None)
 features = await extractor.extract_async(image)
 levels = [[[(2 * level / 255 - 1) for level in pixel] for pixel in row] for row in EXPECTED]
-wanted = wt.relu(wt.tensor(levels))
-difference = await wt.max(wt.abs(features - wanted)).data()
+expected = wt.relu(wt.tensor(levels))
+difference = await wt.max(wt.abs(features - expected)).data()
 classifier = wt.vision.KNNClassifier()
 classifier.add_example(features, "this")
 classifier.add_example(wt.ones((3, 2, 3)), "other")

@@ -87,10 +87,10 @@ def _convert(case: Case, folder: Path) -> None:
     outputs = [value.name for value in described.output]
     for inputs, expected in case.data:
         feeds = {name: fed(value) for name, value in zip(names, inputs, strict=False)}
-        for name, result, wanted in zip(
+        for name, result, expected_array in zip(
             outputs, model.execute(feeds, outputs), expected, strict=True
         ):
-            compared(name, result, wanted, case)
+            compared(name, result, expected_array, case)
     model.dispose()
 
 

@@ -505,8 +505,10 @@ def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def test_same_here(saved: Any) -> None:
     _, folder, inputs, expected = saved
-    for actual, wanted in zip(ours(folder / "web", inputs), in_order(expected), strict=True):
-        close(actual, wanted)
+    for actual, expected_array in zip(
+        ours(folder / "web", inputs), in_order(expected), strict=True
+    ):
+        close(actual, expected_array)
 
 
 def test_same_in_tensorflow_js(saved: Any, node: NodeProcess) -> None:
@@ -515,8 +517,10 @@ def test_same_in_tensorflow_js(saved: Any, node: NodeProcess) -> None:
         with pytest.raises(AssertionError, match=REFUSALS[name]):
             node.run(folder / "web", inputs)
         return
-    for actual, wanted in zip(node.run(folder / "web", inputs), in_order(expected), strict=True):
-        close(actual, wanted)
+    for actual, expected_array in zip(
+        node.run(folder / "web", inputs), in_order(expected), strict=True
+    ):
+        close(actual, expected_array)
 
 
 # -- quantized weights -------------------------------------------------------------------------

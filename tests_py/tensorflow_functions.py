@@ -217,8 +217,8 @@ def assert_same(folder: Path, inputs: dict[str, Array]) -> None:
     """Convert a SavedModel, and compare what it computes."""
     expected = in_order(theirs(folder / "saved", inputs))
     convert_model(folder / "saved", folder / "web")
-    for actual, wanted in zip(ours(folder / "web", inputs), expected, strict=True):
-        close(actual, wanted)
+    for actual, expected_array in zip(ours(folder / "web", inputs), expected, strict=True):
+        close(actual, expected_array)
 
 
 WORDS = ["the", "cat", "sat", "on", "mat"]

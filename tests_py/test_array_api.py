@@ -63,10 +63,10 @@ def test_tensors_have_eight_axes_at_least(backend: str) -> None:
     shape = (2, 1, 3, 1, 2, 2, 1, 2)
     x = wt.reshape(wt.arange(48, dtype="float32"), shape)
     y = wt.permute_dims(x, (7, 5, 3, 1, 0, 2, 4, 6)) + wt.ones((2, 1))
-    wanted = np.transpose(np.arange(48.0).reshape(shape), (7, 5, 3, 1, 0, 2, 4, 6)) + np.ones(
+    expected = np.transpose(np.arange(48.0).reshape(shape), (7, 5, 3, 1, 0, 2, 4, 6)) + np.ones(
         (2, 1)
     )
-    assert wt.sum(y, (0, 3, 6)).tolist() == wanted.sum((0, 3, 6)).tolist()
+    assert wt.sum(y, (0, 3, 6)).tolist() == expected.sum((0, 3, 6)).tolist()
 
 
 @pytest.mark.parametrize(

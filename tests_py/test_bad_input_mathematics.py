@@ -19,19 +19,19 @@ WORDS: Any = "many"
 
 def _of_squares() -> dict[str, Row]:
     names = ("cholesky", "det", "slogdet", "inv", "eigh", "eigvalsh")
-    wanted = r"x must be square matrices, \(..., n, n\), but its shape is"
+    message = r"x must be square matrices, \(..., n, n\), but its shape is"
     rows: dict[str, Row] = {}
     for name in names:
         function = getattr(wt.linalg, name)
         rows[f"{name} of a rectangle"] = (
             partial(function, MATRIX),
             ValueError,
-            rf"^{name}: {wanted} \(2, 3\)",
+            rf"^{name}: {message} \(2, 3\)",
         )
         rows[f"{name} of a vector"] = (
             partial(function, VECTOR),
             ValueError,
-            rf"^{name}: {wanted} \(3,\)",
+            rf"^{name}: {message} \(3,\)",
         )
     for name in ("qr", "svd", "svdvals", "pinv", "matrix_rank", "matrix_norm"):
         rows[f"{name} of a vector"] = (

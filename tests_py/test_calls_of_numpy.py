@@ -47,10 +47,10 @@ def test_results_are_those_of_numpy(
     name: str, arguments: tuple[Any, ...], backend: str, no_leak: None
 ) -> None:
     y = getattr(wt, name)(*arguments)
-    wanted = getattr(np, name)(*arguments)
+    expected = getattr(np, name)(*arguments)
     assert y.dtype == "int32"
-    assert y.shape == wanted.shape
-    assert y.tolist() == wanted.tolist()
+    assert y.shape == expected.shape
+    assert y.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("x", [MATRIX, MATRIX[0]])

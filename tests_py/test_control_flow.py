@@ -102,8 +102,8 @@ def test_each_replay_finds_out_how_often_a_loop_runs(backend: str, no_leak: None
     captured = wt.function(root)
     counts = set()
     for a in (2.0, 100.0, 9.0, 1e4, 2.0):
-        (value, count), (wanted, steps) = captured(wt.tensor(a)), root(wt.tensor(a))
-        assert (value.item(), count.item()) == (wanted.item(), steps.item())
+        (value, count), (expected, steps) = captured(wt.tensor(a)), root(wt.tensor(a))
+        assert (value.item(), count.item()) == (expected.item(), steps.item())
         np.testing.assert_allclose(value.item(), a**0.5, 1e-3)
         counts.add(count.item())
     assert len(counts) > 2
@@ -156,9 +156,9 @@ def test_loops_in_loops(backend: str, wrap: Callable[..., Any]) -> None:
 def test_a_body_takes_the_first_value_and_a_variable_that_nothing_else_reads(backend: str) -> None:
     w = wt.Variable(2.0)
     captured = wt.function(lambda x: wt.while_loop(lambda y: y < 90.0, lambda y: y * x * w, x))
-    for value, x, wanted in ((2.0, 3.0, 108.0), (1.0, 2.0, 128.0), (3.0, 5.0, 1125.0)):
+    for value, x, expected in ((2.0, 3.0, 108.0), (1.0, 2.0, 128.0), (3.0, 5.0, 1125.0)):
         w.assign(value)
-        assert captured(wt.tensor(x)).item() == wanted
+        assert captured(wt.tensor(x)).item() == expected
 
 
 def test_a_loop_that_returns_what_it_was_given_at_the_capture(backend: str) -> None:
@@ -309,9 +309,9 @@ def test_gradients_of_captured_loops(
 ) -> None:
     captured = wt.function(wt.value_and_grad(function))
     for argument in (*arguments, arguments[0]):
-        actual, wanted = captured(wt.tensor(argument)), wt.value_and_grad(function)(argument)
-        for part, wanted_part in zip(actual, wanted, strict=True):
-            np.testing.assert_allclose(part.numpy(), wanted_part.numpy(), 1e-6)
+        actual, expected = captured(wt.tensor(argument)), wt.value_and_grad(function)(argument)
+        for part, expected_part in zip(actual, expected, strict=True):
+            np.testing.assert_allclose(part.numpy(), expected_part.numpy(), 1e-6)
     captured.clear()
 
 
@@ -334,8 +334,8 @@ def test_jvp_of_captured_loops(backend: str, function: Callable[..., Any], no_le
     captured = wt.function(along)
     for number in (1.5, 3.0, 20.0, 1.5):
         arguments = wt.tensor(number), wt.tensor(0.5)
-        for part, wanted in zip(captured(*arguments), along(*arguments), strict=True):
-            np.testing.assert_allclose(part.numpy(), wanted.numpy(), 1e-5)
+        for part, expected in zip(captured(*arguments), along(*arguments), strict=True):
+            np.testing.assert_allclose(part.numpy(), expected.numpy(), 1e-5)
     captured.clear()
 
 
@@ -366,9 +366,9 @@ def training(wrap: Callable[..., Any]) -> tuple[list[float], Any]:
 
 
 def test_training_through_a_captured_loop(backend: str) -> None:
-    (losses, weights), (wanted, wanted_weights) = training(wt.function), training(lambda f: f)
-    np.testing.assert_allclose(losses, wanted, 1e-5)
-    np.testing.assert_allclose(weights, wanted_weights, 1e-5)
+    (losses, weights), (expected, expected_weights) = training(wt.function), training(lambda f: f)
+    np.testing.assert_allclose(losses, expected, 1e-5)
+    np.testing.assert_allclose(weights, expected_weights, 1e-5)
 
 
 def test_second_derivatives_of_captured_loops_are_refused(backend: str) -> None:
@@ -417,13 +417,13 @@ def test_loops_in_batches(
     slopes = wrap(wt.grad(lambda x: wt.sum(wt.vmap(function)(x))))
     nest = wrap(wt.vmap(wt.vmap(function)))
     for batch in (wt.tensor(examples), wt.tensor(examples[::-1])):
-        wanted = [wt.value_and_grad(function)(example) for example in batch]
-        wanted_values, wanted_slopes = (
-            np.stack([part.numpy() for part in parts]) for parts in zip(*wanted, strict=True)
+        expected = [wt.value_and_grad(function)(example) for example in batch]
+        expected_values, expected_slopes = (
+            np.stack([part.numpy() for part in parts]) for parts in zip(*expected, strict=True)
         )
-        np.testing.assert_allclose(values(batch).numpy(), wanted_values, 1e-6)
-        np.testing.assert_allclose(slopes(batch).numpy(), wanted_slopes, 1e-5)
-        np.testing.assert_allclose(nest(batch[None]).numpy()[0], wanted_values, 1e-6)
+        np.testing.assert_allclose(values(batch).numpy(), expected_values, 1e-6)
+        np.testing.assert_allclose(slopes(batch).numpy(), expected_slopes, 1e-5)
+        np.testing.assert_allclose(nest(batch[None]).numpy()[0], expected_values, 1e-6)
 
 
 def test_custom_gradients_in_loops_in_batches(backend: str) -> None:
@@ -519,8 +519,10 @@ def test_gradients_of_scan_as_in_jax(backend: str, wrap: Callable[..., Any]) -> 
     gradients = wrap(wt.grads(loss(wt, wt.scan)))
     expected = jax.grad(loss(jnp, jax.lax.scan), (0, 1))(w, xs)
     for _ in range(2):
-        for actual, wanted in zip(gradients(wt.tensor(w), wt.tensor(xs)), expected, strict=True):
-            np.testing.assert_allclose(actual.numpy(), wanted, 1e-4, 1e-4)
+        for actual, expected_array in zip(
+            gradients(wt.tensor(w), wt.tensor(xs)), expected, strict=True
+        ):
+            np.testing.assert_allclose(actual.numpy(), expected_array, 1e-4, 1e-4)
 
 
 def test_scan_without_slices(backend: str) -> None:

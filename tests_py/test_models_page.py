@@ -116,14 +116,14 @@ def test_shapes_that_do_not_fit_are_refused(filling: Any, text: str, message: st
 
 
 @pytest.mark.parametrize(
-    "dtype, wanted", [("", "float32"), ("uint8", "int32"), ("int64", "int32"), ("bool", "bool")]
+    "dtype, expected", [("", "float32"), ("uint8", "int32"), ("int64", "int32"), ("bool", "bool")]
 )
-def test_dtypes_are_those_of_tensors(filling: Any, dtype: str, wanted: str) -> None:
+def test_dtypes_are_those_of_tensors(filling: Any, dtype: str, expected: str) -> None:
     spec = filling.Specification("x", (2, 3), dtype)
-    assert spec.tensor_dtype == wanted
+    assert spec.tensor_dtype == expected
     for way in ("noise", "constant"):
         tensor = filling.filled(spec, filling.Filling((2, 3), way, 0.0, 1.0), None)
-        assert (tensor.shape, str(tensor.dtype)) == ((2, 3), wanted)
+        assert (tensor.shape, str(tensor.dtype)) == ((2, 3), expected)
 
 
 @pytest.mark.parametrize(

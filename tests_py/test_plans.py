@@ -48,9 +48,9 @@ def test_options_have_plans_of_their_own(backend: str) -> None:
         for axis in (0, 1, -1, None, (0, 1)):
             for keepdims in (False, True):
                 got = wt.sum(tensor, axis, keepdims)
-                want = np.sum(x, axis=axis, keepdims=keepdims)
-                np.testing.assert_array_equal(got.numpy(), want)
-                assert got.shape == want.shape
+                expected = np.sum(x, axis=axis, keepdims=keepdims)
+                np.testing.assert_array_equal(got.numpy(), expected)
+                assert got.shape == expected.shape
 
 
 def test_operands_may_be_one_tensor_or_two(backend: str) -> None:

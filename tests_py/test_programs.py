@@ -114,8 +114,8 @@ def test_python_runs_once_for_each_signature(backend: str) -> None:
     ]
     for _ in range(3):
         for args, kwargs in signatures:
-            want = calls._function(*args, **kwargs).numpy()
-            np.testing.assert_array_equal(captured(*args, **kwargs).numpy(), want)
+            expected = calls._function(*args, **kwargs).numpy()
+            np.testing.assert_array_equal(captured(*args, **kwargs).numpy(), expected)
     assert calls.count == len(signatures) - 1
 
 
@@ -223,9 +223,9 @@ def test_an_argument_is_an_index(backend: str) -> None:
     x = wt.reshape(wt.arange(9), (3, 3))
     for index in (0, 2, -1):
         parts = captured(x, wt.tensor(index, dtype="int32"))
-        expected = x.numpy()
-        wanted = [expected[index], expected[:, index], expected[index, 0:2]]
-        assert [part.tolist() for part in parts] == [part.tolist() for part in wanted]
+        array = x.numpy()
+        expected = [array[index], array[:, index], array[index, 0:2]]
+        assert [part.tolist() for part in parts] == [part.tolist() for part in expected]
     picked = wt.vmap(lambda i: x[1][i])(wt.tensor([2, 0], dtype="int32"))
     assert picked.tolist() == [5, 3]
 
@@ -328,13 +328,13 @@ def test_layers_and_their_statistics(backend: str) -> None:
     x = np.random.default_rng(1).normal(size=(6, 3)).astype(np.float32)
     model.build((None, 3))
     start = [v.numpy() for v in model.variables]
-    want = [model(x + number, training=True).numpy() for number in range(3)]
+    expected = [model(x + number, training=True).numpy() for number in range(3)]
     ends = [v.numpy() for v in model.variables]
     for variable, value in zip(model.variables, start, strict=True):
         variable.assign(value)
     captured = wt.function(lambda x: model(x, training=True))
     for number in range(3):
-        np.testing.assert_array_equal(captured(x + number).numpy(), want[number])
+        np.testing.assert_array_equal(captured(x + number).numpy(), expected[number])
     for variable, value in zip(model.variables, ends, strict=True):
         np.testing.assert_array_equal(variable.numpy(), value)
 

@@ -60,8 +60,8 @@ def test_edges_are_those_of_numpy(exported: Path, photograph: np.ndarray) -> Non
         blurred = _convolved(_convolved(grey, line, 0), line, 1)
         return _convolved(_convolved(blurred, rows, 0), columns, 1)
 
-    wanted = np.hypot(filtered(smooth, slope), filtered(slope, smooth))
-    np.testing.assert_allclose(edges, wanted, atol=2e-6)
+    expected = np.hypot(filtered(smooth, slope), filtered(slope, smooth))
+    np.testing.assert_allclose(edges, expected, atol=2e-6)
 
 
 def _convolved(image: np.ndarray, line: np.ndarray, axis: int) -> np.ndarray:
@@ -71,11 +71,11 @@ def _convolved(image: np.ndarray, line: np.ndarray, axis: int) -> np.ndarray:
 def test_corners_are_those_of_onnx(exported: Path, photograph: np.ndarray) -> None:
     path = exported / "shipped" / "corners.onnx"
     image = np.ascontiguousarray(photograph.transpose(0, 3, 1, 2))
-    wanted = ReferenceEvaluator(str(path)).run(["corners"], {"image": image})
-    assert isinstance(wanted, list)
+    expected = ReferenceEvaluator(str(path)).run(["corners"], {"image": image})
+    assert isinstance(expected, list)
     corners = np.asarray(wt.load_onnx(path).predict(image))
     # A root of a difference: where that is about 0, it has half of the digits.
-    np.testing.assert_allclose(corners, wanted[0], atol=2e-4)
+    np.testing.assert_allclose(corners, expected[0], atol=2e-4)
 
 
 def test_they_are_small(exported: Path) -> None:

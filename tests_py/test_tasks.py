@@ -441,12 +441,12 @@ def test_threads_that_call_a_function_get_the_results_of_one(
 ) -> None:
     function = wrap(_chain)
     operands = [wt.tensor(np.full((4, 4), 0.1 * index, np.float32)) for index in range(8)]
-    wanted = [function(x).tolist() for x in operands]
-    wanted = [function(x).tolist() for x in operands]  # a replay may round otherwise
+    expected = [function(x).tolist() for x in operands]
+    expected = [function(x).tolist() for x in operands]  # a replay may round otherwise
 
     def calls(start: int) -> bool:
         indices = [(start + 3 * step) % 8 for step in range(60)]
-        return all(function(operands[index]).tolist() == wanted[index] for index in indices)
+        return all(function(operands[index]).tolist() == expected[index] for index in indices)
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(calls, range(4)))
@@ -459,8 +459,8 @@ def test_captured_functions_of_several_threads_share_memory(
 
     def calls(number: int) -> bool:
         function = wt.function(lambda x: wt.softmax(_chain(x + number)) @ x)
-        _, wanted, *results = [function(x).tolist() for _ in range(40)]
-        return all(result == wanted for result in results)
+        _, expected, *results = [function(x).tolist() for _ in range(40)]
+        return all(result == expected for result in results)
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(calls, range(4)))

@@ -104,7 +104,7 @@ def test_print(capsys: pytest.CaptureFixture[str]):
 
 @pytest.mark.parametrize("batch_shape", [(), (3,), (2, 3), [2, 1, 2]])
 def test_eye_of_a_batch(backend: str, batch_shape: Any) -> None:
-    wanted = np.broadcast_to(np.eye(2, 3), (*batch_shape, 2, 3))
+    expected = np.broadcast_to(np.eye(2, 3), (*batch_shape, 2, 3))
     for matrices in (wt.eye(2, 3, batch_shape), wt.eye(2, 3, batch_shape=batch_shape)):
-        np.testing.assert_array_equal(matrices.numpy(), wanted)
+        np.testing.assert_array_equal(matrices.numpy(), expected)
     assert wt.eye(2, None, None, "int32").tolist() == [[1, 0], [0, 1]]

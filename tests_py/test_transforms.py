@@ -60,14 +60,14 @@ def difference(case: dict[str, Any], batched: Any = wt.vmap) -> str | None:
         expected = [flatten(function(example)) for example in examples]
     batch = [wt.stack(list(pair)) for pair in zip(*examples, strict=True)]
     results = flatten(batched(function)(batch))
-    for result, *wanted in zip(results, *expected, strict=True):
-        want = np.stack([tensor.numpy() for tensor in wanted])
-        if result.shape != want.shape:
-            return f"shape {result.shape} instead of {want.shape}"
+    for result, *parts in zip(results, *expected, strict=True):
+        array = np.stack([part.numpy() for part in parts])
+        if result.shape != array.shape:
+            return f"shape {result.shape} instead of {array.shape}"
         got = result.numpy()
-        scale = np.abs(want[np.isfinite(want)]).max(initial=0.0) if want.dtype != bool else 0
-        if not np.allclose(got, want, 1e-4, 1e-5 * max(scale, 1.0), equal_nan=True):
-            return f"{got} instead of {want}"[:500]
+        scale = np.abs(array[np.isfinite(array)]).max(initial=0.0) if array.dtype != bool else 0
+        if not np.allclose(got, array, 1e-4, 1e-5 * max(scale, 1.0), equal_nan=True):
+            return f"{got} instead of {array}"[:500]
     return None
 
 
@@ -152,8 +152,8 @@ def test_axes_in_structures(backend: str) -> None:
     axes: dict[str, Any] = {"in_axes": ({"x": 0, "y": 1}, None)}
     axes["out_axes"] = (1, {"sum": 0, "scale": None})
     actual = wt.vmap(function, **axes)({"x": wt.tensor(x), "y": wt.tensor(y)}, [wt.tensor(2.0)])
-    wanted = jax.vmap(function, **axes)({"x": x, "y": y}, [jnp.float32(2.0)])
-    for ours, theirs in zip(flatten(actual), jax.tree.leaves(wanted), strict=True):
+    expected = jax.vmap(function, **axes)({"x": x, "y": y}, [jnp.float32(2.0)])
+    for ours, theirs in zip(flatten(actual), jax.tree.leaves(expected), strict=True):
         close(ours, theirs)
     with pytest.raises(ValueError, match="vmap: in_axes must have an axis for all of a structure"):
         wt.vmap(function, **axes)({"x": wt.tensor(x)}, [2.0])
@@ -559,11 +559,11 @@ def test_jvp_of_structures(backend: str) -> None:
     primals = {"kernel": drawn(3, 2), "bias": [drawn(2), None]}, drawn(4, 3)
     tangents = jax.tree.map(np.cos, primals)
     ours, theirs = partial(layer, wt), partial(layer, jnp)
-    wanted = jax.tree.leaves(jax.jvp(theirs, primals, tangents))
+    expected = jax.tree.leaves(jax.jvp(theirs, primals, tangents))
     for transform in (partial(wt.jvp, ours), wt.function(partial(wt.jvp, ours))):
         mine = transform(*jax.tree.map(wt.tensor, (primals, tangents)))
         assert mine[1]["rest"][1] is None
-        close(jax.tree.leaves(mine), wanted, 1e-4)
+        close(jax.tree.leaves(mine), expected, 1e-4)
 
 
 def test_jacobian_and_hessian_pass_further_arguments_on(backend: str) -> None:
@@ -580,8 +580,8 @@ def test_jacobian_and_hessian_pass_further_arguments_on(backend: str) -> None:
         (wt.hessian, jax.hessian, total),
     ):
         for named in ({}, {"power": 3}):
-            wanted = theirs(partial(f, jnp))(x, weights, **named)
-            close(mine(partial(f, wt))(*ours, **named), wanted)
+            expected = theirs(partial(f, jnp))(x, weights, **named)
+            close(mine(partial(f, wt))(*ours, **named), expected)
 
 
 def test_jacobian_and_hessian_of_structures(backend: str) -> None:
@@ -599,10 +599,10 @@ def test_jacobian_and_hessian_of_structures(backend: str) -> None:
         (wt.hessian, jax.hessian, total),
     ):
         for argnums in (0, 2, (2, 0), (-1,)):
-            wanted = theirs(partial(f, jnp), argnums=argnums)(*arguments)
+            expected = theirs(partial(f, jnp), argnums=argnums)(*arguments)
             result = mine(partial(f, wt), argnums)(*ours)
-            assert str(jax.tree.structure(result)) == str(jax.tree.structure(wanted))
-            close(jax.tree.leaves(result), jax.tree.leaves(wanted), 1e-4)
+            assert str(jax.tree.structure(result)) == str(jax.tree.structure(expected))
+            close(jax.tree.leaves(result), jax.tree.leaves(expected), 1e-4)
 
 
 def test_vjp_as_in_jax(backend: str) -> None:
@@ -639,10 +639,10 @@ def test_auxiliary_results_as_in_jax(backend: str, transform: Callable[..., Any]
         waves = lib.sin(x)
         return lib.sum(waves**2), {"waves": waves}
 
-    wanted = transform(jax, partial(function, jnp), drawn(3))
+    expected = transform(jax, partial(function, jnp), drawn(3))
     result = transform(wt, partial(function, wt), wt.tensor(drawn(3)))
-    assert str(jax.tree.structure(result)) == str(jax.tree.structure(wanted))
-    close(jax.tree.leaves(result), jax.tree.leaves(wanted))
+    assert str(jax.tree.structure(result)) == str(jax.tree.structure(expected))
+    close(jax.tree.leaves(result), jax.tree.leaves(expected))
     with pytest.raises(TypeError, match="with has_aux, the function must return a pair"):
         transform(wt, wt.sum, wt.tensor(drawn(3)))
 

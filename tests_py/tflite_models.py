@@ -513,11 +513,11 @@ def test_bidirectional_networks_with_weights_of_8_bits(others: str):
     check_weights_of_8_bits(*bidirectional_network(others, False, False, in_8_bits))
 
 
-def check_weights_of_8_bits(data: bytes, inputs: list[Array], wanted: list[Array]) -> None:
+def check_weights_of_8_bits(data: bytes, inputs: list[Array], expected: list[Array]) -> None:
     """LiteRT rounds inputs to 8 bits, too: ours must be as near to the results of floats."""
     model = wt.load_tflite(data)
     results = model.execute([*map(wt.tensor, inputs)], model.output_nodes)
-    for result, theirs, exact in zip(results, invoked(data, *inputs), wanted, strict=True):
+    for result, theirs, exact in zip(results, invoked(data, *inputs), expected, strict=True):
         ours, other = (np.abs(y - exact).max() for y in (result.numpy(), theirs))
         assert ours <= max(other, 0.02)
 
@@ -769,9 +769,9 @@ def test_models_of_integers_become_graphs(make: Callable[[], Any], tmp_path: Pat
     with NodeProcess() as node:
         theirs = node.run(tmp_path / "web", {name: integers})
     by_shape = {value.shape: value for value in theirs}
-    for value, wanted in zip(predicted, expected.values(), strict=True):
-        for actual in (value.numpy(), by_shape[wanted.shape]):
-            assert np.abs(actual - wanted.astype(int)).max() <= STEPS.get(make, 1)
+    for value, expected_array in zip(predicted, expected.values(), strict=True):
+        for actual in (value.numpy(), by_shape[expected_array.shape]):
+            assert np.abs(actual - expected_array.astype(int)).max() <= STEPS.get(make, 1)
     graph.dispose()
 
 

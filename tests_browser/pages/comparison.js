@@ -23,12 +23,12 @@ export const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.le
 // The largest difference of two lists of outputs, in parts of the largest magnitude of each.
 export const difference = (ours, theirs) =>
   Math.max(
-    ...theirs.map((wanted, index) => {
+    ...theirs.map((expected, index) => {
       const result = ours[index];
-      if (String(result.shape) !== String(wanted.shape)) return Infinity;
+      if (String(result.shape) !== String(expected.shape)) return Infinity;
       let apart = 0;
       let largest = 0;
-      wanted.data.forEach((value, at) => {
+      expected.data.forEach((value, at) => {
         apart = Math.max(apart, Math.abs(value - result.data[at]));
         largest = Math.max(largest, Math.abs(value));
       });

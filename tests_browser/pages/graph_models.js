@@ -129,7 +129,7 @@ globalThis.compareModel = async (url, backend, dimensions, rounds, tolerance) =>
   let failure = null;
   let firsts;
   for (const inputs of cases) {
-    const [wanted, theirFirst] = await timed(() =>
+    const [expected, theirFirst] = await timed(() =>
       theirs.run(inputs).catch((error) => {
         failure = error.message;
         return null;
@@ -137,14 +137,14 @@ globalThis.compareModel = async (url, backend, dimensions, rounds, tolerance) =>
     );
     const [results, ourFirst] = await timed(() => ours.run(inputs, names));
     firsts ??= [ourFirst, theirFirst];
-    const apart = wanted && difference(results, wanted);
+    const apart = expected && difference(results, expected);
     differences.push(apart);
-    if (!wanted || !(apart <= tolerance)) {
+    if (!expected || !(apart <= tolerance)) {
       runs.push({
         inputs: inputs.map(({ values, ...rest }) => ({ ...rest, data: [...values] })),
         names: theirs.outputs,
         ours: plain(results),
-        theirs: wanted && plain(wanted),
+        theirs: expected && plain(expected),
       });
     }
   }

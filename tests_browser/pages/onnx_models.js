@@ -84,9 +84,9 @@ globalThis.compareOnnxModel = async (url, backend, shapes, threads, rounds) => {
   }));
   theirs.give(inputs);
   ours.give(inputs);
-  const [wanted, theirFirst] = await timed(() => theirs.run());
+  const [expected, theirFirst] = await timed(() => theirs.run());
   const [firsts, ourFirst] = await timed(() => ours.run());
-  const differences = [difference(firsts, wanted), difference(await ours.run(), wanted)];
+  const differences = [difference(firsts, expected), difference(await ours.run(), expected)];
   const times = { ours: [], theirs: [] };
   for (let round = 0; round < rounds; round += 1) {
     times.ours.push(await ours.milliseconds());

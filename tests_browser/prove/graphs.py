@@ -190,9 +190,11 @@ def graphs_are_equal(stage: Stage, trial: Trial, count: int) -> str:
         answer = page.run(RUN, graphs=graphs, backend=trial.backend)
         for seed, graph, values in zip(seeds, graphs, answer, strict=True):
             gradients += graph["is_smooth"]
-            for number, (value, wanted) in enumerate(zip(values, expected(seed), strict=True)):
-                scale = max(1.0, float(np.abs(wanted).max(initial=0)))
-                error = float(np.abs(np.asarray(value) - wanted).max(initial=0)) / scale
+            for number, (value, expected_array) in enumerate(
+                zip(values, expected(seed), strict=True)
+            ):
+                scale = max(1.0, float(np.abs(expected_array).max(initial=0)))
+                error = float(np.abs(np.asarray(value) - expected_array).max(initial=0)) / scale
                 assert error <= TOLERANCE, f"graph {seed}, value {number}: {error} ({graph})"
                 largest, compared = max(largest, error), compared + len(value)
     return (

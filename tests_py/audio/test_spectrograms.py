@@ -34,12 +34,12 @@ def speech_like(seconds: float) -> np.ndarray:
 def test_levels_are_those_of_numpy(backend: str, no_leak: None, fft_size: int) -> None:
     samples = speech_like(0.6)
     levels = wt.audio.spectrogram(samples.astype(np.float32), fft_size=fft_size)
-    wanted = levels_of(samples, fft_size)
-    assert levels.shape == (*wanted.shape, 1)
+    expected = levels_of(samples, fft_size)
+    assert levels.shape == (*expected.shape, 1)
     # Rounding to float32 adds noise of about -150 decibels.
-    magnitudes, wanted_magnitudes = 10 ** (levels.numpy()[..., 0] / 20), 10 ** (wanted / 20)
-    np.testing.assert_allclose(magnitudes, wanted_magnitudes, rtol=1e-4, atol=3e-8)
-    assert (wanted > -100).mean() > 0.9
+    magnitudes, expected_magnitudes = 10 ** (levels.numpy()[..., 0] / 20), 10 ** (expected / 20)
+    np.testing.assert_allclose(magnitudes, expected_magnitudes, rtol=1e-4, atol=3e-8)
+    assert (expected > -100).mean() > 0.9
 
 
 def test_the_loudest_column_is_that_of_the_tone() -> None:

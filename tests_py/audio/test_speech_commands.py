@@ -108,11 +108,11 @@ def test_a_layers_model_is_loaded_with_its_metadata(tmp_path: Path) -> None:
     metadata = tmp_path / "metadata.json"
     metadata.write_text(json.dumps({"tfjsSpeechCommandsVersion": "0.5.4", "wordLabels": WORDS}))
     levels = spectrogram_of(2, 2, 2, 2, 3, 0)
-    wanted = speech().recognize(levels)
+    expected = speech().recognize(levels)
     loaded = SpeechCommands.load(tmp_path / "model", words=str(metadata))
-    assert loaded.recognize(levels) == wanted
+    assert loaded.recognize(levels) == expected
     loaded = asyncio.run(SpeechCommands.load_async(str(tmp_path / "model"), words=str(metadata)))
-    assert loaded.recognize(levels) == wanted
+    assert loaded.recognize(levels) == expected
     assert loaded.words == WORDS
 
 
@@ -199,9 +199,9 @@ def test_the_model_looks_at_the_last_frames_time_and_again(
         include_noise_and_unknown=everything,
     )
     period = {0.5: 3, 0.0: 6, 0.99: 1, 0.7: 2}[overlap]
-    wanted = expected_words(period, threshold, suppressed, everything)
-    assert len(wanted) > 2
-    assert [item.word for item in heard] == wanted
+    expected = expected_words(period, threshold, suppressed, everything)
+    assert len(expected) > 2
+    assert [item.word for item in heard] == expected
 
 
 def test_the_first_word_is_heard_before_the_recording_ends() -> None:

@@ -40,7 +40,7 @@ def test_same_when_converted_again(path: Path, tmp_path: Path) -> None:
         is_integer = "int" in value.dtype
         feeds.append(wt.tensor((255 * array).astype("int32") if is_integer else array))
     expected = as_list(before.execute(feeds))
-    for actual, wanted in zip(as_list(after.execute(feeds)), expected, strict=True):
-        array = np.asarray(wanted.numpy())
+    for actual, tensor in zip(as_list(after.execute(feeds)), expected, strict=True):
+        array = np.asarray(tensor.numpy())
         tolerance = 1e-4 * np.abs(array).max(initial=1e-6)
         np.testing.assert_allclose(actual.numpy(), array, rtol=0, atol=tolerance)

@@ -67,8 +67,8 @@ def test_operators_compute_the_same(case: Case, tmp_path: Path, node: NodeProces
         # Truth values come as numbers.
         assert_alike(
             [
-                value.astype("bool") if np.asarray(wanted).dtype == "bool" else value
-                for value, wanted in zip(theirs, expected, strict=True)
+                value.astype("bool") if np.asarray(expected_array).dtype == "bool" else value
+                for value, expected_array in zip(theirs, expected, strict=True)
             ],
             expected,
         )

@@ -232,8 +232,8 @@ def test_sizes(name: str):
     else:
         with pytest.raises(TypeError, match="size of this data set"):
             len(dataset)
-        wanted = wt.data.UNKNOWN_CARDINALITY if size is None else wt.data.INFINITE_CARDINALITY
-        assert int(dataset.cardinality()) == wanted
+        expected = wt.data.UNKNOWN_CARDINALITY if size is None else wt.data.INFINITE_CARDINALITY
+        assert int(dataset.cardinality()) == expected
 
 
 class TestShuffle:

@@ -271,10 +271,10 @@ def test_residual_is_added_by_the_kernel(backend: str):
 
 def test_tensors_that_are_wanted_are_computed(backend: str):
     model = model_of(residual(node("out", "Relu", "sum")))
-    wanted = arrays_of(model.execute(IMAGES, ["out", "sum", "y"]))
+    expected = arrays_of(model.execute(IMAGES, ["out", "sum", "y"]))
     results = arrays_of(model.execute(IMAGES, ["out", "sum", "y"]))
-    for result, expected in zip(results, wanted, strict=True):
-        np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+    for result, array in zip(results, expected, strict=True):
+        np.testing.assert_allclose(result, array, rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(results[0], np.maximum(results[1], 0))
 
 

@@ -153,11 +153,11 @@ def test_names_of_the_signature_and_of_the_graph():
         "outputs": {"scores": tensor_info("positive:0")},
     }
     model = wt.load_graph_model(files(signature=signature))
-    wanted = np.maximum(X @ WEIGHTS, 0)
+    expected = np.maximum(X @ WEIGHTS, 0)
     for inputs in ({"image": X}, {"x": X}, {"x:0": X}, X, [X]):
-        np.testing.assert_allclose(arrays_of(model.execute(inputs))[0], wanted)
+        np.testing.assert_allclose(arrays_of(model.execute(inputs))[0], expected)
     for name in ("scores", "positive", "positive:0"):
-        np.testing.assert_allclose(arrays_of(model.execute(X, name))[0], wanted)
+        np.testing.assert_allclose(arrays_of(model.execute(X, name))[0], expected)
     assert isinstance(model(X), wt.Tensor)
 
 

@@ -65,7 +65,7 @@ def test_everything_that_was_loaded_is_saved():
     filled = node("filled", "LookupTableImportV2", "table keys values")
     initializer = [table, constant("keys", [3, 5]), constant("values", [0.5, 1.5]), filled]
     loaded = files(modelInitializer=topology(initializer))
-    wanted = json.loads(loaded["model.json"])
+    expected = json.loads(loaded["model.json"])
     model = wt.load_graph_model(loaded)
     model.predict(X)  # which makes a shorter list of steps
     parts = saved(model)
@@ -73,12 +73,12 @@ def test_everything_that_was_loaded_is_saved():
         ("modelTopology", parts.model_topology),
         ("modelInitializer", parts.model_initializer),
     ):
-        assert graph_of_json(part, name) == graph_of_json(wanted[name], name)
-    assert parts.signature == wanted["signature"]
+        assert graph_of_json(part, name) == graph_of_json(expected[name], name)
+    assert parts.signature == expected["signature"]
     assert parts.user_defined_metadata == {"author": "me"}
     assert (parts.format, parts.generated_by) == ("graph-model", "2.15.0")
     assert parts.converted_by == "TensorFlow.js Converter v4.22.0"
-    assert parts.weight_specs == wanted["weightsManifest"][0]["weights"]
+    assert parts.weight_specs == expected["weightsManifest"][0]["weights"]
     assert wt.io.CompositeArrayBuffer.join(parts.weight_data or b"") == files()["a.bin"]
 
 

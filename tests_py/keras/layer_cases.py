@@ -64,7 +64,7 @@ def check(case: Case, rtol: float = 2e-4, atol: float = 2e-5, seed: int = 0) -> 
     rng = np.random.default_rng(seed)
     arguments = Arguments(filled(case.inputs, rng), *without_training(case.call))
     theirs = layer_of(case, keras)
-    wanted_spec = called_symbolically(theirs, keras.KerasTensor, arguments)
+    expected_spec = called_symbolically(theirs, keras.KerasTensor, arguments)
     weights = random_weights(theirs, rng)
     theirs.set_weights(weights)
     computed = theirs_computed(theirs, arguments, rng)
@@ -72,7 +72,7 @@ def check(case: Case, rtol: float = 2e-4, atol: float = 2e-5, seed: int = 0) -> 
         wt.set_backend(backend)
         forget_names()
         layer = layer_of(case, ours)
-        check_symbolic(layer, theirs, arguments, wanted_spec)
+        check_symbolic(layer, theirs, arguments, expected_spec)
         check_weights(layer, theirs)
         layer.set_weights(weights)
         check_computed(layer, arguments, computed, (rtol, atol))
@@ -218,19 +218,19 @@ def check_computed(
     else:
         total()
     assert len(results) == len(outputs)
-    for result, wanted in zip(results, outputs, strict=True):
-        assert result.shape == wanted.shape
-        assert str(result.dtype) == str(wanted.dtype)
-        same(result, wanted, tolerances)
+    for result, expected in zip(results, outputs, strict=True):
+        assert result.shape == expected.shape
+        assert str(result.dtype) == str(expected.dtype)
+        same(result, expected, tolerances)
     own = [variable.value for variable in layer.non_trainable_variables]
-    for result, wanted in zip(own, state, strict=bool(state)):
-        same(result, wanted, tolerances)
+    for result, expected in zip(own, state, strict=bool(state)):
+        same(result, expected, tolerances)
 
 
-def same(actual: Any, wanted: Any, tolerances: tuple[float, float]) -> None:
+def same(actual: Any, expected: Any, tolerances: tuple[float, float]) -> None:
     """Compare arrays."""
     rtol, atol = tolerances
-    np.testing.assert_allclose(np.asarray(actual), np.asarray(wanted), rtol=rtol, atol=atol)
+    np.testing.assert_allclose(np.asarray(actual), np.asarray(expected), rtol=rtol, atol=atol)
 
 
 # -- what is said ------------------------------------------------------------------------------
@@ -243,12 +243,12 @@ def called_symbolically(layer: Any, kind: Any, arguments: Arguments) -> Any:
     return layer(specs, **more, **arguments.training)
 
 
-def check_symbolic(layer: Any, theirs: Any, arguments: Arguments, wanted: Any) -> None:
+def check_symbolic(layer: Any, theirs: Any, arguments: Arguments, expected: Any) -> None:
     """Compare what a call with symbolic tensors returns, and shapes."""
     symbols = called_symbolically(layer, ours.KerasTensor, arguments)
     facts = [
         [(leaf.shape, str(leaf.dtype)) for leaf in flatten(structure)]
-        for structure in (symbols, wanted)
+        for structure in (symbols, expected)
     ]
     assert facts[0] == facts[1]
     inputs, extra, _ = arguments

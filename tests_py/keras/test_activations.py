@@ -77,9 +77,9 @@ def inputs(seed: int) -> Any:
 @pytest.mark.parametrize("name, options", CASES)
 def test_values(name: str, options: dict[str, Any], backend: str) -> None:
     x = inputs(1)
-    wanted = getattr(keras.activations, name)(keras.ops.convert_to_tensor(x), **options)
+    expected = getattr(keras.activations, name)(keras.ops.convert_to_tensor(x), **options)
     result = getattr(ours.activations, name)(wt.tensor(x), **options)
-    np.testing.assert_allclose(np.asarray(result), np.asarray(wanted), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(np.asarray(result), np.asarray(expected), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name, options", CASES)
@@ -94,11 +94,11 @@ def test_gradients(name: str, options: dict[str, Any]) -> None:
     def mine(value: wt.Tensor) -> wt.Tensor:
         return wt.sum(getattr(ours.activations, name)(value, **options) * wt.tensor(weight))
 
-    wanted = jax.grad(theirs)(keras.ops.convert_to_tensor(x))
+    expected = jax.grad(theirs)(keras.ops.convert_to_tensor(x))
     result = wt.grad(mine)(wt.tensor(x))
     # Where tanh is all but 1, a unit in its last place is multiplied by x and by the weight.
     atol = 1e-5 * float(np.abs(weight).max())
-    np.testing.assert_allclose(np.asarray(result), np.asarray(wanted), rtol=2e-4, atol=atol)
+    np.testing.assert_allclose(np.asarray(result), np.asarray(expected), rtol=2e-4, atol=atol)
 
 
 @pytest.mark.parametrize("name, options", CASES)
@@ -107,9 +107,9 @@ def test_no_gradient_passes_where_none_does_in_keras(
 ) -> None:
     x = inputs(6)
     function, theirs = getattr(ours.activations, name), getattr(keras.activations, name)
-    wanted = jax.grad(lambda x: (theirs(x, **options) * np.nan).sum())(x)
+    expected = jax.grad(lambda x: (theirs(x, **options) * np.nan).sum())(x)
     gradient = wt.grad(lambda x: wt.sum(function(x, **options) * np.nan))(wt.tensor(x))
-    assert not np.any(np.isnan(gradient.numpy()) & ~np.isnan(wanted))
+    assert not np.any(np.isnan(gradient.numpy()) & ~np.isnan(expected))
 
 
 def test_every_name_of_keras_is_there() -> None:
@@ -122,9 +122,9 @@ def test_every_name_of_keras_is_there() -> None:
 def test_names_and_configurations(name: str) -> None:
     function: Callable[..., Any] = ours.activations.get(name)
     assert function is getattr(ours.activations, name)
-    wanted = keras.activations.serialize(keras.activations.get(name))
-    assert ours.activations.serialize(function) == wanted
-    assert ours.activations.deserialize(wanted) is function
+    expected = keras.activations.serialize(keras.activations.get(name))
+    assert ours.activations.serialize(function) == expected
+    assert ours.activations.deserialize(expected) is function
 
 
 @pytest.mark.parametrize(
@@ -134,11 +134,11 @@ def test_symbolic_tensors(name: str, options: dict[str, Any]) -> None:
     x = inputs(6)
     entry = ours.Input(x.shape[1:], batch_size=4)
     result = getattr(ours.activations, name)(entry, **options)
-    wanted = getattr(ours.activations, name)(wt.tensor(x), **options)
-    assert result.shape == wanted.shape
+    expected = getattr(ours.activations, name)(wt.tensor(x), **options)
+    assert result.shape == expected.shape
     if result is not entry:
         np.testing.assert_allclose(
-            np.asarray(ours.Model(entry, result)(x)), np.asarray(wanted), atol=1e-6
+            np.asarray(ours.Model(entry, result)(x)), np.asarray(expected), atol=1e-6
         )
 
 
@@ -158,9 +158,9 @@ def nearest_probabilities(row: Any) -> Any:
 @pytest.mark.parametrize("axis", [-1, 0, 1])
 def test_sparsemax(axis: int, backend: str) -> None:
     x = inputs(4)
-    wanted = np.apply_along_axis(nearest_probabilities, axis, x.astype("float64"))
+    expected = np.apply_along_axis(nearest_probabilities, axis, x.astype("float64"))
     result = ours.activations.sparsemax(wt.tensor(x), axis=axis)
-    np.testing.assert_allclose(np.asarray(result), wanted, atol=1e-5)
+    np.testing.assert_allclose(np.asarray(result), expected, atol=1e-5)
 
 
 def test_gradient_of_sparsemax() -> None:

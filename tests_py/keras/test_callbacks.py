@@ -208,8 +208,8 @@ def test_training_goes_on_after_an_accident(broken: bool, tmp_path: Path) -> Non
     assert history.epoch == ([2, 3, 4] if broken else [3, 4])
     straight = network()
     straight.fit(X, Y, **options)
-    for got, want in zip(again.get_weights(), straight.get_weights(), strict=True):
-        assert_close(got, want, rtol=1e-5)
+    for got, expected in zip(again.get_weights(), straight.get_weights(), strict=True):
+        assert_close(got, expected, rtol=1e-5)
     assert not folder.exists()
 
 
@@ -366,8 +366,8 @@ def test_averages_are_evaluated_and_saved(tmp_path: Path) -> None:
         ours.callbacks.ModelCheckpoint(tmp_path / "{epoch}.weights.h5", save_weights_only=True),
     ]
     history = swapped.fit(X, Y, **options, validation_data=(X, Y), callbacks=callbacks).history
-    for got, want in zip(swapped.get_weights(), plain.get_weights(), strict=True):
-        assert_close(got, want, rtol=1e-5)
+    for got, expected in zip(swapped.get_weights(), plain.get_weights(), strict=True):
+        assert_close(got, expected, rtol=1e-5)
     assert swapped.evaluate(X, Y, verbose=0) == pytest.approx(history["val_loss"][-1])
     saved = ours.Sequential([ours.Input((3,)), ours.layers.Dense(2)])
     saved.load_weights(tmp_path / "2.weights.h5")

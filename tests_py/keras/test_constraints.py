@@ -25,25 +25,25 @@ def test_weights(name: str, options: dict[str, Any], backend: str) -> None:
     w = np.random.default_rng(1).normal(size=(4, 3, 5)).astype("float32")
     w[:, 0] = 0
     w[:, 1] *= 1e-6
-    wanted = getattr(keras.constraints, name)(**options)(w)
+    expected = getattr(keras.constraints, name)(**options)(w)
     result = getattr(ours.constraints, name)(**options)(wt.Variable(w))
-    np.testing.assert_allclose(np.asarray(result), np.asarray(wanted), rtol=1e-4, atol=1e-12)
+    np.testing.assert_allclose(np.asarray(result), np.asarray(expected), rtol=1e-4, atol=1e-12)
 
 
 @pytest.mark.parametrize("name, options", CASES)
 def test_configurations(name: str, options: dict[str, Any]) -> None:
-    wanted = keras.constraints.serialize(getattr(keras.constraints, name)(**options))
+    expected = keras.constraints.serialize(getattr(keras.constraints, name)(**options))
     mine = getattr(ours.constraints, name)(**options)
-    assert ours.constraints.serialize(mine) == wanted
-    again = ours.constraints.deserialize(wanted)
+    assert ours.constraints.serialize(mine) == expected
+    again = ours.constraints.deserialize(expected)
     assert type(again) is type(mine)
     assert again.get_config() == mine.get_config()
 
 
 @pytest.mark.parametrize("name", ["max_norm", "min_max_norm", "non_neg", "unit_norm", "MaxNorm"])
 def test_names(name: str) -> None:
-    wanted = keras.constraints.get(name)
-    assert type(ours.constraints.get(name)).__name__ == type(wanted).__name__
+    expected = keras.constraints.get(name)
+    assert type(ours.constraints.get(name)).__name__ == type(expected).__name__
 
 
 def test_every_name_of_keras_is_there() -> None:

@@ -114,9 +114,9 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.mark.usefixtures("kept")
 @pytest.mark.filterwarnings("ignore")
 def test_same_data(name: str, options: dict[str, Any]) -> None:
-    wanted = getattr(keras.datasets, name).load_data(**options)
+    expected = getattr(keras.datasets, name).load_data(**options)
     result = getattr(ours.datasets, name).load_data(**options)
-    for theirs, mine in zip((*wanted[0], *wanted[1]), (*result[0], *result[1]), strict=True):
+    for theirs, mine in zip((*expected[0], *expected[1]), (*result[0], *result[1]), strict=True):
         assert mine.shape == theirs.shape
         if theirs.dtype == object:
             assert [list(part) for part in mine] == [list(part) for part in theirs]

@@ -79,16 +79,20 @@ def test_trees_as_in_keras() -> None:
         lambda tree, structure: visits(tree, structure, False),
     ]
     for nested, call in product(structures, calls):
-        got, wanted = (outcome(lambda module: call(module, nested), k.tree) for k in (ours, keras))  # noqa: B023
-        assert repr(got) == repr(wanted)
+        results = (
+            outcome(lambda tree: call(tree, nested), k.tree)  # noqa: B023
+            for k in (ours, keras)
+        )
+        got, expected = results
+        assert repr(got) == repr(expected)
     for first, second in zip(structures, [*structures[1:], structures[0]], strict=True):
         for other in (first, second):
             for name in ("assert_same_structure", "assert_same_paths"):
-                got, wanted = (
+                got, expected = (
                     outcome(lambda tree: getattr(tree, name)(first, other), k.tree)  # noqa: B023
                     for k in (ours, keras)
                 )
-                assert got == wanted, (name, first, other)
+                assert got == expected, (name, first, other)
 
 
 @pytest.mark.parametrize(
@@ -153,8 +157,8 @@ def test_variables_show_no_values_where_those_must_not_be_read() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "int32"])
 def test_variables_compute_as_in_keras(call: Callable[[Any], Any], dtype: str) -> None:
     variables = [k.Variable([[0.0, 1.0], [2.5, -3.0]], dtype=dtype) for k in (ours, keras)]
-    got, wanted = (np.asarray(call(variable)) for variable in variables)
-    assert_close(got, wanted, rtol=1e-6)
+    got, expected = (np.asarray(call(variable)) for variable in variables)
+    assert_close(got, expected, rtol=1e-6)
     np.testing.assert_allclose(variables[0].numpy(), variables[1].numpy())
 
 
@@ -198,8 +202,8 @@ def test_stateless_calls(backend: str) -> None:
     results = [
         layer.stateless_call(*state, x, training=True, return_losses=True) for layer in layers
     ]
-    for got, wanted in zip(*(ours.tree.flatten(list(result)) for result in results), strict=True):
-        np.testing.assert_allclose(np.asarray(got), np.asarray(wanted), rtol=1e-5, atol=1e-6)
+    for got, expected in zip(*(ours.tree.flatten(list(result)) for result in results), strict=True):
+        np.testing.assert_allclose(np.asarray(got), np.asarray(expected), rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(layers[0].get_weights()[0], np.ones(3))
     mine = layers[0]
 

@@ -97,9 +97,9 @@ def test_predict_is_what_the_layers_compute(make: Callable[[], Any], backend: st
     else:
         x = RANDOM.normal(size=(5, *symbol.shape[1:])).astype("float32")
     for _ in range(2):
-        wanted = flat(model(x, training=False))
-        for got, want in zip(flat(model.predict(x, verbose=0)), wanted, strict=True):
-            np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
+        expected = flat(model(x, training=False))
+        for got, expected_array in zip(flat(model.predict(x, verbose=0)), expected, strict=True):
+            np.testing.assert_allclose(got, expected_array, rtol=2e-4, atol=2e-5)
         randomized(model)  # what was prepared must notice
 
 

@@ -68,10 +68,10 @@ def test_statistics(
 @pytest.mark.parametrize("shape", [(3, 3), (2, 4)])
 def test_constants(name: str, options: dict[str, Any], shape: tuple[int, ...]) -> None:
     for dtype in (None, "float32") if name == "Identity" else (None, "float32", "int32"):
-        wanted = values(getattr(keras.initializers, name)(**options), shape, dtype)
+        expected = values(getattr(keras.initializers, name)(**options), shape, dtype)
         result = values(getattr(ours.initializers, name)(**options), shape, dtype)
-        assert result.dtype == wanted.dtype
-        np.testing.assert_array_equal(result, wanted)
+        assert result.dtype == expected.dtype
+        np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (5, 7), (3, 5, 7), (2, 3, 5, 7)])
@@ -121,9 +121,9 @@ def test_stft(options: dict[str, Any]) -> None:
     theirs = dict(options)
     if isinstance(theirs.get("window"), list):
         theirs["window"] = np.array(theirs["window"], "float32")
-    wanted = values(keras.initializers.STFT(**theirs), (6, 1, 5))
+    expected = values(keras.initializers.STFT(**theirs), (6, 1, 5))
     np.testing.assert_allclose(
-        values(ours.initializers.STFT(**options), (6, 1, 5)), wanted, atol=1e-5
+        values(ours.initializers.STFT(**options), (6, 1, 5)), expected, atol=1e-5
     )
 
 
@@ -190,8 +190,8 @@ def test_configurations(name: str, options: dict[str, Any]) -> None:
     ],
 )
 def test_names(name: str) -> None:
-    wanted = keras.initializers.get(name)
-    assert type(ours.initializers.get(name)).__name__ == type(wanted).__name__
+    expected = keras.initializers.get(name)
+    assert type(ours.initializers.get(name)).__name__ == type(expected).__name__
 
 
 def test_every_name_of_keras_is_there() -> None:

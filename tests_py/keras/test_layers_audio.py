@@ -85,8 +85,8 @@ def test_number_of_frames_is_known_before() -> None:
 @pytest.mark.parametrize("periodic", [False, True])
 def test_window_is_that_of_scipy(name: str, periodic: bool) -> None:
     for length in (1, 2, 7, 16):
-        wanted = scipy.signal.get_window(name, length, fftbins=periodic)
-        np.testing.assert_allclose(window_values(name, length, periodic), wanted, atol=1e-7)
+        expected = scipy.signal.get_window(name, length, fftbins=periodic)
+        np.testing.assert_allclose(window_values(name, length, periodic), expected, atol=1e-7)
 
 
 @pytest.mark.parametrize(

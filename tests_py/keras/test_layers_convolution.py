@@ -143,8 +143,8 @@ def test_lengths_of_transposed_convolutions() -> None:
     for config in lengths():
         layer = ours.layers.Conv1DTranspose(1, **config, kernel_initializer="ones")
         result = layer([[[1.0], [10.0], [100.0], [1000.0]]])
-        wanted = [[[float(sum(10**step for step in steps))] for steps in reached(config)]]
-        assert result.tolist() == wanted, config
+        expected = [[[float(sum(10**step for step in steps))] for steps in reached(config)]]
+        assert result.tolist() == expected, config
         assert layer.compute_output_shape((1, 4, 1)) == result.shape, config
         assert layer.compute_output_shape((None, None, 1)) == (None, None, 1)
 

@@ -222,8 +222,8 @@ def test_configurations_of_lambda() -> None:
     assert again.function is doubled
     assert again.name == "twice"
     assert again.compute_output_shape((None, 4)) == (None, 4)
-    wanted = keras.layers.Lambda(doubled, output_shape=(4,), name="twice").get_config()
-    assert config == wanted
+    expected = keras.layers.Lambda(doubled, output_shape=(4,), name="twice").get_config()
+    assert config == expected
 
 
 def test_code_of_lambda_is_never_saved_or_loaded() -> None:

@@ -37,7 +37,7 @@ WHOLE = np.random.default_rng(1).integers(0, 256, (2, 6, 8, 3)).astype("int32")
 
 
 @pytest.fixture(scope="module")
-def wanted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     """What Keras returns for each case."""
     file = tmp_path_factory.mktemp("images") / "results"
     script = str(Path(image_cases.__file__))
@@ -73,11 +73,11 @@ BY_EXTREMES = ("AutoContrast", "AugMix", "RandAugment")
     "number", range(len(LAYERS)), ids=lambda index: f"{index}-{LAYERS[index][0]}"
 )
 def test_images_and_labels(
-    number: int, data_format: str, backend: str, wanted: dict[str, list[Any]]
+    number: int, data_format: str, backend: str, expected: dict[str, list[Any]]
 ) -> None:
     name, config, bounds = LAYERS[number]
     layer = getattr(ours.layers, name)(**config, data_format=data_format)
-    drawn, images, labels = wanted["layers"][2 * number + FORMATS.index(data_format)]
+    drawn, images, labels = expected["layers"][2 * number + FORMATS.index(data_format)]
     x = wt.tensor(of_values(bounds, data_format))
     transformed = layer.transform_images(x, drawn)
     if data_format == "channels_last" or name not in BY_EXTREMES:
@@ -91,10 +91,10 @@ def test_images_and_labels(
 @pytest.mark.parametrize(
     "number", range(len(MOVING)), ids=lambda index: f"{index}-{MOVING[index][0]}"
 )
-def test_boxes(number: int, backend: str, wanted: dict[str, list[Any]]) -> None:
+def test_boxes(number: int, backend: str, expected: dict[str, list[Any]]) -> None:
     name, config = MOVING[number]
     layer = getattr(ours.layers, name)(**config)
-    drawn, boxes = wanted["boxes"][number]
+    drawn, boxes = expected["boxes"][number]
     format = config["bounding_box_format"]
     converted = in_format(BOXES, format, bounding_boxes.convert_format)
     result = layer.transform_bounding_boxes(converted, drawn)
@@ -110,10 +110,10 @@ def test_boxes(number: int, backend: str, wanted: dict[str, list[Any]]) -> None:
 @pytest.mark.parametrize(
     "number", range(len(FUNCTIONS)), ids=lambda index: f"{index}-{FUNCTIONS[index][0]}"
 )
-def test_functions_of_boxes(number: int, wanted: dict[str, list[Any]]) -> None:
+def test_functions_of_boxes(number: int, expected: dict[str, list[Any]]) -> None:
     name, args, options = FUNCTIONS[number]
     result = getattr(ours.utils.bounding_boxes, name)(*args, **options)
-    same(result, wanted["functions"][number], 2e-5)
+    same(result, expected["functions"][number], 2e-5)
 
 
 OTHERS: list[tuple[str, Config]] = [

@@ -56,8 +56,8 @@ def test_functions(name: str) -> None:
     rng = np.random.default_rng(1)
     arrays = [rng.normal(size=(2, 3, 4)).astype("float32") for _ in range(2)]
     mine = getattr(ours.layers, name)([wt.tensor(array) for array in arrays], **FUNCTIONS[name])
-    wanted = getattr(keras.layers, name)(arrays, **FUNCTIONS[name])
-    np.testing.assert_allclose(np.asarray(mine), np.asarray(wanted), rtol=1e-5, atol=1e-6)
+    expected = getattr(keras.layers, name)(arrays, **FUNCTIONS[name])
+    np.testing.assert_allclose(np.asarray(mine), np.asarray(expected), rtol=1e-5, atol=1e-6)
 
 
 # -- masks ---------------------------------------------------------------------------------------
@@ -82,9 +82,9 @@ def test_masks(name: str, which: tuple[int | None, ...]) -> None:
             if index is not None:
                 x._keras_mask = tensor(MASKS[index])
         results.append(getattr(module.layers, kind)(**config)(inputs))
-    wanted, result = results
-    np.testing.assert_allclose(np.asarray(result), np.asarray(wanted), rtol=1e-5, atol=1e-6)
-    masks = [getattr(tensor, "_keras_mask", None) for tensor in (wanted, result)]
+    expected, result = results
+    np.testing.assert_allclose(np.asarray(result), np.asarray(expected), rtol=1e-5, atol=1e-6)
+    masks = [getattr(tensor, "_keras_mask", None) for tensor in (expected, result)]
     assert (masks[0] is None) == (masks[1] is None)
     if masks[0] is not None:
         assert np.array_equal(np.asarray(masks[0]), np.asarray(masks[1]))

@@ -136,8 +136,8 @@ def test_batch_normalization_takes_the_mask_that_its_inputs_carry(backend: str) 
     tensor._keras_mask = wt.tensor(MASK)
     y = layer(tensor, training=True)
     assert y._keras_mask is tensor._keras_mask
-    wanted = other(x, training=True, mask=wt.tensor(MASK))
-    np.testing.assert_array_equal(np.asarray(y), np.asarray(wanted))
+    expected = other(x, training=True, mask=wt.tensor(MASK))
+    np.testing.assert_array_equal(np.asarray(y), np.asarray(expected))
     np.testing.assert_allclose(
         layer.moving_mean.numpy(), x[MASK].mean(0) * 0.01, rtol=1e-4, atol=1e-7
     )
@@ -163,8 +163,8 @@ def test_second_derivatives_of_moments(axis: Any, backend: str) -> None:
         variance = wt.mean(wt.square(z - mean), axis)
         return wt.sum(wt.square(wt.reshape(mean, variance.shape)) * variance)
 
-    result, wanted = (second_gradient(function, x) for function in (scaled, plain))
-    np.testing.assert_allclose(np.asarray(result), np.asarray(wanted), rtol=2e-4, atol=1e-5)
+    result, expected = (second_gradient(function, x) for function in (scaled, plain))
+    np.testing.assert_allclose(np.asarray(result), np.asarray(expected), rtol=2e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -192,8 +192,8 @@ def test_second_derivatives(name: str, config: dict[str, Any], axes: Any, backen
         variance = wt.mean(wt.square(apart), axes, keepdims=True)
         return wt.sum(wt.sin(apart / wt.sqrt(variance + epsilon)) * x)
 
-    result, wanted = (second_gradient(function, x) for function in (scaled, plain))
-    np.testing.assert_allclose(np.asarray(result), np.asarray(wanted), rtol=2e-3, atol=2e-4)
+    result, expected = (second_gradient(function, x) for function in (scaled, plain))
+    np.testing.assert_allclose(np.asarray(result), np.asarray(expected), rtol=2e-3, atol=2e-4)
 
 
 def test_gradients_survive_tidy(backend: str) -> None:
@@ -255,8 +255,8 @@ def test_spectral_normalization_in_training_as_in_keras(
     layer(x)
     layer.set_weights([np.asarray(weight.value) for weight in theirs.weights])
     for _ in range(2):
-        wanted = np.asarray(theirs(x, training=True))
-        assert_close(np.asarray(layer(x, training=True)), wanted, rtol=1e-4)
+        expected = np.asarray(theirs(x, training=True))
+        assert_close(np.asarray(layer(x, training=True)), expected, rtol=1e-4)
         for weight, their_weight in zip(layer.weights, theirs.weights, strict=True):
             assert_close(weight.numpy(), np.asarray(their_weight.value), rtol=1e-4)
 
@@ -343,10 +343,10 @@ def test_rms_scaling_warns_and_computes_as_in_keras() -> None:
                 results.append(module.layers.LayerNormalization(axis, rms_scaling=True))
         theirs, layer = results
         with pytest.warns(UserWarning, match="rms_scaling"):
-            wanted = np.asarray(theirs(x))
+            expected = np.asarray(theirs(x))
         for backend in BACKENDS:
             wt.set_backend(backend)
-            assert_close(np.asarray(layer(x)), wanted, rtol=1e-5)
+            assert_close(np.asarray(layer(x)), expected, rtol=1e-5)
         assert [weight.name for weight in layer.weights] == [
             weight.name for weight in theirs.weights
         ]

@@ -130,12 +130,12 @@ def test_normalization_adapts_as_in_keras(axis: Any, shape: Any, backend: str) -
     layer.adapt(data)
     assert_close(np.asarray(layer.mean), np.asarray(theirs.mean), rtol=1e-5)
     assert_close(np.asarray(layer.variance), np.asarray(theirs.variance), rtol=1e-4)
-    wanted = np.asarray(theirs(data))
-    np.testing.assert_allclose(np.asarray(layer(data)), wanted, rtol=1e-3, atol=1e-5)
+    expected = np.asarray(theirs(data))
+    np.testing.assert_allclose(np.asarray(layer(data)), expected, rtol=1e-3, atol=1e-5)
     batches = ours.layers.Normalization(axis)
     if axis is None or 0 not in np.atleast_1d(axis):
         batches.adapt(iter([data[:1], (data[1:3], None), data[3:]]))
-        np.testing.assert_allclose(np.asarray(batches(data)), wanted, rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(np.asarray(batches(data)), expected, rtol=1e-3, atol=1e-4)
 
 
 def test_normalization_can_be_adapted_again_and_loaded(backend: str) -> None:
@@ -195,9 +195,9 @@ def test_discretization_adapts_to_batches(backend: str) -> None:
 @pytest.mark.parametrize("size, at", [((4, 5), (1, 2)), ((8, 3), (0, 2)), ((4, 8), (1, 0))])
 def test_crops_as_in_keras(size: Any, at: Any, backend: str) -> None:
     theirs, layer = (module.layers.RandomCrop(*size, seed=1) for module in (keras, ours))
-    wanted = theirs.transform_images(keras.ops.convert_to_tensor(IMAGES), at)
+    expected = theirs.transform_images(keras.ops.convert_to_tensor(IMAGES), at)
     images = layer.transform_images(wt.tensor(IMAGES), at)
-    assert_close(np.asarray(images), np.asarray(wanted), rtol=1e-5)
+    assert_close(np.asarray(images), np.asarray(expected), rtol=1e-5)
     assert plain({**layer.get_config(), "name": ""}) == plain({**theirs.get_config(), "name": ""})
     assert layer.compute_output_shape((None, 9, 9, 1)) == (None, *size, 1)
     middle = [module.layers.RandomCrop(20, 9) for module in (keras, ours)]
@@ -334,13 +334,13 @@ def test_parts_of_a_pipeline_are_built_for_any_batch_as_in_keras() -> None:
 @pytest.mark.filterwarnings("ignore:Layer 'pipeline.*:UserWarning")  # Keras's
 def test_a_pipeline_hands_its_mask_on() -> None:
     x, mask = np.ones((1, 3), "float32"), np.array([[True, False, True]])
-    result, wanted = (
+    result, expected = (
         module.layers.Pipeline([module.layers.Softmax(), module.layers.Rescaling(2.0)])(
             x, mask=mask
         )
         for module in (ours, keras)
     )
-    np.testing.assert_allclose(np.asarray(result), np.asarray(wanted))
+    np.testing.assert_allclose(np.asarray(result), np.asarray(expected))
 
 
 @pytest.mark.parametrize("module", [ours, keras])

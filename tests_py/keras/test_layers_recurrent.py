@@ -192,9 +192,9 @@ def test_stack_with_a_cell_of_a_user_walks_step_by_step(backend: str) -> None:
     output, first, second = layer(x)
     below = ours.layers.RNN(layer.cell.cells[0], return_sequences=True)
     above = ours.layers.RNN(layer.cell.cells[1], return_state=True)
-    wanted = above(below(x))
-    assert_close(output, wanted[0], rtol=1e-5)
-    assert_close(second[0], wanted[1], rtol=1e-5)
+    expected = above(below(x))
+    assert_close(output, expected[0], rtol=1e-5)
+    assert_close(second[0], expected[1], rtol=1e-5)
     assert [state.shape for state in first] == [(3, 4), (3, 4)]
 
 
@@ -209,9 +209,9 @@ def test_cells_by_themselves(name: str, backend: str) -> None:
     theirs.set_weights(weights)
     mine.set_weights(weights)
     output, new = mine(x, [wt.tensor(state) for state in states])
-    wanted, wanted_new = theirs(x, states)
-    np.testing.assert_allclose(output, wanted, rtol=1e-4, atol=1e-5)
-    for new_state, other in zip(new, wanted_new, strict=True):
+    expected, expected_new = theirs(x, states)
+    np.testing.assert_allclose(output, expected, rtol=1e-4, atol=1e-5)
+    for new_state, other in zip(new, expected_new, strict=True):
         np.testing.assert_allclose(new_state, other, rtol=1e-4, atol=1e-5)
     assert [state.shape for state in mine.get_initial_state(5)] == [
         state.shape for state in theirs.get_initial_state(5)

@@ -167,8 +167,8 @@ def test_gradients_are_those_of_what_was_drawn(
         values.append(np.asarray(layer(x + shift, training=True)) * factors)
     np.testing.assert_array_equal(np.asarray(gradients[0]), np.asarray(gradients[1]))
     # All of these layers are linear functions of each element.
-    wanted = values[0] - values[1]
-    np.testing.assert_allclose(np.asarray(gradients[0]), wanted, rtol=1e-4, atol=1e-5)
+    expected = values[0] - values[1]
+    np.testing.assert_allclose(np.asarray(gradients[0]), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_penalties_are_losses_of_the_call(backend: str) -> None:

@@ -81,12 +81,12 @@ HASHING: list[tuple[dict[str, Any], Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("config, inputs, wanted", HASHING)
-def test_hashing(config: dict[str, Any], inputs: Any, wanted: Any, backend: str) -> None:
+@pytest.mark.parametrize("config, inputs, expected", HASHING)
+def test_hashing(config: dict[str, Any], inputs: Any, expected: Any, backend: str) -> None:
     layer = LAYERS.Hashing(**config)
-    assert output_of(layer, inputs) == wanted
+    assert output_of(layer, inputs) == expected
     again = deserialize_keras_object(plain(serialize_keras_object(layer)))
-    assert output_of(again, inputs) == wanted
+    assert output_of(again, inputs) == expected
     assert plain(again.get_config()) == plain(layer.get_config())
 
 
@@ -103,12 +103,12 @@ CROSSING: list[tuple[dict[str, Any], Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("config, inputs, wanted", CROSSING)
-def test_hashed_crossing(config: dict[str, Any], inputs: Any, wanted: Any, backend: str) -> None:
+@pytest.mark.parametrize("config, inputs, expected", CROSSING)
+def test_hashed_crossing(config: dict[str, Any], inputs: Any, expected: Any, backend: str) -> None:
     layer = LAYERS.HashedCrossing(**config)
-    assert output_of(layer, inputs) == wanted
+    assert output_of(layer, inputs) == expected
     again = LAYERS.HashedCrossing.from_config(plain(layer.get_config()))
-    assert output_of(again, inputs) == wanted
+    assert output_of(again, inputs) == expected
 
 
 def test_configurations_of_hashes() -> None:
@@ -200,17 +200,17 @@ INTEGERS: list[tuple[dict[str, Any], Any, Any]] = [
 
 
 @pytest.mark.parametrize(
-    "name, vocabulary, config, inputs, wanted",
+    "name, vocabulary, config, inputs, expected",
     [
         *(("StringLookup", LETTERS, *string) for string in STRINGS),
         *(("IntegerLookup", NUMBERS, *integer) for integer in INTEGERS),
     ],
 )
 def test_lookups(
-    name: str, vocabulary: Any, config: dict[str, Any], inputs: Any, wanted: Any, backend: str
+    name: str, vocabulary: Any, config: dict[str, Any], inputs: Any, expected: Any, backend: str
 ) -> None:
     layer = getattr(LAYERS, name)(vocabulary=vocabulary, **config)
-    assert output_of(layer, inputs) == wanted
+    assert output_of(layer, inputs) == expected
     outputs = layer(np.array(inputs))
     shape = (None, *np.shape(inputs)[1:])
     if shape != (None,):
@@ -218,12 +218,12 @@ def test_lookups(
         symbol = layer(keras.Input(shape[1:], dtype=wt.asarray(inputs).dtype))
         assert (symbol.shape, symbol.dtype) == ((None, *outputs.shape[1:]), outputs.dtype)
     again = deserialize_keras_object(plain(serialize_keras_object(layer)))
-    assert output_of(again, inputs) == wanted
+    assert output_of(again, inputs) == expected
     assert plain(again.get_config()) == plain(layer.get_config())
     if "idf_weights" not in config:
         other = getattr(LAYERS, name)(**config)
         other.set_vocabulary(layer.get_vocabulary())
-        assert output_of(other, inputs) == wanted
+        assert output_of(other, inputs) == expected
 
 
 VOCABULARIES: list[tuple[str, dict[str, Any], Any, list[Any]]] = [
@@ -240,17 +240,17 @@ VOCABULARIES: list[tuple[str, dict[str, Any], Any, list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("name, config, data, wanted", VOCABULARIES)
+@pytest.mark.parametrize("name, config, data, expected", VOCABULARIES)
 def test_vocabularies(
-    name: str, config: dict[str, Any], data: Any, wanted: list[Any], backend: str
+    name: str, config: dict[str, Any], data: Any, expected: list[Any], backend: str
 ) -> None:
     layer = getattr(LAYERS, name)(**config)
     for adapted in (data, np.array(data), wt.tensor(data)):
         layer.adapt(adapted)
-        assert layer.get_vocabulary() == wanted
-        assert layer.vocabulary_size() == len(wanted)
-    start = len(wanted) - len(layer.get_vocabulary(include_special_tokens=False))
-    assert layer.get_vocabulary(False) == wanted[start:]
+        assert layer.get_vocabulary() == expected
+        assert layer.vocabulary_size() == len(expected)
+    start = len(expected) - len(layer.get_vocabulary(include_special_tokens=False))
+    assert layer.get_vocabulary(False) == expected[start:]
 
 
 def test_lookups_adapt_to_batches(backend: str) -> None:
@@ -265,8 +265,8 @@ def test_weights_by_the_number_of_examples_with_a_word(backend: str) -> None:
     weights = [0.65668285, 0.5108256, *[0.6931472] * 4, 0, 0, 0]
     assert layer.idf_weights is not None
     assert_close(layer.idf_weights.numpy(), weights, rtol=1e-6)
-    wanted = np.array([[0, 1, 0, 1, 0, 1, 0, 0, 0], [0, 1, 1, 0, 1, 0, 0, 0, 0]]) * weights
-    assert_close(np.asarray(layer(WORDS)), wanted, rtol=1e-6)
+    expected = np.array([[0, 1, 0, 1, 0, 1, 0, 0, 0], [0, 1, 1, 0, 1, 0, 0, 0, 0]]) * weights
+    assert_close(np.asarray(layer(WORDS)), expected, rtol=1e-6)
 
 
 def test_configurations_of_lookups() -> None:
@@ -454,8 +454,8 @@ def test_text_vectorization(
     layer = LAYERS.TextVectorization(**config)
     layer.adapt(TEXTS)
     assert layer.get_vocabulary() == vocabulary
-    for inputs, wanted in calls:
-        assert output_of(layer, inputs) == wanted
+    for inputs, expected in calls:
+        assert output_of(layer, inputs) == expected
     store: dict[str, Any] = {}
     layer.save_own_variables(store)
     layer.save_assets(str(tmp_path))
@@ -464,12 +464,12 @@ def test_text_vectorization(
     again.load_assets(str(tmp_path))
     assert again.get_vocabulary() == vocabulary
     assert plain(again.get_config()) == plain(layer.get_config())
-    for inputs, wanted in calls:
-        assert output_of(again, inputs) == wanted
+    for inputs, expected in calls:
+        assert output_of(again, inputs) == expected
 
 
 @pytest.mark.parametrize(
-    "config, shape, wanted",
+    "config, shape, expected",
     [
         ({}, (None, 1), (None, None)),
         ({"output_sequence_length": 5}, (None,), (None, 5)),
@@ -480,12 +480,12 @@ def test_text_vectorization(
         ({"split": None}, (None, 6), (None, 6)),
     ],
 )
-def test_symbolic_shapes_of_texts(config: dict[str, Any], shape: Any, wanted: Any) -> None:
+def test_symbolic_shapes_of_texts(config: dict[str, Any], shape: Any, expected: Any) -> None:
     size = 3 - ("output_mode" not in config)
     layer = LAYERS.TextVectorization(vocabulary=LETTERS[:size], **config)
-    assert layer.compute_output_shape(shape) == wanted
+    assert layer.compute_output_shape(shape) == expected
     symbol = layer(keras.Input(batch_shape=shape, dtype="string"))
-    assert symbol.shape == wanted
+    assert symbol.shape == expected
     assert symbol.dtype == ("float32" if "output_mode" in config else "int32")
 
 

@@ -101,9 +101,9 @@ def arrays(*values: Any) -> list[Any]:
     return [None if value is None else keras.ops.convert_to_tensor(value) for value in values]
 
 
-def assert_near(actual: Any, wanted: Any, atol: float = 1e-5) -> None:
-    assert np.shape(actual) == np.shape(wanted)
-    np.testing.assert_allclose(np.asarray(actual), np.asarray(wanted), rtol=2e-4, atol=atol)
+def assert_near(actual: Any, expected: Any, atol: float = 1e-5) -> None:
+    assert np.shape(actual) == np.shape(expected)
+    np.testing.assert_allclose(np.asarray(actual), np.asarray(expected), rtol=2e-4, atol=atol)
 
 
 # -- functions ---------------------------------------------------------------------------------
@@ -112,20 +112,20 @@ def assert_near(actual: Any, wanted: Any, atol: float = 1e-5) -> None:
 @pytest.mark.parametrize("name, _, kinds, options", CASES)
 def test_functions(name: str, _: str, kinds: str, options: Options, backend: str) -> None:
     target, guess = inputs_of(kinds)
-    wanted = getattr(keras.losses, name)(*arrays(target, guess), **options)
+    expected = getattr(keras.losses, name)(*arrays(target, guess), **options)
     result = getattr(ours.losses, name)(wt.tensor(target), wt.tensor(guess), **options)
-    assert_near(result, wanted)
+    assert_near(result, expected)
 
 
 @pytest.mark.parametrize("name, _, kinds, options", CASES)
 def test_gradients(name: str, _: str, kinds: str, options: Options) -> None:
     target, guess = inputs_of(kinds, seed=2)
     array = arrays(target)[0]
-    wanted = jax.grad(lambda x: getattr(keras.losses, name)(array, x, **options).sum())(guess)
+    expected = jax.grad(lambda x: getattr(keras.losses, name)(array, x, **options).sum())(guess)
     result = wt.grad(lambda x: wt.sum(getattr(ours.losses, name)(wt.tensor(target), x, **options)))(
         wt.tensor(guess)
     )
-    assert_near(result, wanted)
+    assert_near(result, expected)
 
 
 @pytest.mark.parametrize("probability", [-0.5, 0.0, 1e-8, 0.3, 1.0, 1.5])
@@ -142,11 +142,11 @@ def test_at_the_edges(name: str, probability: float) -> None:
         array = np.array(target, "float32")
         theirs, mine = getattr(keras.losses, name), getattr(ours.losses, name)
         assert_near(mine(wt.tensor(array), wt.tensor(guess)), theirs(*arrays(array, guess)))
-        wanted = jax.grad(lambda x: theirs(array, x).sum())(guess)  # noqa: B023
+        expected = jax.grad(lambda x: theirs(array, x).sum())(guess)  # noqa: B023
         result = wt.grad(lambda x: wt.sum(mine(array, x)))(wt.tensor(guess))  # noqa: B023
         if guess.max() == 1 and name == "kl_divergence":
             continue  # jax halves the gradient at the edge itself
-        assert_near(result, wanted)
+        assert_near(result, expected)
 
 
 @pytest.mark.parametrize("name", ["binary_crossentropy", "categorical_crossentropy"])
@@ -155,30 +155,30 @@ def test_great_logits(name: str, backend: str) -> None:
     target = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]], "float32")
     theirs, mine = getattr(keras.losses, name), getattr(ours.losses, name)
     assert_near(mine(target, guess, from_logits=True), theirs(target, guess, from_logits=True))
-    wanted = jax.grad(lambda x: theirs(target, x, from_logits=True).sum())(guess)
+    expected = jax.grad(lambda x: theirs(target, x, from_logits=True).sum())(guess)
     result = wt.grad(lambda x: wt.sum(mine(target, x, from_logits=True)))(wt.tensor(guess))
-    assert_near(result, wanted)
+    assert_near(result, expected)
 
 
 def test_labels_that_are_no_class() -> None:
     target, guess = np.array([0, 7, -1], "int32"), inputs_of("numbers", shape=(3, 4))[1]
-    wanted = keras.losses.sparse_categorical_crossentropy(target, guess, from_logits=True)
+    expected = keras.losses.sparse_categorical_crossentropy(target, guess, from_logits=True)
     result = ours.losses.sparse_categorical_crossentropy(target, guess, from_logits=True)
-    assert_near(result, wanted)
+    assert_near(result, expected)
 
 
 def test_labels_with_an_axis_of_length_1_and_as_floats() -> None:
     target, guess = inputs_of("labels", shape=(6, 4))
-    wanted = keras.losses.SparseCategoricalCrossentropy()(target, guess)
+    expected = keras.losses.SparseCategoricalCrossentropy()(target, guess)
     for labels_in_form in (target, target[:, None], target.astype("float32")):
-        assert_near(ours.losses.SparseCategoricalCrossentropy()(labels_in_form, guess), wanted)
+        assert_near(ours.losses.SparseCategoricalCrossentropy()(labels_in_form, guess), expected)
 
 
 def test_classes_along_another_axis() -> None:
     target, guess = inputs_of("labels")
-    wanted = keras.losses.sparse_categorical_crossentropy(target, guess)
+    expected = keras.losses.sparse_categorical_crossentropy(target, guess)
     moved = np.moveaxis(guess, -1, 1)
-    assert_near(ours.losses.sparse_categorical_crossentropy(target, moved, axis=1), wanted)
+    assert_near(ours.losses.sparse_categorical_crossentropy(target, moved, axis=1), expected)
 
 
 def test_numbers_and_lists_are_taken() -> None:
@@ -209,9 +209,9 @@ def test_reductions(reduction: Any, index: int, masked: bool) -> None:
         theirs._keras_mask = arrays(MASK)[0]
         mine._keras_mask = wt.tensor(MASK)
     weight = WEIGHTS[index]
-    wanted = keras.losses.MeanSquaredError(reduction)(array, theirs, sample_weight=weight)
+    expected = keras.losses.MeanSquaredError(reduction)(array, theirs, sample_weight=weight)
     result = ours.losses.MeanSquaredError(reduction)(target, mine, sample_weight=weight)
-    assert_near(result, wanted)
+    assert_near(result, expected)
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
@@ -222,8 +222,8 @@ def test_samples(reduction: Any) -> None:
             theirs, mine = arrays(guess)[0], wt.tensor(guess)
             if mask is not None:
                 theirs._keras_mask, mine._keras_mask = arrays(mask)[0], wt.tensor(mask)
-            wanted = keras.losses.MeanAbsoluteError(reduction)(target, theirs, weight)
-            assert_near(ours.losses.MeanAbsoluteError(reduction)(target, mine, weight), wanted)
+            expected = keras.losses.MeanAbsoluteError(reduction)(target, theirs, weight)
+            assert_near(ours.losses.MeanAbsoluteError(reduction)(target, mine, weight), expected)
 
 
 def test_nothing_counts() -> None:
@@ -241,9 +241,9 @@ def test_an_ignored_class_does_not_count(reduction: Any, masked: bool) -> None:
         theirs._keras_mask, mine._keras_mask = arrays(MASK)[0], wt.tensor(MASK)
     options: Options = {"ignore_class": 2, "reduction": reduction}
     weight = WEIGHTS[3]
-    wanted = keras.losses.SparseCategoricalCrossentropy(**options)(target, theirs, weight)
+    expected = keras.losses.SparseCategoricalCrossentropy(**options)(target, theirs, weight)
     result = ours.losses.SparseCategoricalCrossentropy(**options)(target, mine, weight)
-    assert_near(result, wanted)
+    assert_near(result, expected)
 
 
 @pytest.mark.parametrize("shapes", [((3,), (3, 1)), ((3, 1), (3,)), ((3, 4), (3, 4, 1))])
@@ -299,9 +299,9 @@ def test_ctc_of_zeros_among_labels() -> None:
 
 def test_gradient_of_ctc() -> None:
     labels, logits = labels_and_logits(3)
-    wanted = jax.grad(lambda x: keras.losses.CTC()(labels, x))(logits)
+    expected = jax.grad(lambda x: keras.losses.CTC()(labels, x))(logits)
     result = wt.grad(lambda x: ours.losses.CTC()(labels, x))(wt.tensor(logits))
-    assert_near(result, wanted)
+    assert_near(result, expected)
 
 
 @pytest.mark.parametrize(
@@ -318,9 +318,9 @@ def test_circle(options: Options) -> None:
         keras.losses.circle(*arrays(labels, points), **options),
         atol=1e-4,
     )
-    wanted = jax.grad(lambda x: keras.losses.Circle(**options)(array, x))(points)
+    expected = jax.grad(lambda x: keras.losses.Circle(**options)(array, x))(points)
     result = wt.grad(lambda x: ours.losses.Circle(**options)(labels, x))(wt.tensor(points))
-    assert_near(result, wanted, atol=1e-3)
+    assert_near(result, expected, atol=1e-3)
 
 
 def test_circle_of_references() -> None:
@@ -330,20 +330,20 @@ def test_circle_of_references() -> None:
     references /= np.linalg.norm(references, axis=1, keepdims=True)
     labels, others = rng.integers(0, 3, 6), rng.integers(0, 3, 9)
     options: dict[str, Any] = {"remove_diagonal": False, "gamma": 2.0}
-    wanted = keras.losses.circle(*arrays(labels, points, others, references), **options)
+    expected = keras.losses.circle(*arrays(labels, points, others, references), **options)
     result = ours.losses.circle(labels, points, others, references, **options)
-    assert_near(result, wanted, atol=1e-4)
+    assert_near(result, expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("q", [0.2, 0.7])
 def test_generalized_crossentropy(q: float, backend: str) -> None:
     target, guess = inputs_of("labels", shape=(6, 4))
-    wanted = keras.losses.categorical_generalized_cross_entropy(*arrays(target, guess), q)
-    assert_near(ours.losses.categorical_generalized_cross_entropy(target, guess, q), wanted)
+    expected = keras.losses.categorical_generalized_cross_entropy(*arrays(target, guess), q)
+    assert_near(ours.losses.categorical_generalized_cross_entropy(target, guess, q), expected)
     column = ours.losses.categorical_generalized_cross_entropy(target[:, None], guess, q)
-    assert_near(column, wanted)
-    wanted = keras.losses.CategoricalGeneralizedCrossEntropy(q)(*arrays(target, guess))
-    assert_near(ours.losses.CategoricalGeneralizedCrossEntropy(q)(target, guess), wanted)
+    assert_near(column, expected)
+    expected = keras.losses.CategoricalGeneralizedCrossEntropy(q)(*arrays(target, guess))
+    assert_near(ours.losses.CategoricalGeneralizedCrossEntropy(q)(target, guess), expected)
 
 
 # -- names and configurations ------------------------------------------------------------------
@@ -356,11 +356,11 @@ def test_classes(_: str, name: str, kinds: str, options: Options) -> None:
     theirs, mine = getattr(keras.losses, name)(**arguments), getattr(ours.losses, name)(**arguments)
     assert_near(mine(target, guess), theirs(*arrays(target, guess)), atol=1e-4)
 
-    config, wanted = ours.losses.serialize(mine), keras.losses.serialize(theirs)
-    left_out = {key: value for key, value in options.items() if key not in wanted["config"]}
+    config, expected = ours.losses.serialize(mine), keras.losses.serialize(theirs)
+    left_out = {key: value for key, value in options.items() if key not in expected["config"]}
     if name == "Dice" or name == "Tversky":
-        wanted["config"]["axis"] = mine.get_config()["axis"]  # a list: JSON has no tuples
-    assert config == {**wanted, "config": {**wanted["config"], **left_out}}
+        expected["config"]["axis"] = mine.get_config()["axis"]  # a list: JSON has no tuples
+    assert config == {**expected, "config": {**expected["config"], **left_out}}
     again = ours.losses.deserialize(config)
     assert type(again) is type(mine)
     assert_near(again(target, guess), mine(target, guess))
@@ -382,11 +382,11 @@ def test_defaults(name: str) -> None:
     ],
 )
 def test_names(name: str) -> None:
-    wanted, loss = keras.losses.get(name), ours.losses.get(name)
-    if isinstance(wanted, keras.Loss):
-        assert type(loss).__name__ == type(wanted).__name__
+    expected, loss = keras.losses.get(name), ours.losses.get(name)
+    if isinstance(expected, keras.Loss):
+        assert type(loss).__name__ == type(expected).__name__
     else:
-        assert loss.__name__ == wanted.__name__
+        assert loss.__name__ == expected.__name__
         assert loss is getattr(ours.losses, loss.__name__)
         assert ours.losses.deserialize(ours.losses.serialize(loss)) is loss
 
@@ -447,8 +447,8 @@ def test_the_small_number_that_is_set() -> None:
             configs.append(home.metrics.AUC(num_thresholds=3).thresholds)
         finally:
             home.config.set_epsilon(1e-7)
-    for mine, wanted in zip(configs[:3], configs[3:], strict=True):
-        assert_near(mine, wanted)
+    for mine, expected in zip(configs[:3], configs[3:], strict=True):
+        assert_near(mine, expected)
 
 
 def test_wrong_arguments() -> None:

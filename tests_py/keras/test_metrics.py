@@ -138,9 +138,9 @@ def assert_same(theirs: Any, mine: Any) -> None:
     assert [variable.path for variable in mine.variables] == [
         variable.path for variable in theirs.variables
     ]
-    for own, wanted in zip(mine.variables, theirs.variables, strict=True):
-        assert str(own.dtype) == str(wanted.dtype)
-        assert_near(own, wanted, 1e-4)
+    for own, expected in zip(mine.variables, theirs.variables, strict=True):
+        assert str(own.dtype) == str(expected.dtype)
+        assert_near(own, expected, 1e-4)
 
 
 @pytest.mark.parametrize("name, kinds, options", CASES)
@@ -197,8 +197,8 @@ def test_targets_that_are_not_zero_are_positive(name: str) -> None:
 @pytest.mark.parametrize("name, kinds, options", FUNCTIONS)
 def test_functions(name: str, kinds: str, options: Options, backend: str) -> None:
     target, guess = batch(kinds, 3)
-    wanted = getattr(keras.metrics, name)(*arrays(target, guess), **options)
-    assert_near(getattr(ours.metrics, name)(target, guess, **options), wanted)
+    expected = getattr(keras.metrics, name)(*arrays(target, guess), **options)
+    assert_near(getattr(ours.metrics, name)(target, guess, **options), expected)
 
 
 # -- means -------------------------------------------------------------------------------------
@@ -264,23 +264,23 @@ def test_steps_of_sequences() -> None:
 def test_ties_and_few_classes_among_the_greatest() -> None:
     guess = np.array([[0.3, 0.3, 0.3], [0.1, 0.2, 0.7]], "float32")
     for k in (1, 2, 5):
-        wanted = keras.metrics.sparse_top_k_categorical_accuracy(*arrays([1, 0], guess), k=k)
-        assert_near(ours.metrics.sparse_top_k_categorical_accuracy([1, 0], guess, k=k), wanted)
+        expected = keras.metrics.sparse_top_k_categorical_accuracy(*arrays([1, 0], guess), k=k)
+        assert_near(ours.metrics.sparse_top_k_categorical_accuracy([1, 0], guess, k=k), expected)
     ids = np.array([[3, 1, 2], [0, 2, 1]])
     for k in (1, 2):
-        wanted = keras.metrics.sparse_top_k_categorical_accuracy(
+        expected = keras.metrics.sparse_top_k_categorical_accuracy(
             *arrays([1, 1], ids), k=k, from_sorted_ids=True
         )
         result = ours.metrics.sparse_top_k_categorical_accuracy(
             [1, 1], ids, k, from_sorted_ids=True
         )
-        assert_near(result, wanted)
+        assert_near(result, expected)
 
 
 def test_correlation_with_what_is_constant() -> None:
     target, guess = np.array([[1.0, 1.0], [0.0, 1.0]]), np.array([[0.0, 1.0], [0.0, 2.0]])
-    wanted = keras.metrics.pearson_correlation(*arrays(target, guess))
-    assert_near(ours.metrics.pearson_correlation(target, guess), wanted)
+    expected = keras.metrics.pearson_correlation(*arrays(target, guess))
+    assert_near(ours.metrics.pearson_correlation(target, guess), expected)
 
 
 def test_pixels_that_are_no_class() -> None:
@@ -402,16 +402,16 @@ DEFAULTS += [
 def test_configurations(name: str, options: Options) -> None:
     theirs, mine = pair(name, {"name": "own", **options})
     config: Any = ours.metrics.serialize(mine)
-    wanted = keras.metrics.serialize(theirs)
+    expected = keras.metrics.serialize(theirs)
     if name == "AUC":  # NumPy's numbers and tuples are no JSON
         if "thresholds" in options:
-            assert wanted["config"].pop("num_thresholds") == config["config"]["num_thresholds"]
-            wanted["config"]["num_thresholds"] = config["config"]["num_thresholds"]
-            wanted["config"]["thresholds"] = [float(x) for x in wanted["config"]["thresholds"]]
+            assert expected["config"].pop("num_thresholds") == config["config"]["num_thresholds"]
+            expected["config"]["num_thresholds"] = config["config"]["num_thresholds"]
+            expected["config"]["thresholds"] = [float(x) for x in expected["config"]["thresholds"]]
         if "label_weights" in options:
             weights = np.asarray(theirs.label_weights).tolist()
-            wanted["config"]["label_weights"] = weights
-    assert config == wanted
+            expected["config"]["label_weights"] = weights
+    assert config == expected
     again = ours.metrics.deserialize(config)
     assert type(again) is type(mine)
     assert again.get_config() == mine.get_config()
@@ -434,8 +434,8 @@ def test_names_are_counted() -> None:
     ],
 )
 def test_names(name: str) -> None:
-    wanted, metric = keras.metrics.get(name), ours.metrics.get(name)
-    assert type(metric).__name__ == type(wanted).__name__
+    expected, metric = keras.metrics.get(name), ours.metrics.get(name)
+    assert type(metric).__name__ == type(expected).__name__
 
 
 def test_functions_and_none() -> None:

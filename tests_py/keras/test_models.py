@@ -101,12 +101,12 @@ def without_nones(config: Any) -> Any:
 def test_same_outputs(make: Callable[[Any], Any], backend: str) -> None:
     mine, theirs = both(make)
     x = inputs_for(mine)
-    for got, want in zip(flat(mine(x)), flat(theirs(x)), strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
-    for got, want in zip(
+    for got, expected in zip(flat(mine(x)), flat(theirs(x)), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+    for got, expected in zip(
         flat(mine.predict(x, verbose=0)), flat(theirs.predict(x, verbose=0)), strict=True
     ):
-        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("make", MODELS)
@@ -132,13 +132,13 @@ def test_same_configuration_and_back(make: Callable[[Any], Any]) -> None:
     for config in (written, json.loads(theirs.to_json())):
         again = ours.saving.deserialize_keras_object(config)
         again.set_weights(mine.get_weights())
-        for got, want in zip(flat(again(x)), flat(mine(x)), strict=True):
-            np.testing.assert_array_equal(got, want)
+        for got, expected in zip(flat(again(x)), flat(mine(x)), strict=True):
+            np.testing.assert_array_equal(got, expected)
         assert json.loads(again.to_json()) == written
     back = keras.saving.deserialize_keras_object(written)
     back.set_weights(mine.get_weights())
-    for got, want in zip(flat(back(x)), flat(mine(x)), strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+    for got, expected in zip(flat(back(x)), flat(mine(x)), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_a_model_from_the_middle_of_another() -> None:

@@ -32,7 +32,7 @@ def identity(number: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def wanted(tmp_path_factory: pytest.TempPathFactory) -> list[list[Any]]:
+def expected(tmp_path_factory: pytest.TempPathFactory) -> list[list[Any]]:
     """What Keras returns for each case."""
     file = tmp_path_factory.mktemp("ops") / "results"
     script = str(Path(ops_cases.__file__))
@@ -55,10 +55,10 @@ def same(mine: Any, theirs: Any) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=identity)
-def test_values(number: int, backend: str, wanted: list[list[Any]]) -> None:
+def test_values(number: int, backend: str, expected: list[list[Any]]) -> None:
     args, options = map_structure(tensor_of, list(elements(number)))
     result = function(ours.ops, CASES[number][0])(*args, **options)
-    for mine, theirs in zip(flat(result), wanted[number], strict=True):
+    for mine, theirs in zip(flat(result), expected[number], strict=True):
         same(mine, theirs)
 
 
@@ -107,7 +107,7 @@ def begin() -> None:
 
 
 @pytest.mark.parametrize("number", SYMBOLIC, ids=identity)
-def test_symbolic_calls(number: int, wanted: list[list[Any]]) -> None:
+def test_symbolic_calls(number: int, expected: list[list[Any]]) -> None:
     begin()
     batch: int | None = None
     try:
@@ -132,8 +132,8 @@ def test_symbolic_calls(number: int, wanted: list[list[Any]]) -> None:
     values = arrays(number)[: len(read.inputs)]
     tensors = [wt.tensor(value) for value in values]
     result = read(tensors if len(tensors) > 1 else tensors[0])
-    for leaf, expected in zip(flat(result), wanted[number], strict=True):
-        same(leaf, expected)
+    for leaf, value in zip(flat(result), expected[number], strict=True):
+        same(leaf, value)
 
 
 # -- what makes no operations ------------------------------------------------------------------
@@ -236,15 +236,15 @@ def test_few_heads_of_keys_are_shared() -> None:
     rng = np.random.default_rng(3)
     query, key, value = (wt.tensor(rng.normal(size=(2, 3, n, 5))) for n in (4, 2, 2))
     attend = ours.ops.dot_product_attention
-    wanted = attend(query, wt.repeat(key, 2, axis=2), wt.repeat(value, 2, axis=2))
-    assert_close(np.asarray(attend(query, key, value)), np.asarray(wanted), rtol=1e-5)
+    expected = attend(query, wt.repeat(key, 2, axis=2), wt.repeat(value, 2, axis=2))
+    assert_close(np.asarray(attend(query, key, value)), np.asarray(expected), rtol=1e-5)
 
 
 def test_patches_are_those_of_keras() -> None:
     x = np.random.default_rng(4).normal(size=(2, 7, 6, 3)).astype("float32")
     for options in ({"size": 2}, {"size": (3, 2), "strides": 1, "padding": "same"}):
-        wanted = keras.ops.image.extract_patches(x, **options, data_format="channels_last")
-        same(ours.ops.image.extract_patches(x, **options), np.asarray(wanted))
+        expected = keras.ops.image.extract_patches(x, **options, data_format="channels_last")
+        same(ours.ops.image.extract_patches(x, **options), np.asarray(expected))
 
 
 def test_operators_of_symbolic_tensors() -> None:
@@ -330,8 +330,8 @@ def test_vectorized_functions() -> None:
     a, b = (rng.normal(size=shape).astype("float32") for shape in ((2, 1, 3, 4), (5, 4)))
     signature = "(m,n),(n)->(m)"
     mine = ours.ops.vectorize(ours.ops.matmul, signature=signature)(wt.tensor(a), wt.tensor(b))
-    wanted = keras.ops.vectorize(keras.ops.matmul, signature=signature)(a, b)
-    assert_close(np.asarray(mine), np.asarray(wanted), rtol=1e-5)
+    expected = keras.ops.vectorize(keras.ops.matmul, signature=signature)(a, b)
+    assert_close(np.asarray(mine), np.asarray(expected), rtol=1e-5)
     powers = ours.ops.vectorize(lambda x, n: x**n, excluded={1})(wt.tensor([1.0, 3.0]), 2)
     assert powers.tolist() == [1.0, 9.0]
 
@@ -342,8 +342,8 @@ def test_losses_of_sequences() -> None:
     logits = rng.normal(size=(4, 9, 4)).astype("float32")
     lengths: Any = [3, 1, 3, 2], [9, 6, 8, 7]
     mine = ours.ops.ctc_loss(labels, wt.tensor(logits), *lengths)
-    wanted = keras.ops.ctc_loss(labels, logits, *map(np.int32, lengths))
-    assert_close(np.asarray(mine), np.asarray(wanted), rtol=1e-4)
+    expected = keras.ops.ctc_loss(labels, logits, *map(np.int32, lengths))
+    assert_close(np.asarray(mine), np.asarray(expected), rtol=1e-4)
 
 
 def test_flow_of_symbolic_tensors() -> None:
@@ -455,12 +455,12 @@ def test_signatures_are_those_of_keras() -> None:
         accepted = [
             (parameter.name, parameter.default) for parameter in signature(mine).parameters.values()
         ]
-        wanted = [
+        expected = [
             (parameter.name, parameter.default)
             for parameter in signature(theirs).parameters.values()
         ]
         if name not in ("einsum", "layer_normalization", "multi_hot"):  # deprecated ones beside
-            assert accepted == wanted, name
+            assert accepted == expected, name
 
 
 @pytest.mark.parametrize(

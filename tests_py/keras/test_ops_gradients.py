@@ -120,5 +120,5 @@ def test_gradients(number: int, slopes: list[list[Any]]) -> None:
         return sum((wt.sum(value) * 0.0 for value in values), wt.zeros(())) + result
 
     mine = wt.grads(total)(*map(wt.tensor, elements(number)))
-    for gradient, wanted in zip(mine, slopes[number], strict=True):
-        np.testing.assert_allclose(np.asarray(gradient), np.asarray(wanted), rtol=2e-3, atol=2e-4)
+    for gradient, expected in zip(mine, slopes[number], strict=True):
+        np.testing.assert_allclose(np.asarray(gradient), np.asarray(expected), rtol=2e-3, atol=2e-4)

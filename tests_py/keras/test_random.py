@@ -58,9 +58,9 @@ def test_statistics(name: str, options: dict[str, Any], backend: str) -> None:
         assert value.mean() == pytest.approx(float(other.mean()), abs=0.04 * deviation)
         assert value.std() == pytest.approx(deviation, rel=0.04)
         for share in (0.1, 0.5, 0.9):
-            wanted = float(np.quantile(other, share))
+            expected = float(np.quantile(other, share))
             near = 1 if name in ("binomial", "randint") else 0.06 * deviation
-            assert float(np.quantile(value, share)) == pytest.approx(wanted, abs=near)
+            assert float(np.quantile(value, share)) == pytest.approx(expected, abs=near)
 
 
 def test_rows_that_differ_only_in_place_differ() -> None:
@@ -86,8 +86,8 @@ def test_categorical(backend: str) -> None:
     mine = ours.random.categorical(logits, 20_000, seed=3)
     assert mine.shape == (2, 20_000)
     assert mine.dtype == "int32"
-    for row, wanted in zip(np.asarray(mine), np.exp(logits), strict=True):
-        np.testing.assert_allclose(np.bincount(row, minlength=3) / row.size, wanted, atol=0.01)
+    for row, expected in zip(np.asarray(mine), np.exp(logits), strict=True):
+        np.testing.assert_allclose(np.bincount(row, minlength=3) / row.size, expected, atol=0.01)
     assert ours.random.categorical(logits, 3, dtype="float32").dtype == "float32"
 
 
@@ -96,9 +96,9 @@ def test_shuffle(axis: int, backend: str) -> None:
     x = np.arange(60).reshape(4, 5, 3)
     result = np.asarray(ours.random.shuffle(x, axis, seed=2))
     order = [np.take(result, k, axis).tolist() for k in range(result.shape[axis])]
-    wanted = [np.take(x, k, axis).tolist() for k in range(x.shape[axis])]
-    assert order != wanted
-    assert sorted(order) == sorted(wanted)
+    expected = [np.take(x, k, axis).tolist() for k in range(x.shape[axis])]
+    assert order != expected
+    assert sorted(order) == sorted(expected)
 
 
 def test_dropout(backend: str) -> None:

@@ -32,22 +32,22 @@ def test_penalties_and_gradients(
     x = rng.normal(size=(3, 4, 2) if any_shape else (5, 4)).astype("float32")
     theirs = getattr(keras.regularizers, name)(**options)
     mine = getattr(ours.regularizers, name)(**options)
-    wanted, slope = jax.value_and_grad(theirs)(keras.ops.convert_to_tensor(x))
+    expected, slope = jax.value_and_grad(theirs)(keras.ops.convert_to_tensor(x))
     value, gradient = wt.value_and_grad(mine)(wt.tensor(x))
-    assert_close(float(value), float(wanted), rtol=1e-5)
+    assert_close(float(value), float(expected), rtol=1e-5)
     np.testing.assert_allclose(np.asarray(gradient), np.asarray(slope), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("name, options, any_shape", CASES)
 def test_configurations(name: str, options: dict[str, Any], any_shape: bool) -> None:
-    wanted = keras.regularizers.serialize(getattr(keras.regularizers, name)(**options))
+    expected = keras.regularizers.serialize(getattr(keras.regularizers, name)(**options))
     mine = getattr(ours.regularizers, name)(**options)
     config: Any = ours.regularizers.serialize(mine)
-    assert config["config"] == pytest.approx(wanted["config"])
-    assert {**config, "config": None} == {**wanted, "config": None}
-    again = ours.regularizers.deserialize(wanted)
+    assert config["config"] == pytest.approx(expected["config"])
+    assert {**config, "config": None} == {**expected, "config": None}
+    again = ours.regularizers.deserialize(expected)
     assert type(again) is type(mine)
-    assert again.get_config() == pytest.approx(wanted["config"])
+    assert again.get_config() == pytest.approx(expected["config"])
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_every_name_of_keras_is_there() -> None:
 
 def test_short_rows_count_less() -> None:
     x = np.array([[1e-8, 1e-8], [1.0, 1.0]], "float32")
-    wanted = keras.regularizers.OrthogonalRegularizer(1.0)(keras.ops.convert_to_tensor(x))
+    expected = keras.regularizers.OrthogonalRegularizer(1.0)(keras.ops.convert_to_tensor(x))
     result = ours.regularizers.OrthogonalRegularizer(1.0)(wt.tensor(x))
-    assert_close(float(result), float(wanted), rtol=1e-4)
+    assert_close(float(result), float(expected), rtol=1e-4)
 
 
 def test_functions_and_none() -> None:

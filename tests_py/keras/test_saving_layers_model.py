@@ -595,8 +595,8 @@ def test_fewer_weights_than_the_model_has():
     with pytest.raises(ValueError, match="has no weight 'b/moving_mean'"):
         ours.saving.load_layers_model(files)
     again = ours.saving.load_layers_model(files, strict=False)
-    wanted = [*model.get_weights()[:2], np.zeros(2), np.ones(2)]
-    for value, other in zip(again.get_weights(), wanted, strict=True):
+    expected = [*model.get_weights()[:2], np.zeros(2), np.ones(2)]
+    for value, other in zip(again.get_weights(), expected, strict=True):
         np.testing.assert_array_equal(value, other)
 
 

@@ -216,9 +216,9 @@ def predicted(model: Any, x: Any) -> list[Any]:
 
 
 def assert_predicts(model: Any, x: Any, expected: list[Any]) -> None:
-    for result, wanted in zip(predicted(model, x), expected, strict=True):
-        scale = max(float(np.abs(wanted).max()), 1e-6)
-        np.testing.assert_allclose(result, wanted, rtol=0, atol=1e-5 * scale)
+    for result, expected_array in zip(predicted(model, x), expected, strict=True):
+        scale = max(float(np.abs(expected_array).max()), 1e-6)
+        np.testing.assert_allclose(result, expected_array, rtol=0, atol=1e-5 * scale)
 
 
 def configuration_of(path: Path) -> Any:

@@ -60,9 +60,9 @@ def check(target: Path, name: str, results: Results, node: NodeProcess) -> None:
     predicted = graph.predict(inputs)
     ours = predicted if isinstance(predicted, list) else [predicted]
     theirs = node.run(target, inputs)
-    for actual, other, wanted in zip(ours, theirs, expected, strict=True):
-        close(actual.numpy(), wanted)
-        close(other, wanted)
+    for actual, other, expected_array in zip(ours, theirs, expected, strict=True):
+        close(actual.numpy(), expected_array)
+        close(other, expected_array)
     graph.dispose()
 
 

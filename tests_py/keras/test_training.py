@@ -158,8 +158,8 @@ def test_fit(name: str, backend: str) -> None:
     expected = theirs.fit(*data, **{**FIT, **more})
     same(history.history, expected.history)
     assert history.epoch == expected.epoch
-    for got, want in zip(mine.get_weights(), theirs.get_weights(), strict=True):
-        np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
+    for got, expected_array in zip(mine.get_weights(), theirs.get_weights(), strict=True):
+        np.testing.assert_allclose(got, expected_array, rtol=2e-4, atol=2e-5)
     weights = {"sample_weight": WEIGHTS} if "sample_weight" in more else {}
     result = mine.evaluate(*data, verbose=0, **weights)
     assert_close(result, theirs.evaluate(*data, verbose=0, **weights), rtol=2e-4)
@@ -175,8 +175,8 @@ def test_on_batches(name: str) -> None:
     mine, theirs = both(make, **options)
     for call in ("train_on_batch", "test_on_batch", "train_on_batch"):
         got = getattr(mine, call)(*data, return_dict=True)
-        want = getattr(theirs, call)(*data, return_dict=True)
-        same(got, {key: float(value) for key, value in want.items()})
+        expected = getattr(theirs, call)(*data, return_dict=True)
+        same(got, {key: float(value) for key, value in expected.items()})
 
 
 def batches(count: int = 5) -> Iterator[Any]:
@@ -432,8 +432,8 @@ def test_early_stopping_and_rates() -> None:
     history = mine.fit(X, REAL, **options, callbacks=callbacks(ours)).history
     expected = theirs.fit(X, REAL, **options, callbacks=callbacks(keras)).history
     same(history, expected)
-    for got, want in zip(mine.get_weights(), theirs.get_weights(), strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)
+    for got, expected_array in zip(mine.get_weights(), theirs.get_weights(), strict=True):
+        np.testing.assert_allclose(got, expected_array, rtol=1e-3, atol=1e-4)
 
 
 def test_files_of_callbacks(tmp_path: Path) -> None:
@@ -610,8 +610,8 @@ def test_a_model_may_make_its_own_train_function() -> None:
     expected = plain.get_weights()
     twice.set_weights(weights)
     twice.fit(X, REAL, batch_size=len(X), shuffle=False, verbose=0)
-    for weight, wanted in zip(twice.get_weights(), expected, strict=True):
-        np.testing.assert_array_equal(weight, wanted)
+    for weight, expected_array in zip(twice.get_weights(), expected, strict=True):
+        np.testing.assert_array_equal(weight, expected_array)
 
 
 @pytest.mark.parametrize("options", [{}, {"run_eagerly": True}, {"jit_compile": False}], ids=str)

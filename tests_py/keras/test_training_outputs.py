@@ -74,11 +74,11 @@ def results(k: Any, make: Any, kind: str, **options: Any) -> tuple[dict[str, Any
     ],
 )
 def test_results_and_their_names(make: Any, kind: str, options: dict[str, Any]) -> None:
-    want, wanted_names = results(keras, make, kind, **options)
+    expected, expected_names = results(keras, make, kind, **options)
     got, names = results(ours, make, kind, **options)
-    assert list(got) == list(want)
-    assert_close(list(got.values()), list(want.values()), rtol=1e-5)
-    assert names == wanted_names
+    assert list(got) == list(expected)
+    assert_close(list(got.values()), list(expected.values()), rtol=1e-5)
+    assert names == expected_names
 
 
 def test_outputs_of_one_model_have_a_loss_each() -> None:
@@ -234,8 +234,8 @@ def test_classes_without_a_weight_have_1() -> None:
     ):
         model.compile(ours.optimizers.SGD(0.0), loss)
         weighted = model.fit(X, y, class_weight={1: 2.0}, verbose=0).history["loss"][0]
-        wanted = model.evaluate(X, y, sample_weight=[1.0, 2.0, 1.0, 2.0], verbose=0)
-        assert weighted == pytest.approx(wanted)
+        expected = model.evaluate(X, y, sample_weight=[1.0, 2.0, 1.0, 2.0], verbose=0)
+        assert weighted == pytest.approx(expected)
 
 
 def test_a_model_of_ones_own() -> None:

@@ -28,11 +28,11 @@ from webtensor.keras import settings
     ],
 )
 def test_labels_as_vectors(labels: Any, count: int | None) -> None:
-    wanted = keras.utils.to_categorical(labels, count)
+    expected = keras.utils.to_categorical(labels, count)
     result = ours.utils.to_categorical(np.array(labels), count)
     assert isinstance(result, np.ndarray)
-    np.testing.assert_array_equal(result, wanted)
-    np.testing.assert_array_equal(ours.utils.to_categorical(wt.tensor(labels), count), wanted)
+    np.testing.assert_array_equal(result, expected)
+    np.testing.assert_array_equal(ours.utils.to_categorical(wt.tensor(labels), count), expected)
 
 
 def test_wrong_labels() -> None:
@@ -46,9 +46,9 @@ def test_wrong_labels() -> None:
 def test_vectors_of_one_length(axis: int, order: int) -> None:
     x = np.random.default_rng(1).normal(size=(3, 4)).astype("float32")
     x[1] = 0
-    wanted = keras.utils.normalize(x, axis, order)
-    assert_close(ours.utils.normalize(x, axis, order), wanted, rtol=1e-5)
-    assert_close(ours.utils.normalize(x.T, 0, order), wanted.T, rtol=1e-5)
+    expected = keras.utils.normalize(x, axis, order)
+    assert_close(ours.utils.normalize(x, axis, order), expected, rtol=1e-5)
+    assert_close(ours.utils.normalize(x.T, 0, order), expected.T, rtol=1e-5)
 
 
 SEQUENCES: list[Any] = [[1], [2, 3, 4, 5], [], [6, 7]]
@@ -59,10 +59,10 @@ SEQUENCES: list[Any] = [[1], [2, 3, 4, 5], [], [6, 7]]
 @pytest.mark.parametrize("truncating", ["pre", "post"])
 def test_sequences_of_one_length(maxlen: Any, padding: str, truncating: str) -> None:
     options = {"maxlen": maxlen, "padding": padding, "truncating": truncating, "value": 9}
-    wanted = keras.utils.pad_sequences(SEQUENCES, **options)
+    expected = keras.utils.pad_sequences(SEQUENCES, **options)
     result = ours.utils.pad_sequences(SEQUENCES, **options)
-    np.testing.assert_array_equal(result, wanted)
-    assert result.dtype == wanted.dtype
+    np.testing.assert_array_equal(result, expected)
+    assert result.dtype == expected.dtype
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_sequences_of_one_length(maxlen: Any, padding: str, truncating: str) -> 
     ],
 )
 def test_sequences_of_other_elements(sequences: Any, options: dict[str, Any]) -> None:
-    wanted = keras.utils.pad_sequences(sequences, **options)
-    np.testing.assert_array_equal(ours.utils.pad_sequences(sequences, **options), wanted)
+    expected = keras.utils.pad_sequences(sequences, **options)
+    np.testing.assert_array_equal(ours.utils.pad_sequences(sequences, **options), expected)
 
 
 @pytest.mark.parametrize(
@@ -131,12 +131,12 @@ def test_windows_of_series(
         start_index=first,
         end_index=last,
     )
-    wanted = windows(data, targets, length, stride, rate, first, last)
+    expected = windows(data, targets, length, stride, rate, first, last)
     batches = list(result)
-    assert len(batches) == len(result) == -(-len(wanted) // batch)
+    assert len(batches) == len(result) == -(-len(expected) // batch)
     x, y = (np.concatenate([np.asarray(batch[part]) for batch in batches]) for part in range(2))
-    np.testing.assert_array_equal(x, np.stack([window[0] for window in wanted]))
-    np.testing.assert_array_equal(y, [window[1] for window in wanted])
+    np.testing.assert_array_equal(x, np.stack([window[0] for window in expected]))
+    np.testing.assert_array_equal(y, [window[1] for window in expected])
 
 
 def test_series_without_targets_and_batches() -> None:
@@ -188,8 +188,8 @@ def test_data_sets_of_classes() -> None:
 def test_parts_of_batches(parts: Any) -> None:
     result = ours.utils.pack_x_y_sample_weight(*parts)
     assert result == keras.utils.pack_x_y_sample_weight(*parts)
-    wanted = keras.utils.unpack_x_y_sample_weight(result)
-    assert ours.utils.unpack_x_y_sample_weight(result) == wanted
+    expected = keras.utils.unpack_x_y_sample_weight(result)
+    assert ours.utils.unpack_x_y_sample_weight(result) == expected
 
 
 # -- images ------------------------------------------------------------------------------------
@@ -198,10 +198,10 @@ def test_parts_of_batches(parts: Any) -> None:
 def test_images_as_arrays() -> None:
     x = np.arange(24).reshape(2, 4, 3)
     for options in ({}, {"data_format": "channels_first"}, {"dtype": "int32"}):
-        wanted = keras.utils.img_to_array(x, **options)
+        expected = keras.utils.img_to_array(x, **options)
         result = ours.utils.img_to_array(x, **options)
-        np.testing.assert_array_equal(result, wanted)
-        assert result.dtype == wanted.dtype
+        np.testing.assert_array_equal(result, expected)
+        assert result.dtype == expected.dtype
     assert ours.utils.img_to_array(x[..., 0]).shape == (2, 4, 1)
 
 
@@ -340,8 +340,8 @@ def shown(module: Any, is_terminal: bool, **options: Any) -> Terminal:
     ],
 )
 def test_progress(options: dict[str, Any]) -> None:
-    wanted = shown(keras, True, **options).last_line()
-    assert shown(ours, True, **options).last_line() == wanted
+    expected = shown(keras, True, **options).last_line()
+    assert shown(ours, True, **options).last_line() == expected
 
 
 def test_progress_without_terminal() -> None:

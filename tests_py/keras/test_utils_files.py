@@ -90,14 +90,14 @@ def test_texts(folder: Path, capsys: pytest.CaptureFixture[str]):
 
 
 @pytest.mark.parametrize(
-    "mode, wanted", [("binary", [[0.0], [1.0]]), ("categorical", [[1.0, 0.0], [0.0, 1.0]])]
+    "mode, expected", [("binary", [[0.0], [1.0]]), ("categorical", [[1.0, 0.0], [0.0, 1.0]])]
 )
-def test_labels(folder: Path, mode: str, wanted: Any):
+def test_labels(folder: Path, mode: str, expected: Any):
     options = {"label_mode": mode, "verbose": False, "shuffle": False}
     data = utils.text_dataset_from_directory(folder, **options)
-    assert first(data)[1].tolist()[::5] == wanted
+    assert first(data)[1].tolist()[::5] == expected
     data = utils.text_dataset_from_directory(folder, class_names=KINDS[::-1], **options)
-    assert first(data)[1].tolist()[::5] == wanted
+    assert first(data)[1].tolist()[::5] == expected
     assert first(data)[0].tolist()[0] == "dogs 0"
     labels = [7, 8] * 5
     data = utils.text_dataset_from_directory(folder, labels, shuffle=False, verbose=False)
@@ -145,9 +145,9 @@ def test_images_of_16_bits_have_levels_up_to_255(tmp_path: Path, color_mode: str
 def test_sounds(folder: Path):
     data = utils.audio_dataset_from_directory(folder, batch_size=3, shuffle=False, verbose=False)
     x, _ = first(data)
-    wanted = np.arange(5) / 32768
+    expected = np.arange(5) / 32768
     assert x.shape == (3, 5, 1)
-    np.testing.assert_array_equal(x[2, :, 0].numpy(), wanted.astype("float32"))
+    np.testing.assert_array_equal(x[2, :, 0].numpy(), expected.astype("float32"))
     assert x[0, 3:].tolist() == [[0.0], [0.0]]
     data = utils.audio_dataset_from_directory(folder, output_sequence_length=2, verbose=False)
     assert first(data)[0].shape == (10, 2, 1)
@@ -420,8 +420,8 @@ def test_names_of_keras_2():
     from webtensor.keras.preprocessing import image, sequence
 
     x = np.random.default_rng(0).normal(size=(2, 4, 8, 3)).astype("float32")
-    wanted = keras.preprocessing.image.smart_resize(x, (3, 3))
-    np.testing.assert_allclose(image.smart_resize(x, (3, 3)), wanted, atol=1e-5)
+    expected = keras.preprocessing.image.smart_resize(x, (3, 3))
+    np.testing.assert_allclose(image.smart_resize(x, (3, 3)), expected, atol=1e-5)
     assert sequence.pad_sequences([[1], [2, 3]]).tolist() == [[0, 1], [2, 3]]
     for api in (keras, ours):
         old = api.utils.legacy

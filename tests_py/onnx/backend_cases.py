@@ -227,19 +227,25 @@ def compared(name: str, result: Any, expected: Any, case: Case) -> None:
     if isinstance(expected, (list, tuple)):
         assert isinstance(result, list), f"{name} is no sequence"
         assert len(result) == len(expected), f"{name} has {len(result)} elements"
-        for item, wanted in zip(result, expected, strict=True):
-            compared(name, item, wanted, case)
+        for item, expected_array in zip(result, expected, strict=True):
+            compared(name, item, expected_array, case)
         return
     stored = np.asarray(expected)
-    wanted = _held(stored)
+    expected_array = _held(stored)
     actual = result.numpy()
-    assert actual.shape == wanted.shape, f"{name} has shape {actual.shape}, not {wanted.shape}"
-    if wanted.dtype.kind == "U":
-        assert actual.tolist() == wanted.tolist(), f"{name} has {actual}, not {wanted}"
+    assert actual.shape == expected_array.shape, (
+        f"{name} has shape {actual.shape}, not {expected_array.shape}"
+    )
+    if expected_array.dtype.kind == "U":
+        assert actual.tolist() == expected_array.tolist(), (
+            f"{name} has {actual}, not {expected_array}"
+        )
         return
-    assert actual.dtype == wanted.dtype, f"{name} has dtype {actual.dtype}, not {wanted.dtype}"
+    assert actual.dtype == expected_array.dtype, (
+        f"{name} has dtype {actual.dtype}, not {expected_array.dtype}"
+    )
     relative = max(case.relative, _BFLOAT16) if stored.dtype.name == "bfloat16" else case.relative
-    np.testing.assert_allclose(actual, wanted, relative, case.absolute, err_msg=name)
+    np.testing.assert_allclose(actual, expected_array, relative, case.absolute, err_msg=name)
 
 
 def outcomes(cases: Sequence[Case]) -> list[Outcome]:

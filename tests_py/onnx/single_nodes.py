@@ -98,21 +98,21 @@ def compare_models(model: bytes, feeds: dict[str, NDArray[Any]], tolerance: floa
             for name, value in feeds.items()
         }
         results = [*loaded.execute(tensors, loaded.output_names)]
-        for result, wanted in zip(results, expected, strict=True):
-            _check(result, wanted, tolerance)
+        for result, expected_array in zip(results, expected, strict=True):
+            _check(result, expected_array, tolerance)
     return results
 
 
-def _check(result: Any, wanted: NDArray[Any], tolerance: float) -> None:
-    assert result.shape == wanted.shape
-    if wanted.dtype.kind in "OU":
-        assert result.tolist() == wanted.tolist()
+def _check(result: Any, expected: NDArray[Any], tolerance: float) -> None:
+    assert result.shape == expected.shape
+    if expected.dtype.kind in "OU":
+        assert result.tolist() == expected.tolist()
         return
     actual = result.numpy()
-    assert _kind(actual) == _kind(wanted)
-    sizes = np.abs(wanted.astype(np.float64))
+    assert _kind(actual) == _kind(expected)
+    sizes = np.abs(expected.astype(np.float64))
     magnitude = sizes.max(initial=1.0, where=np.isfinite(sizes)) if tolerance < 1 else 1.0
-    np.testing.assert_allclose(actual, wanted, rtol=0, atol=tolerance * magnitude)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=tolerance * magnitude)
 
 
 def _kind(array: NDArray[Any]) -> str:

@@ -379,9 +379,9 @@ def test_loops_compute_the_same_here_and_in_tensorflow_js(
         expected = session.run([*case.outputs], theirs)
         results = model.execute(feeds, [*case.outputs])
         in_javascript = node.run(tmp_path / "web", feeds)
-        for wanted, ours, other in zip(expected, results, in_javascript, strict=True):
-            np.testing.assert_allclose(ours.numpy(), wanted, rtol=0, atol=2e-6)
-            np.testing.assert_allclose(other, wanted, rtol=0, atol=2e-6)
+        for expected_array, ours, other in zip(expected, results, in_javascript, strict=True):
+            np.testing.assert_allclose(ours.numpy(), expected_array, rtol=0, atol=2e-6)
+            np.testing.assert_allclose(other, expected_array, rtol=0, atol=2e-6)
     model.dispose()
 
 

@@ -54,8 +54,8 @@ def check(model: ModelProto, **inputs: Any) -> None:
     expected = ReferenceEvaluator(model).run(None, inputs)
     for _ in range(2):  # the second run computes with fewer nodes
         results = loaded.execute(feeds, loaded.output_names)
-        for result, wanted in zip(results, expected, strict=True):
-            np.testing.assert_allclose(result.numpy(), wanted, rtol=1e-5, atol=1e-5)
+        for result, expected_array in zip(results, expected, strict=True):
+            np.testing.assert_allclose(result.numpy(), expected_array, rtol=1e-5, atol=1e-5)
 
 
 # -- loading and executing ---------------------------------------------------------------------

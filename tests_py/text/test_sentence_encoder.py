@@ -22,8 +22,8 @@ def test_sentences_become_vectors(backend: str, no_leak: None) -> None:
     encoder = UniversalSentenceEncoder(sentence_model(), tokenizer())
     vectors = encoder.embed(SENTENCES)
     assert vectors.shape == (3, SIZE)
-    wanted = vectors_of([[1], [2, 3, 2, 0, 5], [4, 3, 3]])
-    np.testing.assert_allclose(vectors.numpy(), wanted, rtol=1e-5, atol=1e-5)
+    expected = vectors_of([[1], [2, 3, 2, 0, 5], [4, 3, 3]])
+    np.testing.assert_allclose(vectors.numpy(), expected, rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(encoder.embed("cc").numpy(), vectors.numpy()[2:])
     again = asyncio.run(encoder.embed_async(SENTENCES))
     np.testing.assert_array_equal(again.numpy(), vectors.numpy())
@@ -32,11 +32,11 @@ def test_sentences_become_vectors(backend: str, no_leak: None) -> None:
 
 def test_a_model_is_loaded_with_its_tokenizer(tmp_path: Path) -> None:
     sentence_model().save(tmp_path)
-    wanted = UniversalSentenceEncoder(sentence_model(), tokenizer()).embed("bc").numpy()
+    expected = UniversalSentenceEncoder(sentence_model(), tokenizer()).embed("bc").numpy()
     loaded = UniversalSentenceEncoder.load(tmp_path, tokenizer=tokenizer())
-    np.testing.assert_array_equal(loaded.embed("bc").numpy(), wanted)
+    np.testing.assert_array_equal(loaded.embed("bc").numpy(), expected)
     loaded = asyncio.run(UniversalSentenceEncoder.load_async(tmp_path, tokenizer=tokenizer()))
-    np.testing.assert_array_equal(loaded.embed("bc").numpy(), wanted)
+    np.testing.assert_array_equal(loaded.embed("bc").numpy(), expected)
 
 
 @pytest.mark.parametrize("method", ["embed", "embed_async"])

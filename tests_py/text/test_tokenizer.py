@@ -118,11 +118,11 @@ def test_long_texts_take_no_recursion() -> None:
 def test_vocabularies_are_read_from_files(tmp_path: Path) -> None:
     path = tmp_path / "vocab.json"
     path.write_text(json.dumps(PAIRS), "utf-8")
-    wanted = SentencePieceTokenizer(PAIRS).encode("I like it.")
+    expected = SentencePieceTokenizer(PAIRS).encode("I like it.")
     for source in (path, str(path), path.read_bytes()):
-        assert SentencePieceTokenizer.load(source).encode("I like it.") == wanted
+        assert SentencePieceTokenizer.load(source).encode("I like it.") == expected
         loaded = asyncio.run(SentencePieceTokenizer.load_async(source))
-        assert loaded.encode("I like it.") == wanted
+        assert loaded.encode("I like it.") == expected
         assert len(loaded) == len(PAIRS)
 
 

@@ -43,12 +43,12 @@ def predictions_by_label(predictions: Any) -> dict[str, Any]:
 def test_only_what_is_above_the_threshold_matches(threshold: float) -> None:
     predictions = predictions_by_label(classifier(threshold=threshold).classify(SENTENCES))
     matches = [result.match for label in LOGITS for result in predictions[label]]
-    wanted = [
+    expected = [
         bool(yes > no) if max(no, yes) > threshold else None
         for label in LOGITS
         for no, yes in probabilities_of(label)
     ]
-    assert matches == wanted
+    assert matches == expected
     assert (None in matches) == (threshold > 0)
     if threshold == 0.7:
         assert {*matches} == {True, False, None}

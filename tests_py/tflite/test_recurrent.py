@@ -387,23 +387,23 @@ def _given_and_wanted(
     x: Array, other: Array, others: str, results: list[Array], is_time_major: bool, merges: bool
 ) -> tuple[list[Array], list[Array]]:
     inputs = [x] if others == "none" else [x, other]
-    wanted = [np.concatenate(results, -1)] if merges else results
+    expected = [np.concatenate(results, -1)] if merges else results
     return (
         [transposed(array, is_time_major) for array in inputs],
-        [transposed(array, is_time_major) for array in wanted],
+        [transposed(array, is_time_major) for array in expected],
     )
 
 
-def check(data: bytes, inputs: list[Array], wanted: list[Array]) -> None:
+def check(data: bytes, inputs: list[Array], expected: list[Array]) -> None:
     model = opened(data)
     results = model.execute([*map(wt.tensor, inputs)], model.output_nodes)
-    for result, expected in zip(results, wanted, strict=True):
-        np.testing.assert_allclose(result.numpy(), expected, atol=1e-5)
+    for result, array in zip(results, expected, strict=True):
+        np.testing.assert_allclose(result.numpy(), array, atol=1e-5)
     again = model.execute([*map(wt.tensor, inputs)], model.output_nodes)
-    assert not np.allclose(again[0].numpy(), wanted[0], atol=1e-5)  # it keeps its states
+    assert not np.allclose(again[0].numpy(), expected[0], atol=1e-5)  # it keeps its states
     model.reset_states()
     first = model.execute([*map(wt.tensor, inputs)], model.output_nodes)
-    np.testing.assert_allclose(first[0].numpy(), wanted[0], atol=1e-5)
+    np.testing.assert_allclose(first[0].numpy(), expected[0], atol=1e-5)
 
 
 @pytest.mark.parametrize("others", OTHERS)

@@ -96,14 +96,14 @@ def mesh(photo: np.ndarray, name: str, **options: Any) -> np.ndarray:
 @pytest.mark.parametrize("name", MESHES)
 def test_meshes_have_the_face_where_it_is(photo: np.ndarray, face: Face, name: str) -> None:
     points = mesh(photo, name)
-    wanted = positions(face)
+    expected = positions(face)
     for landmark, indices in {
         "right_eye": [33, 133],
         "left_eye": [263, 362],
         "nose": [1],
         "mouth": [13, 14],
     }.items():
-        distance = np.linalg.norm(points[indices, :2].mean(0) - wanted[landmark])
+        distance = np.linalg.norm(points[indices, :2].mean(0) - expected[landmark])
         assert distance < 8, landmark
     # The nose is nearer to the camera than the ears are.
     assert points[1, 2] < -15 < 15 < points[[234, 454], 2].min()

@@ -69,8 +69,8 @@ def test_faces_are_in_pixels_of_the_image(backend: str, layout: str) -> None:
     assert corners(upper) == pytest.approx((2 * (48 - 10), 26 - 15, 2 * (48 + 10), 26 + 15))
     assert tuple(point.name for point in upper.landmarks) == LANDMARKS
     positions = [(point.x, point.y) for point in upper.landmarks]
-    wanted = [(2 * (44 + index), 28 + 2 * index) for index in range(6)]
-    np.testing.assert_allclose(positions, wanted, rtol=1e-6)
+    expected = [(2 * (44 + index), 28 + 2 * index) for index in range(6)]
+    np.testing.assert_allclose(positions, expected, rtol=1e-6)
     assert upper.landmarks[0].score is None
 
 

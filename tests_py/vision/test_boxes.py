@@ -26,9 +26,9 @@ def overlap(first: np.ndarray, second: np.ndarray) -> float:
 
 def test_intersection_over_union_of_all_pairs(backend: str, no_leak: None) -> None:
     first, second = random_corners(5), random_corners(7)
-    wanted = [[overlap(box, other) for other in second] for box in first]
+    expected = [[overlap(box, other) for other in second] for box in first]
     results = boxes.intersection_over_union(first, second)
-    np.testing.assert_allclose(results.numpy(), wanted, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(results.numpy(), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_areas_of_integer_boxes_may_exceed_integers(backend: str) -> None:

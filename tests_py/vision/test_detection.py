@@ -112,8 +112,8 @@ def test_nano_det_gets_colors_that_are_normalized() -> None:
     image[:, :] = 200, 100, 50
     assert len(NanoDet(graph, iou_threshold=1).detect(image)) == 2
     assert seen[0].shape == (1, 3, HEIGHT, WIDTH)
-    wanted = [(50 - 103.53) / 57.375, (100 - 116.28) / 57.12, (200 - 123.675) / 58.395]
-    np.testing.assert_allclose(seen[0][0, :, 5, 6], wanted, rtol=1e-5)
+    expected = [(50 - 103.53) / 57.375, (100 - 116.28) / 57.12, (200 - 123.675) / 58.395]
+    np.testing.assert_allclose(seen[0][0, :, 5, 6], expected, rtol=1e-5)
 
 
 #: The numbers of some classes of COCO, which begin with 1 and have gaps.

@@ -81,15 +81,15 @@ def test_the_crop_is_turned_so_that_the_eyes_are_level() -> None:
     (face,) = FaceMesh(mesh_model(), detector=detector(turned=True)).estimate_faces(IMAGE)
     angle = np.arctan2(2, 1)
     turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-    wanted = (MESH[:, :2] / SIDE - 0.5) * 30 @ turn + [48, 26]
-    np.testing.assert_allclose(numbers(face)[:, :2], wanted, rtol=1e-4)
+    expected = (MESH[:, :2] / SIDE - 0.5) * 30 @ turn + [48, 26]
+    np.testing.assert_allclose(numbers(face)[:, :2], expected, rtol=1e-4)
 
 
 def test_images_of_other_shapes_are_letterboxed_for_the_detector() -> None:
     model = FaceMesh(mesh_model(), detector=detector())
     (face,) = model.estimate_faces(wt.zeros((128, 256, 3)))
-    wanted = in_image(MESH) * 2 - [0, 64, 0]
-    np.testing.assert_allclose(numbers(face), wanted, rtol=1e-4, atol=1e-4)
+    expected = in_image(MESH) * 2 - [0, 64, 0]
+    np.testing.assert_allclose(numbers(face), expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -97,7 +97,7 @@ def test_attention_moves_lips_and_eyes_and_adds_irises(first: int) -> None:
     (face,) = FaceMesh(attention_model(first), detector=detector()).estimate_faces(IMAGE)
     points, mesh = numbers(face), in_image(MESH)
     assert points.shape == (478, 3)
-    for indices, wanted in (
+    for indices, expected in (
         ([61, 146, 91], LIPS[:3]),
         ([312, 311, 310, 415], LIPS[36:40]),
         ([33, 7, 163], EYES[0, :3]),
@@ -107,7 +107,7 @@ def test_attention_moves_lips_and_eyes_and_adds_irises(first: int) -> None:
         (range(468, 473), IRISES[0]),
         (range(473, 478), IRISES[1]),
     ):
-        np.testing.assert_allclose(points[indices, :2], in_image(wanted), rtol=1e-5)
+        np.testing.assert_allclose(points[indices, :2], in_image(expected), rtol=1e-5)
     np.testing.assert_allclose(points[:468, 2], mesh[:, 2], rtol=1e-5)
     lids = [*FACE_CONTOURS["right_eye"]]
     np.testing.assert_allclose(points[468:473, 2], mesh[lids, 2].mean(), rtol=1e-5)
@@ -155,8 +155,8 @@ def test_frames_of_a_video_are_seen_where_the_face_was() -> None:
     (second,) = model.estimate_faces(IMAGE, timestamp=40)
     size, center = max(first.box.width, first.box.height) * 1.5, first.box
     start = np.array([center.x_min + center.x_max, center.y_min + center.y_max]) / 2 - size / 2
-    wanted = MESH[:, :2] * size / SIDE + start
-    np.testing.assert_allclose(numbers(second)[:, :2], wanted, rtol=1e-5)
+    expected = MESH[:, :2] * size / SIDE + start
+    np.testing.assert_allclose(numbers(second)[:, :2], expected, rtol=1e-5)
     assert model.estimate_faces(IMAGE) == [first]
     model.estimate_faces(IMAGE, timestamp=0)
     model.reset()
@@ -170,9 +170,9 @@ def test_a_tracked_face_is_not_found_twice() -> None:
 
 
 def test_there_are_at_most_max_faces() -> None:
-    for count, wanted in ((1, 1), (2, 2), (5, 2)):
+    for count, expected in ((1, 1), (2, 2), (5, 2)):
         model = FaceMesh(mesh_model(), detector=detector(FACES), max_faces=count)
-        assert len(model.estimate_faces(IMAGE)) == wanted
+        assert len(model.estimate_faces(IMAGE)) == expected
 
 
 def test_unlikely_faces_are_left_out_and_not_followed() -> None:

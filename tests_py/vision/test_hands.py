@@ -96,8 +96,8 @@ def test_the_crop_is_turned_so_that_the_hand_points_up() -> None:
     model = HandPose(hand_model(), detector=detector(direction=(30, 0)))
     (hand,) = model.estimate_hands(IMAGE)
     turn = np.array([[0, 1], [-1, 0]])
-    wanted = (POINTS[:, :2] / CROP_SIDE - 0.5) * CROP @ turn + CENTER + [10, 0]
-    np.testing.assert_allclose(values(hand.landmarks)[:, :2], wanted, rtol=1e-4)
+    expected = (POINTS[:, :2] / CROP_SIDE - 0.5) * CROP @ turn + CENTER + [10, 0]
+    np.testing.assert_allclose(values(hand.landmarks)[:, :2], expected, rtol=1e-4)
     world = values(hand.world_landmarks)
     np.testing.assert_allclose(world[:, :2], WORLD_POINTS[:, :2] @ turn, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(world[:, 2], WORLD_POINTS[:, 2], rtol=1e-5)
@@ -107,8 +107,8 @@ def test_images_of_other_shapes_are_letterboxed() -> None:
     model = HandPose(hand_model(), detector=detector())
     (hand,) = model.estimate_hands(wt.zeros((SIDE, 2 * SIDE, 3)))
     points = POINTS * 2 * CROP / CROP_SIDE
-    wanted = points[:, :2] + 2 * (CENTER - [0, 10]) - CROP - [0, SIDE / 2]
-    np.testing.assert_allclose(values(hand.landmarks)[:, :2], wanted, rtol=1e-4)
+    expected = points[:, :2] + 2 * (CENTER - [0, 10]) - CROP - [0, SIDE / 2]
+    np.testing.assert_allclose(values(hand.landmarks)[:, :2], expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -165,8 +165,8 @@ def test_detectors_of_either_size(side: int, count: int, is_joined: bool) -> Non
     parts = {"y": rows} if is_joined else {"a": rows[:, :, 1:], "b": rows[:, :, :1]}
     palms = PalmDetector(constant_model((1, side, side, 3), parts))
     (hand,) = HandPose(hand_model(), detector=palms).estimate_hands(wt.zeros((side, side, 3)))
-    wanted = POINTS[:, :2] * CROP / CROP_SIDE + [4, 4 - 10] - CROP / 2
-    np.testing.assert_allclose(values(hand.landmarks)[:, :2], wanted, rtol=1e-4, atol=1e-4)
+    expected = POINTS[:, :2] * CROP / CROP_SIDE + [4, 4 - 10] - CROP / 2
+    np.testing.assert_allclose(values(hand.landmarks)[:, :2], expected, rtol=1e-4, atol=1e-4)
 
 
 def test_models_get_numbers_between_zero_and_one() -> None:

@@ -79,8 +79,8 @@ def test_upper_bytes_are_the_levels_of_16_bit_images(mode: str) -> None:
     pixels = 256 * np.arange(0, 255, 17) + 255
     image = Image.frombytes(mode, (5, 3), pixels.astype(stored).tobytes())
     levels, _ = wt.vision.read_image(image)
-    wanted = np.repeat(np.arange(0, 255, 17).reshape(3, 5, 1), 3, axis=2)
-    np.testing.assert_array_equal(levels.numpy(), wanted)
+    expected = np.repeat(np.arange(0, 255, 17).reshape(3, 5, 1), 3, axis=2)
+    np.testing.assert_array_equal(levels.numpy(), expected)
 
 
 def large_png(width: int, height: int) -> bytes:

@@ -34,8 +34,8 @@ def test_the_nearest_examples_vote(backend: str, no_leak: None) -> None:
         nearest = np.argsort(-rows @ x.ravel())[:7]
         votes = Counter(labels[index] for index in nearest)
         prediction = classifier.predict_class(x, k=7)
-        wanted = {f"class {index}": votes[f"class {index}"] / 7 for index in range(5)}
-        assert prediction.confidences == pytest.approx(wanted)
+        expected = {f"class {index}": votes[f"class {index}"] / 7 for index in range(5)}
+        assert prediction.confidences == pytest.approx(expected)
         assert votes[str(prediction.label)] == max(votes.values())
         assert prediction.label == f"class {prediction.class_index}"
 

@@ -99,8 +99,8 @@ def test_features_are_those_of_keras(version: int) -> None:
     np.testing.assert_allclose(means, activations.means.ravel(), rtol=1e-3, atol=1e-4)
     layer = networks(version).ours.layers[MAPS].name
     means_of_maps = mobilenet(version, features=layer).embed(IMAGE).numpy()
-    wanted = activations.maps.mean(axis=(0, 1))
-    np.testing.assert_allclose(means_of_maps, wanted, rtol=1e-3, atol=1e-4)
+    expected = activations.maps.mean(axis=(0, 1))
+    np.testing.assert_allclose(means_of_maps, expected, rtol=1e-3, atol=1e-4)
 
 
 def test_images_are_scaled_to_the_size_of_the_input() -> None:
@@ -141,16 +141,16 @@ def test_models_are_loaded_from_files(tmp_path: Path, form: str) -> None:
     index = {str(number): [f"n{number}", name] for number, name in enumerate(NAMES)}
     (tmp_path / "index.json").write_text(json.dumps(index))
     options: dict[str, Any] = {"version": 1, "class_names": str(tmp_path / "index.json")}
-    wanted = mobilenet(1).classify(IMAGE)
+    expected = mobilenet(1).classify(IMAGE)
     for loaded in (
         MobileNet.load(path, **options),
         asyncio.run(MobileNet.load_async(str(path), **options)),
     ):
         predictions = loaded.classify(IMAGE)
-        assert [item.label for item in predictions] == [item.label for item in wanted]
+        assert [item.label for item in predictions] == [item.label for item in expected]
         np.testing.assert_allclose(
             [item.probability for item in predictions],
-            [item.probability for item in wanted],
+            [item.probability for item in expected],
             rtol=1e-3,
             atol=1e-5,
         )
@@ -185,10 +185,12 @@ def test_models_of_tensorflow_js_have_a_background_and_logits(backend: str, no_l
     )
     image = np.broadcast_to(np.array([255, 51, 0], np.uint8), (4, 4, 3))
     logits = np.array([1, 2, 3]) + 0.2 * np.array([0, 1, -1])
-    wanted = np.exp(logits) / np.exp(logits).sum()
+    expected = np.exp(logits) / np.exp(logits).sum()
     predictions = model.classify(image)
     assert [item.label for item in predictions] == ["hen", "dog", "cat"]
-    np.testing.assert_allclose([item.probability for item in predictions], wanted[::-1], rtol=1e-5)
+    np.testing.assert_allclose(
+        [item.probability for item in predictions], expected[::-1], rtol=1e-5
+    )
     np.testing.assert_allclose(model.embed(image).numpy(), [1, 0.2, 0], atol=1e-6)
 
 

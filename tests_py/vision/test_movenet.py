@@ -32,14 +32,14 @@ def coordinates(pose: Pose) -> np.ndarray:
 def test_an_image_is_seen_as_a_whole(backend: str, no_leak: None, height: int, width: int) -> None:
     (pose,) = one_person().estimate_poses(wt.zeros((height, width, 3)))
     side = max(height, width)
-    wanted = POINTS[:, :2] * side - [(side - height) / 2, (side - width) / 2]
-    np.testing.assert_allclose(coordinates(pose), wanted, rtol=1e-5, atol=1e-4)
+    expected = POINTS[:, :2] * side - [(side - height) / 2, (side - width) / 2]
+    np.testing.assert_allclose(coordinates(pose), expected, rtol=1e-5, atol=1e-4)
     assert tuple(point.name for point in pose.keypoints) == COCO_KEYPOINTS
     scores = np.array([point.score for point in pose.keypoints], np.float32)
     np.testing.assert_array_equal(scores, POINTS[:, 2])
     assert pose.score == pytest.approx(POINTS[:, 2].mean())
-    assert (pose.box.y_min, pose.box.x_min) == pytest.approx(tuple(wanted.min(0)), abs=1e-3)
-    assert (pose.box.y_max, pose.box.x_max) == pytest.approx(tuple(wanted.max(0)), abs=1e-3)
+    assert (pose.box.y_min, pose.box.x_min) == pytest.approx(tuple(expected.min(0)), abs=1e-3)
+    assert (pose.box.y_max, pose.box.x_max) == pytest.approx(tuple(expected.max(0)), abs=1e-3)
 
 
 def test_the_model_gets_the_image_with_a_border(backend: str) -> None:
@@ -73,8 +73,8 @@ def test_the_first_frame_of_a_video_is_cropped_to_its_middle() -> None:
     model = one_person(enable_smoothing=False)
     for _ in range(2):
         (pose,) = model.estimate_poses(wt.zeros((30, 60, 3)), timestamp=40)
-        wanted = POINTS[:, :2] * 30 + [0, 15]
-        np.testing.assert_allclose(coordinates(pose), wanted, rtol=1e-5, atol=1e-4)
+        expected = POINTS[:, :2] * 30 + [0, 15]
+        np.testing.assert_allclose(coordinates(pose), expected, rtol=1e-5, atol=1e-4)
         model.reset()
 
 
@@ -203,12 +203,12 @@ def test_several_persons(
     assert [pose.score for pose in poses] == pytest.approx([0.9, 0.3])
     assert seen[-1] == (1, *shape, 3)
     scale = max(height, width) / 64
-    wanted = POINTS[:, :2] * shape * scale
-    np.testing.assert_allclose(coordinates(poses[0]), wanted, rtol=0.02)
+    expected = POINTS[:, :2] * shape * scale
+    np.testing.assert_allclose(coordinates(poses[0]), expected, rtol=0.02)
     box = poses[0].box
     corners = np.array([box.y_min, box.x_min, box.y_max, box.x_max]) / scale
-    wanted = np.array([0.25, 0.125, 0.75, 0.5]) * np.array(shape * 2)
-    np.testing.assert_allclose(corners, wanted, rtol=0.02)
+    expected = np.array([0.25, 0.125, 0.75, 0.5]) * np.array(shape * 2)
+    np.testing.assert_allclose(corners, expected, rtol=0.02)
 
 
 def test_the_asynchronous_form_finds_the_same() -> None:

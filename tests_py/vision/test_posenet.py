@@ -108,26 +108,26 @@ def test_the_likeliest_keypoints_of_one_person(backend: str, persons: Any) -> No
 @pytest.mark.parametrize("height, width", [(2 * SIDE, SIDE), (SIDE, 2 * SIDE)])
 def test_images_are_seen_with_a_border(height: int, width: int) -> None:
     model, image = pose_net([(LEFT, SURE)]), wt.zeros((height, width, 3))
-    wanted = 2 * LEFT - [(2 * SIDE - height) / 2, (2 * SIDE - width) / 2]
+    expected = 2 * LEFT - [(2 * SIDE - height) / 2, (2 * SIDE - width) / 2]
     for pose in (model.estimate_single_pose(image), *model.estimate_poses(image)):
-        np.testing.assert_allclose(coordinates(pose), wanted, atol=1)
+        np.testing.assert_allclose(coordinates(pose), expected, atol=1)
 
 
 def test_results_of_a_mirrored_image() -> None:
     model = pose_net([(LEFT, SURE)])
-    wanted = [0, SIDE - 1] + LEFT * [1, -1]
+    expected = [0, SIDE - 1] + LEFT * [1, -1]
     np.testing.assert_allclose(
-        coordinates(model.estimate_single_pose(IMAGE, flip_horizontal=True)), wanted, atol=1e-3
+        coordinates(model.estimate_single_pose(IMAGE, flip_horizontal=True)), expected, atol=1e-3
     )
     (pose,) = model.estimate_poses(IMAGE, flip_horizontal=True)
-    np.testing.assert_allclose(coordinates(pose), wanted, atol=1e-3)
+    np.testing.assert_allclose(coordinates(pose), expected, atol=1e-3)
 
 
 @pytest.mark.parametrize(
-    "architecture, wanted",
+    "architecture, expected",
     [("MobileNetV1", [-1, 1, -1]), ("ResNet50", [-123.15, 255 - 115.9, -103.06])],
 )
-def test_what_the_model_gets(architecture: Any, wanted: list[float]) -> None:
+def test_what_the_model_gets(architecture: Any, expected: list[float]) -> None:
     seen = []
     constants = maps([(LEFT, SURE)])
     heat = constants.pop("heatmap")
@@ -143,7 +143,7 @@ def test_what_the_model_gets(architecture: Any, wanted: list[float]) -> None:
     (pose,) = model.estimate_poses(image)
     np.testing.assert_allclose(coordinates(pose), LEFT * 20 / SIDE, atol=1e-3)
     assert seen[0].shape == (1, SIDE, SIDE, 3)
-    np.testing.assert_allclose(seen[0][0, 30, 30], wanted, rtol=1e-5)
+    np.testing.assert_allclose(seen[0][0, 30, 30], expected, rtol=1e-5)
 
 
 def test_what_the_model_sees_has_a_height_and_a_width() -> None:

@@ -28,8 +28,8 @@ def test_probabilities_are_the_mask(backend: str) -> None:
 def test_of_two_logits_the_second_is_the_person(backend: str) -> None:
     logits = RANDOM.normal(size=(1, HEIGHT, WIDTH, 2))
     segmentation = segmenter(logits).segment_people(wt.zeros((HEIGHT, WIDTH, 3)))
-    wanted = 1 / (1 + np.exp(logits[0, :, :, 0] - logits[0, :, :, 1]))
-    np.testing.assert_allclose(segmentation.mask.numpy(), wanted, rtol=1e-5)
+    expected = 1 / (1 + np.exp(logits[0, :, :, 0] - logits[0, :, :, 1]))
+    np.testing.assert_allclose(segmentation.mask.numpy(), expected, rtol=1e-5)
 
 
 def test_the_mask_has_the_size_of_the_image() -> None:
@@ -124,14 +124,14 @@ def test_blurring_weights_pixels_by_how_surely_they_are_background(backend: str)
     colors = RANDOM.uniform(0, 1, (7, 9, 3)).astype(np.float32)
     mask = RANDOM.uniform(0, 1, (7, 9)).astype(np.float32)
     rows, columns = np.mgrid[:7, :9]
-    wanted = np.zeros_like(colors)
+    expected = np.zeros_like(colors)
     for y, x in np.ndindex(7, 9):
         weights = gaussian_weights(rows - y, 1.3, 4) * gaussian_weights(columns - x, 1.3, 4)
         weights *= 1 - mask
         blurred = np.einsum("yx,yxc->c", weights, colors) / weights.sum()
-        wanted[y, x] = mask[y, x] * colors[y, x] + (1 - mask[y, x]) * blurred
+        expected[y, x] = mask[y, x] * colors[y, x] + (1 - mask[y, x]) * blurred
     picture = blur_background(wt.tensor(colors), wt.tensor(mask), 1.3)
-    np.testing.assert_allclose(picture.numpy(), wanted, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(picture.numpy(), expected, rtol=1e-4, atol=1e-6)
 
 
 def test_blurring_leaves_one_colour_as_it_is() -> None:

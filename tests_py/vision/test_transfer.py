@@ -111,9 +111,9 @@ def test_the_asynchronous_forms_do_the_same() -> None:
         return await classifier.predict_async(images["red"])
 
     keras.utils.set_random_seed(1)
-    wanted = synchronous()
+    expected = synchronous()
     keras.utils.set_random_seed(1)
-    assert asyncio.run(asynchronous()) == wanted
+    assert asyncio.run(asynchronous()) == expected
 
 
 def test_every_class_needs_examples() -> None:

@@ -20,8 +20,8 @@ def normal(shape: tuple[int, ...], seed: int) -> Array:
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
-def check(got: Array, want: Array, terms: int) -> None:
-    np.testing.assert_allclose(got, want, rtol=1e-5, atol=2e-6 * terms**0.5)
+def check(got: Array, expected: Array, terms: int) -> None:
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=2e-6 * terms**0.5)
 
 
 @pytest.fixture(autouse=True)
@@ -41,12 +41,12 @@ def multiply(wasm: WasmBackend, sizes: MatmulSizes, dtype: str = "float32", time
     left = left.swapaxes(1, 2) if transpose_a else left
     right = right.swapaxes(1, 2) if transpose_b else right
     with np.errstate(all="ignore"):
-        want = np.broadcast_to(left @ right, (batch, m, n))
+        expected = np.broadcast_to(left @ right, (batch, m, n))
     got = call(wasm, "matmul", [a, b], (batch, m, n), dtype, sizes, times=times)
     if dtype == "int32":
-        np.testing.assert_array_equal(got, want)
+        np.testing.assert_array_equal(got, expected)
     else:
-        check(got, want, k)
+        check(got, expected, k)
 
 
 @pytest.mark.parametrize("transpose_a", [False, True])
@@ -225,8 +225,8 @@ def test_depthwise_conv2d_and_its_transposes(
     taken, give = patches(x.astype(np.float64), window)
 
     got = call(wasm, "depthwise_conv2d", [x, filter], y_shape, "float32", window)
-    want = np.einsum("bijhwc,hwcm->bijcm", taken, filter).reshape(y_shape)
-    check(got, want, filter[:, :, 0, 0].size)
+    expected = np.einsum("bijhwc,hwcm->bijcm", taken, filter).reshape(y_shape)
+    check(got, expected, filter[:, :, 0, 0].size)
 
     got = call(wasm, "depthwise_conv2d_input_gradient", [dy, filter], x_shape, "float32", window)
     check(got, give(np.einsum("bijcm,hwcm->bijhwc", split, filter)), filter[:, :, 0].size)
@@ -282,15 +282,17 @@ def test_products_end_with_a_bias_and_an_activation(
         window = make(x.shape, channels, filter_shape[:2])
         plain = call(wasm, op, [x, filter], x.shape, "float32", window)
         with np.errstate(all="ignore"):
-            want = plain + bias
+            expected = plain + bias
             if row:
-                want = row.numpy(np, want, *([0.25] if name in ("elu", "leaky_relu") else []))
+                expected = row.numpy(
+                    np, expected, *([0.25] if name in ("elu", "leaky_relu") else [])
+                )
         for times in (1, PACKED):
             arrays = [x, filter, bias]
             got = call(
                 wasm, f"fused_{op}", arrays, x.shape, "float32", window, row, 0.25, times=times
             )
-            np.testing.assert_allclose(got, want, rtol=1e-4, atol=2e-5)
+            np.testing.assert_allclose(got, expected, rtol=1e-4, atol=2e-5)
 
 
 # Each SMALL is lost that is added to LARGE.

@@ -55,12 +55,12 @@ def expected(row: Row, *operands: Array) -> Array:
     return np.asarray(result)
 
 
-def check(row: Row, got: Array, want: Array) -> None:
+def check(row: Row, got: Array, expected: Array) -> None:
     if got.dtype == np.float32:
         # Subnormal results count as zero: NumPy's own expressions lose them in places.
-        np.testing.assert_allclose(got, want, rtol=2e-6, atol=1e-37)
+        np.testing.assert_allclose(got, expected, rtol=2e-6, atol=1e-37)
     else:
-        np.testing.assert_array_equal(got, want)
+        np.testing.assert_array_equal(got, expected)
 
 
 @pytest.mark.parametrize("row", UNARY, ids=lambda row: row.name)
@@ -170,10 +170,10 @@ def test_casts(wasm: WasmBackend, size: int) -> None:
             got = call(wasm, "cast", [x], (size,), target)
             if (source, target) == ("float32", "int32"):
                 wide = np.nan_to_num(x.astype(np.float64), nan=0).clip(-(2**31), 2**31 - 1)
-                want = wide.astype(np.int32)
+                expected = wide.astype(np.int32)
             else:
-                want = x.astype(target)
-            np.testing.assert_array_equal(got, want)
+                expected = x.astype(target)
+            np.testing.assert_array_equal(got, expected)
 
 
 @pytest.mark.parametrize(

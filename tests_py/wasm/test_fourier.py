@@ -40,15 +40,15 @@ def test_every_length(wasm: WasmBackend, inverse: bool) -> None:
     for length in LENGTHS:
         x = numbers(3 if length < 5000 else 1, length)
         wide = x.astype(np.complex128)
-        want = np.fft.ifft(wide, norm="forward") if inverse else np.fft.fft(wide)
-        error = np.linalg.norm(transform(wasm, x, inverse) - want) / np.linalg.norm(want)
+        expected = np.fft.ifft(wide, norm="forward") if inverse else np.fft.fft(wide)
+        error = np.linalg.norm(transform(wasm, x, inverse) - expected) / np.linalg.norm(expected)
         assert error < 3 * 2.0**-23, f"length {length}"
 
 
 def test_the_work_area_is_as_large_as_the_module_says(wasm: WasmBackend) -> None:
-    wanted = wasm.functions["fft", "work", "bytes"]
+    expected = wasm.functions["fft", "work", "bytes"]
     for length in LENGTHS:
-        assert work_bytes(length) == wanted(length)
+        assert work_bytes(length) == expected(length)
 
 
 def test_a_wave_is_one_frequency(wasm: WasmBackend) -> None:

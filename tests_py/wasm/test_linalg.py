@@ -53,9 +53,9 @@ def packed(
     return results
 
 
-def distance(got: Array, want: Array) -> float:
+def distance(got: Array, expected: Array) -> float:
     """Largest error over the largest element."""
-    return float(np.abs(got - want).max() / np.abs(want).max())
+    return float(np.abs(got - expected).max() / np.abs(expected).max())
 
 
 def off_unitary(x: Array) -> float:

@@ -28,10 +28,10 @@ def test_every_permutation(wasm: WasmBackend, dtype: str, shape: tuple[int, ...]
     x = numbers(shape, dtype)
     strides = contiguous_strides(shape)
     for axes in permutations(range(len(shape))):
-        want = x.transpose(axes)
+        expected = x.transpose(axes)
         moved = tuple(strides[axis] for axis in axes)
-        got = call(wasm, "strided", [x], want.shape, dtype, moved, 0, axes)
-        np.testing.assert_array_equal(got, want)
+        got = call(wasm, "strided", [x], expected.shape, dtype, moved, 0, axes)
+        np.testing.assert_array_equal(got, expected)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -69,9 +69,9 @@ def test_pad(wasm: WasmBackend, dtype: str) -> None:
         np.pad(x, ((1, 2), (2, 3)), constant_values=value),
     )
     got = call(wasm, "pad", [x], (8, 12), dtype, (1, 0), (3, 2), value)
-    want = np.full((8, 12), value, dtype)
-    want[1:8:3, 0:8:2] = x
-    np.testing.assert_array_equal(got, want)
+    expected = np.full((8, 12), value, dtype)
+    expected[1:8:3, 0:8:2] = x
+    np.testing.assert_array_equal(got, expected)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -82,11 +82,11 @@ def test_concat(wasm: WasmBackend, dtype: str, axis: int) -> None:
         shape = [2, 3, 5]
         shape[axis] = length
         parts.append(numbers(tuple(shape), dtype))
-    want = np.concatenate(parts, axis)
-    outer = int(np.prod(want.shape[:axis]))
+    expected = np.concatenate(parts, axis)
+    outer = int(np.prod(expected.shape[:axis]))
     lengths = tuple(part.size // outer for part in parts)
-    got = call(wasm, "concat", parts, want.shape, dtype, outer, lengths)
-    np.testing.assert_array_equal(got, want)
+    got = call(wasm, "concat", parts, expected.shape, dtype, outer, lengths)
+    np.testing.assert_array_equal(got, expected)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -111,8 +111,8 @@ def test_scatter_add(wasm: WasmBackend, dtype: str, inner: int) -> None:
     dy = numbers((2, 6, inner), dtype)
     indices = np.array([4, 0, -1, 2, 17, 2], np.int32)
     got = call(wasm, "scatter_add", [dy, indices], (2, 5, inner), dtype, 2, 5, inner, 6)
-    want = np.zeros((2, 5, inner), dtype)
+    expected = np.zeros((2, 5, inner), dtype)
     for row, index in enumerate(indices):
         if index < 5:
-            want[:, index] += dy[:, row]
-    np.testing.assert_array_equal(got, want)
+            expected[:, index] += dy[:, row]
+    np.testing.assert_array_equal(got, expected)

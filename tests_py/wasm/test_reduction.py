@@ -31,13 +31,13 @@ def test_reduce(wasm: WasmBackend, group: tuple[int, int, int], kind: str, dtype
     got = call(wasm, "reduce", [x], (outer, inner), dtype, kind, *group)
     if dtype == "int32":
         with np.errstate(all="ignore"):
-            want = getattr(np, kind)(
+            expected = getattr(np, kind)(
                 x, axis=1, **({"dtype": np.int32} if kind in ("sum", "prod") else {})
             )
-        np.testing.assert_array_equal(got, want)
+        np.testing.assert_array_equal(got, expected)
     else:
-        want = getattr(np, kind)(x.astype(np.float64), axis=1)
-        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 if kind == "sum" else 1e-37)
+        expected = getattr(np, kind)(x.astype(np.float64), axis=1)
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5 if kind == "sum" else 1e-37)
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=str)
@@ -72,8 +72,8 @@ def test_nan_and_infinities(wasm: WasmBackend, group: tuple[int, int, int], kind
             dtype = "int32" if kind.startswith("arg") else "float32"
             got = call(wasm, name, [x], (group[0], group[2]), dtype, kind, *group)
             with np.errstate(all="ignore"):
-                want = getattr(np, kind)(x, axis=1)
-            np.testing.assert_allclose(got, want, rtol=1e-5)
+                expected = getattr(np, kind)(x, axis=1)
+            np.testing.assert_allclose(got, expected, rtol=1e-5)
 
 
 def test_extrema_of_only_infinities(wasm: WasmBackend) -> None:
@@ -96,12 +96,12 @@ def test_softmax(wasm: WasmBackend, shape: tuple[int, int], scale: float) -> Non
     x = numbers(shape, "float32") * np.float32(scale)
     wide = x.astype(np.float64)
     shifted = wide - wide.max(axis=1, keepdims=True)
-    want = np.exp(shifted) / np.exp(shifted).sum(axis=1, keepdims=True)
+    expected = np.exp(shifted) / np.exp(shifted).sum(axis=1, keepdims=True)
     got = call(wasm, "softmax", [x], shape, "float32", *shape)
-    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-37)
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-37)
     got = call(wasm, "log_softmax", [x], shape, "float32", *shape)
-    want = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+    expected = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
 
 
 def test_softmax_of_special_rows(wasm: WasmBackend) -> None:

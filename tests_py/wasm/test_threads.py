@@ -86,8 +86,8 @@ def test_matmul(
             left, right, transpose_a, transpose_b, bias=wt.tensor(bias), activation="elu"
         ).numpy()
 
-    shared, want = product(), a @ b + bias
-    assert np.allclose(shared, np.where(want > 0, want, np.expm1(want)), atol=1e-4)
+    shared, expected = product(), a @ b + bias
+    assert np.allclose(shared, np.where(expected > 0, expected, np.expm1(expected)), atol=1e-4)
     assert in_parts.runs == 1
     in_parts.least_work = 10**9
     assert np.array_equal(shared, product())

@@ -72,11 +72,13 @@ def test_error_of_unary_function(
     for low, high in ranges:
         x = (random.random(SIZE) * (high - low) + low).astype(np.float32)
         with np.errstate(all="ignore"):
-            want = exact(x.astype(np.float64))
+            expected = exact(x.astype(np.float64))
         got = call(wasm, "unary", [x], x.shape, "float32", ROWS[name])
-        error = ulps(got, want)
+        error = ulps(got, expected)
         worst = int(error.argmax())
-        assert error[worst] <= bound, f"{name}({x[worst]!r}) = {got[worst]!r}, not {want[worst]!r}"
+        assert error[worst] <= bound, (
+            f"{name}({x[worst]!r}) = {got[worst]!r}, not {expected[worst]!r}"
+        )
 
 
 @pytest.mark.parametrize("name", [row[0] for row in FUNCTIONS if row[0] != "erf"])
@@ -86,11 +88,11 @@ def test_unary_function_of_any_bits(wasm: WasmBackend, name: str) -> None:
     bits = np.random.default_rng(2).integers(0, 2**32, SIZE, dtype=np.uint32)
     x = bits.view(np.float32)
     with np.errstate(all="ignore"):
-        want = exact(x.astype(np.float64))
+        expected = exact(x.astype(np.float64))
     got = call(wasm, "unary", [x], x.shape, "float32", ROWS[name])
-    np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
-    error = ulps(got, want)
-    assert error[~np.isnan(want)].max() <= bound
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(expected))
+    error = ulps(got, expected)
+    assert error[~np.isnan(expected)].max() <= bound
 
 
 SPECIAL = np.array(
@@ -102,12 +104,12 @@ SPECIAL = np.array(
 def test_unary_function_of_special_values(wasm: WasmBackend, name: str) -> None:
     _, exact, bound, _ = next(row for row in FUNCTIONS if row[0] == name)
     with np.errstate(all="ignore"):
-        want = exact(SPECIAL.astype(np.float64))
+        expected = exact(SPECIAL.astype(np.float64))
     got = call(wasm, "unary", [SPECIAL], SPECIAL.shape, "float32", ROWS[name])
-    assert ulps(got, want)[~np.isnan(want)].max() <= bound
-    np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
-    zero = want == 0
-    np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(want[zero]))
+    assert ulps(got, expected)[~np.isnan(expected)].max() <= bound
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(expected))
+    zero = expected == 0
+    np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(expected[zero]))
 
 
 @pytest.mark.parametrize(
@@ -119,9 +121,9 @@ def test_error_of_pow(wasm: WasmBackend, bases: Range, exponents: Range) -> None
     x = (random.random(SIZE) * (bases[1] - bases[0]) + bases[0]).astype(np.float32)
     y = (random.random(SIZE) * (exponents[1] - exponents[0]) + exponents[0]).astype(np.float32)
     with np.errstate(all="ignore"):
-        want = np.power(x.astype(np.float64), y.astype(np.float64))
+        expected = np.power(x.astype(np.float64), y.astype(np.float64))
     got = call(wasm, "binary", [x, y], x.shape, "float32", ROWS["pow"])
-    assert ulps(got, want).max() <= 0.51
+    assert ulps(got, expected).max() <= 0.51
 
 
 #: Name, the function in double precision, bound in ULP.
@@ -147,12 +149,12 @@ def test_binary_function_of_any_bits(
     # These are exact in single precision, and not the rounded ones of double precision.
     wide = np.float32 if name in ("remainder", "nextafter") else np.float64
     with np.errstate(all="ignore"):
-        want = exact(x.astype(wide), y.astype(wide)).astype(np.float64)
+        expected = exact(x.astype(wide), y.astype(wide)).astype(np.float64)
     got = call(wasm, "binary", [x, y], x.shape, "float32", ROWS[name])
-    defined = ~np.isnan(want)
+    defined = ~np.isnan(expected)
     np.testing.assert_array_equal(np.isnan(got), ~defined)
-    assert ulps(got, want)[defined].max() <= bound
-    np.testing.assert_array_equal(np.signbit(got[defined]), np.signbit(want[defined]))
+    assert ulps(got, expected)[defined].max() <= bound
+    np.testing.assert_array_equal(np.signbit(got[defined]), np.signbit(expected[defined]))
 
 
 def test_erf_inv_inverts_erf(wasm: WasmBackend) -> None:

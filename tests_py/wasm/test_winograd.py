@@ -87,13 +87,13 @@ def test_epilogues(wasm: WasmBackend, name: str | None, times: int) -> None:
     arrays = [normal(x_shape, 1), normal(filter_shape, 2), normal((21,), 3)]
     slopes, residual = np.abs(normal((21,), 4)), normal(y_shape, 5)
     parameters: dict[str | None, list[Array | float]] = {"elu": [0.25], "prelu": [slopes]}
-    want = convolved(window, arrays[0], arrays[1]) + arrays[2] + residual
+    expected = convolved(window, arrays[0], arrays[1]) + arrays[2] + residual
     if row:
-        want = row.numpy(np, want, *parameters.get(name, []))
+        expected = row.numpy(np, expected, *parameters.get(name, []))
     arrays += [slopes, residual] if name == "prelu" else [residual]
     attributes = (window, row, 0.25)
     got = call(wasm, "fused_conv2d", arrays, y_shape, "float32", *attributes, times=times)
-    check(got, want, 9 * 16)
+    check(got, expected, 9 * 16)
 
 
 @pytest.mark.parametrize(
@@ -166,5 +166,5 @@ def test_parts_make_up_the_whole(wasm: WasmBackend, name: str, window: Window, p
         arrays, shape = [normal(x_shape, 1), normal(filter_shape, 2)], y_shape
     else:
         arrays, shape = [normal(x_shape, 1), normal(y_shape, 3)], filter_shape
-    want = call(wasm, name, arrays, shape, "float32", window)
-    np.testing.assert_array_equal(in_parts(wasm, name, arrays, shape, window, parts), want)
+    expected = call(wasm, name, arrays, shape, "float32", window)
+    np.testing.assert_array_equal(in_parts(wasm, name, arrays, shape, window, parts), expected)

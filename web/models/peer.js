@@ -79,15 +79,15 @@ function graphCall(model, named) {
 
 /** The largest difference of outputs, relative to the largest magnitude of each; NaN if one is NaN. */
 export function largestDifference(ours, theirs) {
-  const differences = theirs.map((wanted, index) => {
-    if (ours[index].length !== wanted.length) return NaN;
+  const differences = theirs.map((expected, index) => {
+    if (ours[index].length !== expected.length) return NaN;
     let apart = 0;
     let magnitude = 0;
-    wanted.forEach((value, at) => {
+    expected.forEach((value, at) => {
       if (Object.is(value, ours[index][at])) return;
       apart = Math.max(apart, Math.abs(value - ours[index][at]));
     });
-    wanted.forEach((value) => (magnitude = Math.max(magnitude, Math.abs(value))));
+    expected.forEach((value) => (magnitude = Math.max(magnitude, Math.abs(value))));
     return apart === 0 ? 0 : apart / magnitude;
   });
   return Math.max(...differences);
