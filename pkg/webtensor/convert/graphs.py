@@ -126,9 +126,9 @@ class FrozenGraph:
     def __post_init__(self) -> None:
         self._names = UniqueNames()
 
-    def name(self, wanted: str) -> str:
+    def name(self, base: str) -> str:
         """Return a name that no node has yet, and that files may have."""
-        return self._names.new(node_name(wanted))
+        return self._names.new(node_name(base))
 
     def add_constant(self, scope: Scope, name: str, value: Tensor) -> Reference:
         """Add a constant to a scope."""

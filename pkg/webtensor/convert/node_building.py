@@ -158,8 +158,8 @@ class NodeBuilder:
                 self._axes.setdefault(size, (value, axis))
         return value
 
-    def _name(self, wanted: str) -> str:
-        return self._names.new(node_name(wanted))
+    def _name(self, base: str) -> str:
+        return self._names.new(node_name(base))
 
     # -- sizes ---------------------------------------------------------------------------------
 

@@ -364,8 +364,8 @@ def _compare(model: TracedModel, graph: GraphModel, source: GraphSource, run: _R
             f"{model.label}: the graph fails for inputs of shapes {shapes:.200}: {error!s:.200}",
             progress=2,
         ) from None
-    for name, wanted, actual in zip(model.outputs, run.results, results, strict=True):
-        if actual.shape != wanted.shape or not _is_close(actual, wanted):
+    for name, expected, actual in zip(model.outputs, run.results, results, strict=True):
+        if actual.shape != expected.shape or not _is_close(actual, expected):
             raise UnknownSizeError(
                 f"{model.label}: the graph of {name!r:.200} computes something else than the "
                 f"model for inputs of shapes {shapes:.200}",
@@ -379,10 +379,10 @@ def _has_numbers(value: Tensor) -> bool:
     return bool(ops.any(ops.isfinite(value)).tolist())
 
 
-def _is_close(actual: Tensor, wanted: Tensor) -> bool:
-    if not wanted.size:
+def _is_close(actual: Tensor, expected: Tensor) -> bool:
+    if not expected.size:
         return True
-    x, y = (ops.astype(value, "float32") for value in (actual, wanted))
+    x, y = (ops.astype(value, "float32") for value in (actual, expected))
     both = ops.logical_and(ops.isfinite(x), ops.isfinite(y))
     alike = ops.logical_or(ops.equal(x, y), ops.logical_and(ops.isnan(x), ops.isnan(y)))
     difference = ops.max(ops.abs(ops.where(both, ops.subtract(x, y), 0.0)))

@@ -49,7 +49,7 @@ __all__ = [
 Shape: TypeAlias = tuple[int | None, ...] | None
 
 
-def fits(shape: Shape, wanted: Shape) -> bool:
+def fits(shape: Shape, other: Shape) -> bool:
     """Whether two shapes may be the same, as far as their sizes are known.
 
     Example:
@@ -58,11 +58,11 @@ def fits(shape: Shape, wanted: Shape) -> bool:
     """
     return (
         shape is None
-        or wanted is None
+        or other is None
         or (
-            len(shape) == len(wanted)
+            len(shape) == len(other)
             and all(
-                None in sizes or sizes[0] == sizes[1] for sizes in zip(shape, wanted, strict=True)
+                None in sizes or sizes[0] == sizes[1] for sizes in zip(shape, other, strict=True)
             )
         )
     )

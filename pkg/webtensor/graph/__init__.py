@@ -2,12 +2,12 @@
 
 ``nodes`` has the nodes of a graph, ``operations`` the table of what computes them, to which
 ``custom_operations`` are added, and ``ordering`` an order in which they can run. ``compilation``
-turns what is wanted of a graph into a block of steps (``blocks``); ``frames`` makes loops of old
-graphs blocks of their own, and ``specialization`` computes only once what follows from shapes;
-``execution`` keeps what they compile. ``resources`` are values that are no tensors, of which
-``hash_tables`` has operations. ``inputs`` checks what is given, ``model`` is what users see,
-``loading`` where it comes from, and ``saving`` what is written, with the ``default_attributes``
-that other sources of graphs leave out.
+makes a block of steps (``blocks``), which computes some tensors of a graph; ``frames`` makes loops
+of old graphs blocks of their own, and ``specialization`` computes only once what follows from
+shapes; ``execution`` keeps what they compile. ``resources`` are values that are no tensors, of
+which ``hash_tables`` has operations. ``inputs`` checks the tensors that are fed, ``model`` is what
+users see, ``loading`` where it comes from, and ``saving`` what is written, with the
+``default_attributes`` that other sources of graphs leave out.
 """
 
 from typing import TYPE_CHECKING

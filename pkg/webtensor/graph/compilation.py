@@ -1,4 +1,4 @@
-"""Compiling nodes: from what is wanted of a graph to the block that computes it."""
+"""Compiling nodes: from the tensors that are fetched to the block that computes them."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class _Steps:
         )
 
 
-class _Wanted:
+class _NeededNodes:
     """The nodes that a block needs, in order, and how many outputs of each.
 
     Their inputs are what the nodes behind aliases compute; ``waits`` are such tensors that must be
@@ -156,7 +156,7 @@ class Compiler:
         Args:
             nodes: the nodes of the graph.
             feeds: the tensors that are given, which may be any of the graph.
-            fetches: the tensors that are wanted.
+            fetches: the tensors to compute.
 
         Raises:
             ModelFormatError: a tensor depends on itself or on something that is missing.
@@ -178,47 +178,47 @@ class Compiler:
             nodes: nodes of a compiled block without branches, or what takes their place; each comes
                 after those that it needs, except that constants may be anywhere.
             feeds: the tensors that are given.
-            fetches: the tensors that are wanted.
+            fetches: the tensors to compute.
             constants: the values of constant nodes.
 
         Raises:
             ModelFormatError: an attribute of a node is impossible.
         """
-        wanted = _Wanted()
+        needed = _NeededNodes()
         for fetch in fetches:
-            wanted.use(fetch)
+            needed.use(fetch)
         for node in reversed(nodes.values()):
-            if node.op != "Const" and node.name in wanted.outputs:
-                wanted.order.append(node)
+            if node.op != "Const" and node.name in needed.outputs:
+                needed.order.append(node)
                 for reference in node.inputs:
-                    wanted.use(reference)
-        wanted.order += [
-            node for node in nodes.values() if node.op == "Const" and node.name in wanted.outputs
+                    needed.use(reference)
+        needed.order += [
+            node for node in nodes.values() if node.op == "Const" and node.name in needed.outputs
         ]
-        wanted.order.reverse()
-        return self._assembled(wanted, feeds, fetches, lambda node: constants[node.name])
+        needed.order.reverse()
+        return self._assembled(needed, feeds, fetches, lambda node: constants[node.name])
 
     def _block(
         self, nodes: Nodes, feeds: Sequence[Reference], fetches: Sequence[Reference]
     ) -> Block:
         fed = set(feeds)
         targets = [self._source(nodes, fetch, fed) for fetch in fetches]
-        wanted = self._wanted(nodes, targets, fed)
-        return self._assembled(wanted, feeds, targets, self._constant)
+        needed = self._needed_nodes(nodes, targets, fed)
+        return self._assembled(needed, feeds, targets, self._constant)
 
     def _assembled(
         self,
-        wanted: _Wanted,
+        needed: _NeededNodes,
         feeds: Sequence[Reference],
         targets: Sequence[Reference],
         constant: Callable[[Node], Tensor],
     ) -> Block:
         """Return the block of nodes in order."""
-        has_branches = any(node.op in _BRANCHES for node in wanted.order)
+        has_branches = any(node.op in _BRANCHES for node in needed.order)
         steps = _Steps()
         feed_slots = tuple(steps.slot(feed) for feed in feeds)
-        for node in wanted.order:
-            waits = wanted.waits.get(node.name, ()) if has_branches else ()
+        for node in needed.order:
+            waits = needed.waits.get(node.name, ()) if has_branches else ()
             controls = tuple(steps.slots[wait] for wait in waits if wait in steps.slots)
             if node.op == "Const":
                 self._add_constant(steps, node, constant(node), controls)
@@ -228,7 +228,7 @@ class Compiler:
                         f"{self._where}: the input {node.name!r:.200} is missing"
                     )
             elif node.op not in _UNCOMPUTED:
-                self._add(steps, node, controls, wanted.outputs[node.name])
+                self._add(steps, node, controls, needed.outputs[node.name])
         missing = [str(target) for target in targets if target not in steps.slots]
         if missing:
             raise ModelFormatError(f"{self._where}: nothing computes the tensor {missing[0]!r}")
@@ -262,20 +262,22 @@ class Compiler:
             reference = node.inputs[index]
         raise ModelFormatError(f"{self._where}: node {reference.node!r:.200} depends on itself")
 
-    def _wanted(self, nodes: Nodes, targets: Sequence[Reference], fed: set[Reference]) -> _Wanted:
-        wanted = _Wanted()
+    def _needed_nodes(
+        self, nodes: Nodes, targets: Sequence[Reference], fed: set[Reference]
+    ) -> _NeededNodes:
+        needed = _NeededNodes()
         is_ordered: dict[str, bool] = {}
         #: Names of nodes, each with the node as soon as its inputs are in order.
         stack: list[tuple[str, Node | None]] = []
         for target in reversed(targets):
-            wanted.use(target)
+            needed.use(target)
             if target not in fed:
                 stack.append((target.node, None))
         while stack:
             name, ready = stack.pop()
             if ready is not None:
                 is_ordered[name] = True
-                wanted.order.append(ready)
+                needed.order.append(ready)
                 continue
             if name in is_ordered:
                 if not is_ordered[name]:
@@ -283,23 +285,23 @@ class Compiler:
                 continue
             if name not in nodes:
                 raise ModelFormatError(f"{self._where}: there is no node {name!r:.200}")
-            wanted.outputs.setdefault(name, 0)
+            needed.outputs.setdefault(name, 0)
             node = nodes[name]
             if node.op == "Assert" or not (node.inputs or node.controls):
                 is_ordered[name] = True
-                wanted.order.append(node)
+                needed.order.append(node)
                 continue
             is_ordered[name] = False
             inputs = [self._source(nodes, reference, fed) for reference in node.inputs]
             waits = [self._source(nodes, Reference(other), fed) for other in node.controls]
             if waits:
-                wanted.waits[name] = waits
+                needed.waits[name] = waits
             stack.append((name, Node(name, node.op, tuple(inputs), (), node.attributes)))
             for source in (*inputs, *waits):
-                wanted.use(source)
+                needed.use(source)
                 if source != MISSING and source not in fed and not is_ordered.get(source.node):
                     stack.append((source.node, None))
-        return wanted
+        return needed
 
     # -- steps ---------------------------------------------------------------------------------
 

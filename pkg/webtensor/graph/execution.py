@@ -19,7 +19,7 @@ from webtensor.programs import Function
 
 __all__ = ["Executor"]
 
-#: What is given and what is wanted.
+#: The tensors that are fed, and those that are fetched.
 _Key: TypeAlias = tuple[tuple[Reference, ...], tuple[Reference, ...]]
 
 #: The maximum number of shapes of inputs for which blocks are kept.

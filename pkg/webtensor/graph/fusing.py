@@ -57,7 +57,7 @@ class Program(NamedTuple):
         nodes: the nodes by their names; constants come first.
         constants: the values of constant nodes.
         shapes: the shapes of tensors, of those whose shape is known.
-        fetches: the tensors that are wanted.
+        fetches: the tensors to compute.
     """
 
     nodes: Nodes

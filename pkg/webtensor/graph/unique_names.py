@@ -36,11 +36,11 @@ class UniqueNames:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def new(self, wanted: str) -> str:
+    def new(self, base: str) -> str:
         """Take a name, with a number after it where it is taken already, and return it."""
-        name = wanted
+        name = base
         while name in self._numbers:
-            self._numbers[wanted] += 1
-            name = f"{wanted}_{self._numbers[wanted]}"
+            self._numbers[base] += 1
+            name = f"{base}_{self._numbers[base]}"
         self._numbers[name] = 0
         return name

@@ -51,9 +51,11 @@ class _Epilogue:
 
     def options(self, more: Sequence[Tensor]) -> dict[str, Any]:
         """Return arguments of functions of ``wt.fused``."""
-        wanted = sum(name in ("biasadd", "residual", "prelu") for name in self.names)
-        if len(more) < wanted:
-            raise ValueError(f"fused_ops needs {wanted} more inputs, but there are {len(more)}")
+        operand_count = sum(name in ("biasadd", "residual", "prelu") for name in self.names)
+        if len(more) < operand_count:
+            raise ValueError(
+                f"fused_ops needs {operand_count} more inputs, but there are {len(more)}"
+            )
         operands = iter(more)
         options: dict[str, Any] = {}
         for name in self.names:
