@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 from math import cos, pi, radians, sin, tan
-from typing import TypeAlias, TypedDict, overload
+from typing import NamedTuple, TypeAlias, TypedDict, overload
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
@@ -308,35 +308,40 @@ def affine_transform(
         [[[2.0, 3.0, 4.0, 4.0]]]
     """
     _require_format("affine_transform", bounding_box_format)
-    x = (0.5 if center_x is None else center_x) * (width - 1)
-    y = (0.5 if center_y is None else center_y) * (height - 1)
+    center = tuple(0.5 if part is None else part for part in (center_x, center_y))
     arguments = (angle, translate_x, translate_y, scale, shear_x, shear_y)
     images = zip(*(wt.asarray(argument).tolist() for argument in arguments), strict=True)
-    return moved(boxes, [_affine(x, y, width, height, *numbers) for numbers in images])
+    return moved(boxes, [_transform((width, height), center, _Warp(*image)) for image in images])
 
 
-def _affine(
-    x: float,
-    y: float,
-    width: float,
-    height: float,
-    angle: float,
-    translate_x: float,
-    translate_y: float,
-    scale: float,
-    shear_x: float,
-    shear_y: float,
+class _Warp(NamedTuple):
+    """The arguments of ``affine_transform`` for one image."""
+
+    angle: float
+    translate_x: float
+    translate_y: float
+    scale: float
+    shear_x: float
+    shear_y: float
+
+
+def _transform(
+    size: tuple[float, float], center: Sequence[float], warp: _Warp
 ) -> tuple[float, ...]:
-    """Return the nine numbers of the transform of an image's points."""
-    rotation, lean_x, lean_y = -radians(angle), -radians(shear_x), -radians(shear_y)
-    from_x, from_y = x - translate_x * (width - 1), y - translate_y * (height - 1)
-    a = cos(rotation - lean_y) / cos(lean_y)
-    b = a * tan(lean_x) + sin(rotation)
-    c = -sin(rotation - lean_y) / cos(lean_y)
-    d = cos(rotation) - c * tan(lean_x)
-    a, b, c, d = a * scale, b * scale, c * scale, d * scale
-    across = (d, -b, x - d * from_x + b * from_y)
-    return (*across, -c, a, y + c * from_x - a * from_y, 0, 0, 1)
+    """Return the nine numbers by which ``moved`` warps an image of a size (width, height)."""
+    (x, y), (last_x, last_y) = center, (length - 1 for length in size)
+    from_x, from_y = (x - warp.translate_x) * last_x, (y - warp.translate_y) * last_y
+    rotation, shear_x, shear_y = (
+        -radians(degrees) for degrees in (warp.angle, warp.shear_x, warp.shear_y)
+    )
+    a = cos(rotation - shear_y) / cos(shear_y)
+    b = a * tan(shear_x) + sin(rotation)
+    c = -sin(rotation - shear_y) / cos(shear_y)
+    d = cos(rotation) - c * tan(shear_x)
+    a, b, c, d = (number * warp.scale for number in (a, b, c, d))
+    across = (d, -b, x * last_x - d * from_x + b * from_y)
+    down = (-c, a, y * last_y + c * from_x - a * from_y)
+    return (*across, *down, 0, 0, 1)
 
 
 def combined(boxes: TensorLike, weights: Sequence[Rows], offsets: Rows | None = None) -> Tensor:
@@ -371,11 +376,10 @@ def moved(boxes: TensorLike, transforms: Rows) -> Tensor:
         weights.append([[*chain(*parts)] for parts in zip(*coordinates, strict=True)])
     offsets = [[offset for offset in rows[2::3] for _ in range(4)] for rows in transforms]
     results = combined(boxes, weights, offsets)
-    corners = wt.reshape(results, (*results.shape[:-1], 3, 4))
+    products = wt.reshape(results, (*results.shape[:-1], 3, 4))
+    corners = products[..., :2, :]
     if any(rows[6:] != (0, 0, 1) for rows in transforms):
-        corners = corners[..., :2, :] / corners[..., 2:, :]
-    else:
-        corners = corners[..., :2, :]
+        corners = corners / products[..., 2:, :]
     return wt.concat([wt.min(corners, -1), wt.max(corners, -1)], -1)
 
 
