@@ -6,6 +6,8 @@ image are read as zeros.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.draws import Draws, Program, Value
 from webtensor.backends.webgl.epilogue import NO_EPILOGUE, Epilogue
@@ -51,25 +53,30 @@ def transposed_tiles_fit(draws: Draws, window: Window) -> bool:
     return window.in_channels % 4 == 0 and tiles_fit(draws, window)
 
 
-def _pixel_tile(
-    rows: int,
-    taps: int,
-    along: int,
-    image: tuple[str, str],
-    start: list[str],
-    cell: list[str],
-    add: str,
-    step: str,
-    leap: str = "",
-) -> str:
-    """Return the code of a tile of ``rows`` pixels of images of a width and a height.
+class _Walk(NamedTuple):
+    """The code of a walk of pixels over the cells of the filter, where ``R`` is a pixel's number.
 
-    From ``rowR``, ``columnR`` and ``batchR`` of each pixel ``R``, ``start`` prepares the walk over
-    the filter's cells. For cell (``i``, ``j``), ``cell`` computes ``atR``, the first texel that the
-    pixel reads from the other image; it is arbitrary unless ``insideR``. ``add`` adds the product
-    of a texel ``xR`` and ``taps`` texels of the filter, from ``w`` on and ``next`` apart. The next
-    taps are ``step`` further, and the next cell's first is ``leap`` after the last.
+    Attributes:
+        image: the width and height of the images that have the pixels.
+        start: prepares the walk, from ``rowR``, ``columnR`` and ``batchR``.
+        cell: computes, for cell (``i``, ``j``), ``atR``, the first texel that the pixel reads from
+            the other image; it is arbitrary unless ``insideR``.
+        add: the product of a texel ``xR`` and the taps, which are texels of the filter from ``w``
+            on, ``next`` apart.
+        step: how much further the next taps are.
+        leap: how far the next cell's first tap is after the last.
     """
+
+    image: tuple[str, str]
+    start: list[str]
+    cell: list[str]
+    add: str
+    step: str
+    leap: str = ""
+
+
+def _pixel_tile(rows: int, taps: int, along: int, walk: _Walk) -> str:
+    """Return the code of a tile of ``rows`` pixels, which multiplies ``taps`` texels at once."""
 
     def each(*lines: str) -> list[str]:
         return [
@@ -78,10 +85,10 @@ def _pixel_tile(
             for row in (range(rows) if "R" in line else [0])
         ]
 
-    walk = [
+    products = [
         *(f"        vec4 w{tap} = getFilter_At(w + {tap}.0 * next);" for tap in range(taps)),
-        f"        w += {step};",
-        *each("        vec4 xR = within(getXAt(atR), insideR);", f"        sumR += {add};"),
+        f"        w += {walk.step};",
+        *each("        vec4 xR = within(getXAt(atR), insideR);", f"        sumR += {walk.add};"),
         *each("        atR += 1.0;"),
     ]
     lines = [
@@ -89,16 +96,16 @@ def _pixel_tile(
         "  int channel = split(t, columns);",
         *each(
             "  int batchR = t + R * blocks;",
-            f"  int columnR = split(batchR, {image[0]});",
-            f"  int rowR = split(batchR, {image[1]});",
+            f"  int columnR = split(batchR, {walk.image[0]});",
+            f"  int rowR = split(batchR, {walk.image[1]});",
             "  vec4 totalR = vec4(0.0);",
         ),
-        *each(*start),
+        *each(*walk.start),
         "  for (int i = 0; i < filterHeight; i++) {",
         "    for (int j = 0; j < filterWidth; j++) {",
-        *each(*cell),
-        *summed(along, "along", rows, walk),
-        f"      w += {leap};" if leap else "",
+        *each(*walk.cell),
+        *summed(along, "along", rows, products),
+        f"      w += {walk.leap};" if walk.leap else "",
         "    }",
         "  }",
         *each("  resultR = totalR;"),
@@ -126,8 +133,8 @@ def _forward(rows: int, taps: int, along: int) -> str:
         "      float atR = max(fromR + leap, 0.0);",
     ]
     add = " + ".join(f"xR.{lane} * w{tap}" for tap, lane in zip(range(taps), "xyzw", strict=False))
-    image = "outWidth", "outHeight"
-    return _pixel_tile(rows, taps, along, image, start, cell, add, f"{taps}.0 * next")
+    walk = _Walk(("outWidth", "outHeight"), start, cell, add, f"{taps}.0 * next")
+    return _pixel_tile(rows, taps, along, walk)
 
 
 def _transposed(rows: int, along: int) -> str:
@@ -145,7 +152,8 @@ def _transposed(rows: int, along: int) -> str:
     ]
     add = "vec4(dot(xR, w0), dot(xR, w1), dot(xR, w2), dot(xR, w3))"
     leap = "float((inChannels - 1) * along)"
-    return _pixel_tile(rows, 4, along, ("inWidth", "inHeight"), start, cell, add, "1.0", leap)
+    walk = _Walk(("inWidth", "inHeight"), start, cell, add, "1.0", leap)
+    return _pixel_tile(rows, 4, along, walk)
 
 
 def _filter_gradient(rows: int) -> str:
@@ -232,13 +240,18 @@ def _draw(
     x: Value,
     filter: Value,
     window: Window,
-    pixels: int,
-    channels: int,
-    epilogue: Epilogue,
+    epilogue: Epilogue = NO_EPILOGUE,
 ) -> Value:
+    """Draw the pixels of the result, or of the input for its gradient."""
     rows = tile_rows(draws)
     is_forward = name == "conv2d"
-    summed = window.in_channels if is_forward else window.out_channels
+    if is_forward:
+        pixels, channels = window.out_height * window.out_width, window.out_channels
+        summed = window.in_channels
+    else:
+        pixels, channels = window.in_height * window.in_width, window.in_channels
+        summed = window.out_channels
+    pixels *= window.batch
     along = -(-summed // 4)
     taps = min(summed, 4)
 
@@ -265,21 +278,18 @@ def convolve_in_tiles(
     Channels that are no multiple of four are padded with zeros first: reading single elements takes
     as long as reading as many texels.
     """
-    pixels = window.batch * window.out_height * window.out_width
-    channels, columns = window.in_channels, window.out_channels
+    channels = window.in_channels
     if channels % 4 == 0:
-        return _draw(draws, "conv2d", x, filter, window, pixels, columns, epilogue)
+        return _draw(draws, "conv2d", x, filter, window, epilogue)
     image_pixels = window.batch * window.in_height * window.in_width
     x = widened(draws, x, image_pixels, channels)
     if channels > 4:
         cells = window.filter_height * window.filter_width
-        filter = widened(draws, filter, cells, channels, columns)
+        filter = widened(draws, filter, cells, channels, window.out_channels)
         window = window._replace(in_channels=padded_size(channels))
-    return _draw(draws, "conv2d", x, filter, window, pixels, columns, epilogue)
+    return _draw(draws, "conv2d", x, filter, window, epilogue)
 
 
 def convolve_transposed_in_tiles(draws: Draws, dy: Value, filter: Value, window: Window) -> Value:
     """Transpose of the convolution with respect to its input; see ``transposed_tiles_fit``."""
-    pixels = window.batch * window.in_height * window.in_width
-    name = "conv2d_input_gradient"
-    return _draw(draws, name, dy, filter, window, pixels, window.in_channels, NO_EPILOGUE)
+    return _draw(draws, "conv2d_input_gradient", dy, filter, window)
