@@ -71,6 +71,16 @@ def test_every_page_has_a_place_in_the_navigation() -> None:
             assert name in contents.split(), f"{page} is not in the contents"
 
 
+def test_the_floors_name_every_module() -> None:
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    floors, _, rest = page.partition("The floors of `keras`")
+    floors_of_keras = rest.partition("A package such as `ops`")[0]
+    for folder, tables in (("", floors), ("keras", floors_of_keras)):
+        for path in (ROOT / "pkg/webtensor" / folder).iterdir():
+            if path.suffix in ("", ".py") and not path.name.startswith("__"):
+                assert f"`{path.stem}`" in tables, f"{path.name} has no floor"
+
+
 def test_versions_are_those_of_the_repository() -> None:
     pyodide = json.loads((ROOT / "package.json").read_text())["dependencies"]["pyodide"]
     occurrences = {"webtensor": 0, "pyodide": 0}
