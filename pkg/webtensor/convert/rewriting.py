@@ -1,4 +1,4 @@
-"""Operations that graph models do not have, as others that they have.
+"""Operations that TensorFlow.js does not have, or computes differently, as others that it has.
 
 ``REWRITES`` is the table: for each operation a function that adds the nodes, or returns None where
 these would not be the same.
