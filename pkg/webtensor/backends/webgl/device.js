@@ -37,7 +37,7 @@ export default function device(gl, module, vertexSource, readsWait) {
   const freeIds = [];
   const COPY = 0; // stands where a draw has its program
   const programs = [null];
-  const unasked = new Set(); // programs of which nobody knows yet whether they were linked
+  const unqueried = new Set(); // programs whose link status was not queried yet
   const reads = new Map();
   let nextRead = 0;
   let flushed = 0; // how often draws were executed
@@ -51,9 +51,9 @@ export default function device(gl, module, vertexSource, readsWait) {
   const parallel = gl.getExtension("KHR_parallel_shader_compile");
   const timer = gl.getExtension("EXT_disjoint_timer_query_webgl2");
   const vertex = shaderOf(gl.VERTEX_SHADER, vertexSource);
-  const { port1: bell, port2: rope } = new MessageChannel();
+  const { port1: turnReceiver, port2: turnSender } = new MessageChannel();
   const waitingForTurn = [];
-  bell.onmessage = () => waitingForTurn.shift()?.();
+  turnReceiver.onmessage = () => waitingForTurn.shift()?.();
 
   let currentProgram = null;
   let currentTarget = null;
@@ -96,8 +96,8 @@ export default function device(gl, module, vertexSource, readsWait) {
     return isOut;
   }
 
-  // Give something to draw on a number; its framebuffer is made when it is first drawn on.
-  function enter(entry) {
+  // Number a texture or the canvas; its framebuffer is made when it is first drawn on.
+  function register(entry) {
     const id = freeIds.length ? freeIds.pop() : textures.length;
     textures[id] = entry;
     return id;
@@ -202,10 +202,10 @@ export default function device(gl, module, vertexSource, readsWait) {
     return shader;
   }
 
-  // Ask whether a program was linked, which waits for it, and find its uniforms.
-  function ask(entry) {
+  // Query whether a program was linked, which waits for it, and find its uniforms.
+  function queryLinkStatus(entry) {
     const { program, fragment } = entry;
-    unasked.delete(entry);
+    unqueried.delete(entry);
     if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost()) {
       entry.failure = gl.getShaderParameter(fragment, gl.COMPILE_STATUS)
         ? `linking the program\n${gl.getProgramInfoLog(program)}`
@@ -256,20 +256,20 @@ export default function device(gl, module, vertexSource, readsWait) {
     if (closed) return Promise.resolve();
     return new Promise((resolve) => {
       waitingForTurn.push(resolve);
-      rope.postMessage(null);
+      turnSender.postMessage(null);
     });
   }
 
   // Wait for all programs, without blocking the event loop for longer than one takes. A program that
-  // a draw asks for in the meantime is not asked for again.
+  // a draw needs in the meantime is not queried again.
   async function settleAll() {
-    for (const entry of unasked) {
-      const done = () => closed || !unasked.has(entry);
+    for (const entry of unqueried) {
+      const done = () => closed || !unqueried.has(entry);
       if (parallel !== null) {
         await poll(() =>
           done() || gl.getProgramParameter(entry.program, parallel.COMPLETION_STATUS_KHR) || null);
       }
-      if (!done()) ask(entry);
+      if (!done()) queryLinkStatus(entry);
       await turn();
     }
   }
@@ -280,10 +280,11 @@ export default function device(gl, module, vertexSource, readsWait) {
     return settled;
   }
 
-  // What the GPU was interrupted in cannot be timed. Asking forgets, so all that is under way is told.
+  // Measurements during which the GPU was interrupted are invalid. The query resets the state, so all
+  // measurements that run note it.
   function noteInterruptions() {
     if (gl.getParameter(timer.GPU_DISJOINT_EXT)) {
-      for (const one of timings) one.interrupted = true;
+      for (const measurement of timings) measurement.interrupted = true;
     }
   }
 
@@ -295,9 +296,9 @@ export default function device(gl, module, vertexSource, readsWait) {
   }
 
   return {
-    // Make a texture; kind is its index in FORMATS. Returns its number, -1 where the device is asked
-    // whether it had the memory, and had not.
-    createTexture(width, height, kind, asks) {
+    // Make a texture; kind is its index in FORMATS. Returns its number, or -1 if `checksMemory` and the
+    // device had no memory for it.
+    createTexture(width, height, kind, checksMemory) {
       const texture = gl.createTexture();
       select(texture);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
@@ -305,12 +306,12 @@ export default function device(gl, module, vertexSource, readsWait) {
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
       gl.texStorage2D(gl.TEXTURE_2D, 1, FORMATS[kind].internal, width, height);
-      if (asks && isOutOfMemory()) {
+      if (checksMemory && isOutOfMemory()) {
         boundTextures[0] = null;
         gl.deleteTexture(texture);
         return -1;
       }
-      return enter({ texture, framebuffer: undefined, group: undefined, width, height, kind });
+      return register({ texture, framebuffer: undefined, group: undefined, width, height, kind });
     },
 
     // For the page to draw with.
@@ -369,7 +370,7 @@ export default function device(gl, module, vertexSource, readsWait) {
       if (canvas.width !== width) canvas.width = width;
       if (canvas.height !== height) canvas.height = height;
       if (gl.drawingBufferWidth !== width || gl.drawingBufferHeight !== height) return -1;
-      if (canvasId < 0) canvasId = enter({ texture: null, framebuffer: null });
+      if (canvasId < 0) canvasId = register({ texture: null, framebuffer: null });
       Object.assign(textures[canvasId], { width, height });
       currentTarget = null;
       return canvasId;
@@ -396,7 +397,7 @@ export default function device(gl, module, vertexSource, readsWait) {
         words: targetCount + samplers.length + uniforms.length,
         size: null, rowWidth: null, width: 0, height: 0,
       };
-      unasked.add(entry);
+      unqueried.add(entry);
       programs.push(entry);
       return programs.length - 1;
     },
@@ -404,7 +405,7 @@ export default function device(gl, module, vertexSource, readsWait) {
     // What went wrong with a program, and the log in the lines after it; nothing where it was linked.
     failure(id) {
       const entry = programs[id];
-      if (unasked.has(entry)) ask(entry);
+      if (unqueried.has(entry)) queryLinkStatus(entry);
       return entry.failure;
     },
 
@@ -433,7 +434,7 @@ export default function device(gl, module, vertexSource, readsWait) {
           continue;
         }
         const entry = programs[ints[at++]];
-        if (unasked.size > 0 && unasked.has(entry)) ask(entry);
+        if (unqueried.size > 0 && unqueried.has(entry)) queryLinkStatus(entry);
         if (entry.failure !== "") {
           at += entry.words;
           continue;
@@ -508,7 +509,7 @@ export default function device(gl, module, vertexSource, readsWait) {
     },
 
     // A promise of whether the GPU passed a read's fence; not so where the context was lost, or the
-    // read cancelled. Fences are passed in their order, so only the first that waits is asked for.
+    // read cancelled. Fences are passed in their order, so only the first that waits is polled.
     passed(ticket) {
       const question = () => {
         if (gl.isContextLost() || !reads.has(ticket)) return false;
@@ -561,8 +562,8 @@ export default function device(gl, module, vertexSource, readsWait) {
         if (!lost && !gl.getQueryParameter(ended.query, gl.QUERY_RESULT_AVAILABLE)) return null;
         if (!lost) noteInterruptions();
         timings.delete(ended);
-        const spoilt = lost || ended.interrupted;
-        const milliseconds = spoilt ? NaN : gl.getQueryParameter(ended.query, gl.QUERY_RESULT) / 1e6;
+        const isInvalid = lost || ended.interrupted;
+        const milliseconds = isInvalid ? NaN : gl.getQueryParameter(ended.query, gl.QUERY_RESULT) / 1e6;
         gl.deleteQuery(ended.query);
         return milliseconds;
       });
@@ -606,7 +607,7 @@ export default function device(gl, module, vertexSource, readsWait) {
     // Call back no more.
     close() {
       closed = true;
-      bell.close();
+      turnReceiver.close();
       for (const resolve of waitingForTurn.splice(0)) resolve();
     },
   };
