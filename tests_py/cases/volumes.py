@@ -434,6 +434,7 @@ def _pool_cases() -> list[Case]:
         ]
         cases += [case(floats((0, 5, 5, 2)), 2, "same"), case(floats((1, 6, 6, 4)), 3, "same", 2)]
         cases.append(case(floats((1, 3, 6, 4)), 2, "valid", 3))
+        cases.append(case(floats((1, 8, 9, 2)), 4, 1, (3, 2)))
         around = [[0, 0], [2, 2], [2, 2], [0, 0]]
         args = (floats((1, 4, 4, 2)), (1, 1), kind, around, 1, 2)
         cases.append(Case("pool", args, _pool, tolerance, note="with empty windows"))
@@ -570,6 +571,8 @@ def _pool_gradients() -> list[Case]:
     for kind, dilations, pad in product(("max", "avg"), (1, 2), ("same", "valid", 1)):
         x = distinct((1, 5, 6, 2))
         cases.append(gradient_of(Case("pool", (x, (2, 3), kind, pad, dilations), _pool)))
+    x = distinct((1, 8, 9, 2))
+    cases += [gradient_of(Case("pool", (x, 4, kind, 1, (3, 2)), _pool)) for kind in ("max", "avg")]
     for name, oracle in (("max_pool3d", _max_pool3d), ("avg_pool3d", _avg_pool3d)):
         for size, strides, pad in product((2, (1, 2, 3)), (1, 2), ("same", "valid")):
             x = distinct((1, 4, 3, 4, 2))

@@ -11,14 +11,15 @@ __all__ = ["fold", "padded", "windows"]
 
 
 def padded(x: Array, window: Window, value: float = 0.0) -> Array:
-    """Pad images with a value so that every window is inside."""
+    """Pad images with a value so that every window is inside.
+
+    Negative padding leaves out the first pixels, which no window reads.
+    """
     height, width = window.extent
+    top, left = window.pad_top, window.pad_left
+    read = x[:, max(0, -top) :, max(0, -left) :]
     result = np.full((window.batch, height, width, x.shape[3]), value, dtype=x.dtype)
-    result[
-        :,
-        window.pad_top : window.pad_top + window.in_height,
-        window.pad_left : window.pad_left + window.in_width,
-    ] = x
+    result[:, max(0, top) :, max(0, left) :][:, : read.shape[1], : read.shape[2]] = read
     return result
 
 
@@ -61,8 +62,7 @@ def fold(patches: Array, window: Window) -> Array:
                 left, left + (window.out_width - 1) * window.stride_width + 1, window.stride_width
             )
             result[:, rows, columns] += patches[:, :, :, row, column]
-    return result[
-        :,
-        window.pad_top : window.pad_top + window.in_height,
-        window.pad_left : window.pad_left + window.in_width,
-    ]
+    top, left = window.pad_top, window.pad_left
+    missing = ((0, 0), (max(0, -top), 0), (max(0, -left), 0), (0, 0))
+    images = np.pad(result[:, max(0, top) :, max(0, left) :], missing)
+    return images[:, : window.in_height, : window.in_width]
