@@ -20,7 +20,7 @@ from tests_browser.tensorflow_js import COUNTERPARTS, DIFFERENCES, DISTRIBUTIONS
 from tests_browser.test_ops import BACKENDS, RUN
 from tests_py.cases import FAMILIES, Case, failures
 from tests_py.cases.comparison import decoded, difference
-from tests_py.cases.randomized import RANDOM_FAMILIES
+from tests_py.cases.randomized.families import RANDOM_FAMILIES
 from tests_py.cases.runner import function_named
 
 ALL_FAMILIES = {**FAMILIES, **RANDOM_FAMILIES}

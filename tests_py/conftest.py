@@ -111,6 +111,21 @@ def backend(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
+def backends(dirty_memory: None) -> Iterator[str]:
+    """Each backend that computes in CPython, in use while a loop is at it.
+
+    Tests loop where what they compare with takes longer than all backends do.
+    """
+
+    def each() -> Iterator[str]:
+        for name in ("numpy", "wasm"):
+            wt.set_backend(name)
+            yield name
+
+    return each()
+
+
+@pytest.fixture
 def programs(monkeypatch: pytest.MonkeyPatch) -> list[Program]:
     """The programs that the WASM backend is given, as it compiles them."""
     wt.set_backend("wasm")

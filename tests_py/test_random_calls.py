@@ -2,13 +2,14 @@
 
 from asyncio import Runner
 from collections.abc import Iterator
-from random import Random
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from tests_py.cases import failures, run_cases
-from tests_py.cases.randomized import GENERATORS, Draw
+from tests_py.cases.randomized import GENERATORS, drawn_calls
+
+#: Calls drawn of each function; the first of them are those that pages make.
+COUNT = 24
 
 
 @pytest.fixture(scope="module")
@@ -19,11 +20,12 @@ def runner() -> Iterator[Runner]:
 
 
 @pytest.mark.parametrize("function", GENERATORS)
-@settings(max_examples=20, derandomize=True, deadline=None, database=None)
-@given(random=st.randoms(use_true_random=False))
-def test_function(runner: Runner, function: str, random: Random) -> None:
-    case = GENERATORS[function](Draw(random))
-    encoded = [case.encoded()]
-    for backend in ("numpy", "wasm"):
-        wrong = failures([case], runner.run(run_cases(encoded, backend)), backend)
-        assert not wrong, "\n".join([backend, *wrong])
+def test_function(runner: Runner, function: str, backends: Iterator[str]) -> None:
+    cases = drawn_calls(function, COUNT)
+    encoded = [case.encoded() for case in cases]
+    wrong = [
+        f"{backend}: {failure}"
+        for backend in backends
+        for failure in failures(cases, runner.run(run_cases(encoded, backend)), backend)
+    ]
+    assert not wrong, "\n".join(wrong)

@@ -1,8 +1,8 @@
 """Random calls of every function, each with an oracle: the table's rows, without end.
 
 A generator draws a call of one function: shapes of rank 0 to 6, axes of size 0 and 1,
-broadcasting, indices from either end, odd strides and paddings. CPython draws with Hypothesis;
-pages get the same few calls each time, and TensorFlow.js computes them, too.
+broadcasting, indices from either end, odd strides and paddings. The same calls are drawn each
+time; pages make the first few of them (`families`), and TensorFlow.js computes them, too.
 """
 
 from __future__ import annotations
@@ -34,10 +34,7 @@ from tests_py.cases.randomized.calls import Generator
 from tests_py.cases.randomized.draw import Draw
 from tests_py.cases.table import Case, one_of_each_name
 
-__all__ = ["GENERATORS", "RANDOM_FAMILIES", "Draw"]
-
-#: Calls drawn of each function for the pages.
-CALLS = 12
+__all__ = ["GENERATORS", "GROUPS", "Draw", "drawn_calls"]
 
 GROUPS: dict[str, dict[str, Generator]] = {
     "elementwise": elementwise.GENERATORS,
@@ -66,13 +63,7 @@ GENERATORS: dict[str, Generator] = {
 }
 
 
-def _calls(function: str, generator: Generator) -> list[Case]:
-    return [generator(Draw(Random(f"{function} {number}"))) for number in range(CALLS)]
-
-
-RANDOM_FAMILIES: dict[str, list[Case]] = {
-    f"random {name}": one_of_each_name(
-        [case for function, entry in group.items() for case in _calls(function, entry)]
-    )
-    for name, group in GROUPS.items()
-}
+def drawn_calls(function: str, count: int) -> list[Case]:
+    """Draw calls of a function, the same each time."""
+    draws = [Draw(Random(f"{function} {number}")) for number in range(count)]
+    return one_of_each_name([GENERATORS[function](draw) for draw in draws])

@@ -26,8 +26,8 @@ LENGTHS = (0, 1, 1, 2, 2, 3, 3, 4, 5, 5, 7, 8, 9)
 class Draw:
     """Draws what a call is made of from a source of random numbers.
 
-    Hypothesis gives a source that it can make simpler, so whatever decides about the structure of a
-    call is drawn from the source; elements of arrays follow from one drawn seed.
+    Whatever decides about the structure of a call is drawn from the source; elements of arrays
+    follow from one drawn seed.
     """
 
     def __init__(self, random: Random) -> None:
