@@ -1,5 +1,6 @@
 """Initializers: shapes, statistics and configurations are those of Keras."""
 
+from collections.abc import Iterator
 from math import sqrt
 from typing import Any
 
@@ -48,20 +49,23 @@ def values(initializer: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
 @pytest.mark.parametrize("name, options", RANDOM)
 @pytest.mark.parametrize("shape", [(150, 200), (3, 40, 200), (30_000,)])
 def test_statistics(
-    name: str, options: dict[str, Any], shape: tuple[int, ...], backend: str
+    name: str, options: dict[str, Any], shape: tuple[int, ...], backends: Iterator[str]
 ) -> None:
     if len(shape) == 1 and "input_axes" in options:
         shape = (150, 20, 10)
     theirs = values(getattr(keras.initializers, name)(seed=1, **options), shape)
-    mine = values(getattr(ours.initializers, name)(seed=1, **options), shape)
-    assert mine.shape == theirs.shape
-    assert mine.dtype == theirs.dtype
     deviation = float(theirs.std())
-    assert float(mine.std()) == pytest.approx(deviation, rel=0.03)
-    assert float(mine.mean()) == pytest.approx(float(theirs.mean()), abs=0.04 * deviation)
-    if "ormal" not in name and options.get("distribution") not in ("untruncated_normal",):
-        # Where numbers are bounded, so are theirs, and both come near.
-        assert float(np.abs(mine).max()) == pytest.approx(float(np.abs(theirs).max()), rel=0.02)
+    for backend in backends:
+        mine = values(getattr(ours.initializers, name)(seed=1, **options), shape)
+        assert mine.shape == theirs.shape, backend
+        assert mine.dtype == theirs.dtype, backend
+        assert float(mine.std()) == pytest.approx(deviation, rel=0.03), backend
+        mean = pytest.approx(float(theirs.mean()), abs=0.04 * deviation)
+        assert float(mine.mean()) == mean, backend
+        if "ormal" not in name and options.get("distribution") not in ("untruncated_normal",):
+            # Where numbers are bounded, so are theirs, and both come near.
+            largest = pytest.approx(float(np.abs(theirs).max()), rel=0.02)
+            assert float(np.abs(mine).max()) == largest, backend
 
 
 @pytest.mark.parametrize("name, options", EXACT)

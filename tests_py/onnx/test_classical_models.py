@@ -6,6 +6,7 @@ Their operators, those of the domain ``ai.onnx.ml``, are compared with ONNX Runt
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -156,14 +157,17 @@ def converted(model: Any, x: NDArray[Any], y: Any) -> bytes:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_models_predict_what_scikit_learn_does(backend: str, name: str) -> None:
+def test_models_predict_what_scikit_learn_does(backends: Iterator[str], name: str) -> None:
     model, x, y = MODELS[name]
-    predicted, *_ = compare_models(converted(model, x, y), {"X": x}, 2e-5)
+    content = converted(model, x, y)
     expected = model.predict(x)
-    if expected.dtype.kind == "f":
-        np.testing.assert_allclose(np.squeeze(predicted.numpy()), expected, rtol=1e-4, atol=1e-4)
-    else:
-        assert np.ravel(predicted.tolist()).tolist() == expected.tolist()
+    for backend in backends:
+        predicted, *_ = compare_models(content, {"X": x}, 2e-5)
+        if expected.dtype.kind == "f":
+            results = np.squeeze(predicted.numpy())
+            np.testing.assert_allclose(results, expected, rtol=1e-4, atol=1e-4, err_msg=backend)
+        else:
+            assert np.ravel(predicted.tolist()).tolist() == expected.tolist(), backend
 
 
 # -- operators by themselves -------------------------------------------------------------------
