@@ -14,7 +14,8 @@ import keras
 import numpy as np
 from keras.src.backend import Variable
 
-from webtensor import keras as ours
+import webtensor as wt
+from webtensor import keras as ours, ops
 
 #: Networks that refuse images of 32 x 32 pixels, by the beginning of their names.
 _MINIMUM_SHAPES = {"Inception": (75, 75, 3), "Xception": (71, 71, 3)}
@@ -37,6 +38,16 @@ def built(network: str, /, **arguments: Any) -> Any:
     """Our network, with the numbers in names starting anew."""
     ours.utils.clear_session()
     return getattr(ours.applications, network)(**arguments)
+
+
+def outlined(network: str, /, **arguments: Any) -> Any:
+    """Our network whose kernels are zeros: drawing them takes longer than all else."""
+
+    def zeros(shape: Any, *_: Any) -> wt.Tensor:
+        return wt.zeros(shape)
+
+    with patch.multiple(ops, random_normal=zeros, random_uniform=zeros, truncated_normal=zeros):
+        return built(network, **arguments)
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from tests_py.keras.networks import (
     calibrate,
     described,
     numpy_initializers,
+    outlined,
     randomize,
     smallest_shape,
 )
@@ -119,7 +120,7 @@ def assert_same_network(mine: Any, theirs: Any) -> None:
 @pytest.mark.parametrize("name", EVERY_NETWORK if ALL_ARE_WANTED else SAMPLE)
 def test_layers_are_those_of_keras(name: str):
     arguments = {"weights": None, "input_shape": smallest_shape(name), "classes": 7}
-    assert_same_network(built(name, **arguments), described(name, **arguments))
+    assert_same_network(outlined(name, **arguments), described(name, **arguments))
 
 
 @pytest.mark.parametrize(
@@ -153,7 +154,7 @@ def test_layers_are_those_of_keras(name: str):
 )
 def test_layers_with_other_arguments(name: str, arguments: dict[str, Any]):
     arguments = {"weights": None, **arguments}
-    assert_same_network(built(name, **arguments), described(name, **arguments))
+    assert_same_network(outlined(name, **arguments), described(name, **arguments))
 
 
 @pytest.mark.parametrize(
@@ -168,7 +169,7 @@ def test_channels_come_first_as_in_keras(name: str):
     try:
         for k in (keras, ours):
             k.config.set_image_data_format("channels_first")
-        assert_same_network(built(name, **arguments), described(name, **arguments))
+        assert_same_network(outlined(name, **arguments), described(name, **arguments))
     finally:
         for k in (keras, ours):
             k.config.set_image_data_format("channels_last")
@@ -177,7 +178,7 @@ def test_channels_come_first_as_in_keras(name: str):
 @pytest.mark.parametrize("name", ["ConvNeXtTiny", "MobileNet", "MobileNetV2", "MobileNetV3Small"])
 def test_network_continues_another_model(name: str):
     models = []
-    for k, build in ((ours, built), (keras, described)):
+    for k, build in ((ours, outlined), (keras, described)):
         k.utils.clear_session()
         image = k.Input((48, 48, 3), name="image")
         flipped = k.layers.ReLU(name="kept")(image)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from keras.src.utils import file_utils
 
-from tests_py.keras.networks import built, described
+from tests_py.keras.networks import built, described, outlined
 from web.serve import serve
 from webtensor import keras as ours
 from webtensor.errors import ModelFormatError
@@ -180,7 +180,7 @@ def downloads() -> Iterator[list[tuple[Any, ...]]]:
 def test_weights_of_imagenet_are_those_of_keras(
     name: str, arguments: dict[str, Any], downloads: list[tuple[Any, ...]]
 ):
-    mine, theirs = built(name, **arguments), described(name, **arguments)
+    mine, theirs = outlined(name, **arguments), described(name, **arguments)
     assert downloads[0] == downloads[1]
     if name != "NASNetLarge":
         assert json.loads(mine.to_json()) == json.loads(theirs.to_json())
@@ -189,7 +189,7 @@ def test_weights_of_imagenet_are_those_of_keras(
 @pytest.mark.parametrize("name", ["MobileNet", "MobileNetV2", "MobileNetV3Small"])
 def test_other_sizes_get_weights_for_the_default_one(name: str, downloads: list[Any]):
     arguments = {"input_shape": (64, 64, 3), "include_top": False}
-    for build in (built, described):
+    for build in (outlined, described):
         with pytest.warns(UserWarning, match="input_shape"):
             build(name, **arguments)
     assert downloads[0] == downloads[1]
