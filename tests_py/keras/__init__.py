@@ -32,8 +32,7 @@ os.environ["XLA_FLAGS"] = " ".join(
 )
 
 # Tests build the same model several times, and each time JAX would compile the same programs anew.
-# Processes don't share a folder, as they would read what another one is still writing.
-_PROGRAMS = Path(__file__).parents[2] / "dist" / "jax" / os.environ.get("PYTEST_XDIST_WORKER", "")
+_PROGRAMS = Path(__file__).parents[2] / "dist" / "jax"
 os.environ |= {
     "JAX_COMPILATION_CACHE_DIR": str(_PROGRAMS),
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
