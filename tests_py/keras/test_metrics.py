@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import jax
 import keras
 import numpy as np
 import pytest
@@ -166,32 +165,12 @@ def assert_same(theirs: Any, mine: Any) -> None:
 
 
 def updated_and_reset(metric: Any, batches: list[tuple[Any, Any]]) -> tuple[State, State]:
-    """The states of a metric of Keras after some batches, and after it is reset.
-
-    JAX computes an update as one program, and a result as another: each of their operations would
-    be one. Metrics that make their variables at the first batch cannot be computed so, nor those
-    that adjust their result by the number of samples.
-    """
-    if metric.variables and not getattr(metric, "num_regressors", 0):
-        values = [variable.value for variable in metric.variables]
-        update, compiled = (
-            jax.jit(method) for method in (metric.stateless_update_state, metric.stateless_result)
-        )
-        for both in batches:
-            values = update(values, *arrays(*both))
-        for variable, value in zip(metric.variables, values, strict=True):
-            variable.assign(value)
-
-        def result() -> Any:
-            return compiled([variable.value for variable in metric.variables])
-
-    else:
-        result = metric.result
-        for both in batches:
-            metric.update_state(*arrays(*both))
-    updated = state_of(metric, result())
+    """The states of a metric of Keras after some batches, and after it is reset."""
+    for both in batches:
+        metric.update_state(*arrays(*both))
+    updated = state_of(metric, metric.result())
     metric.reset_state()
-    return updated, state_of(metric, result())
+    return updated, state_of(metric, metric.result())
 
 
 @pytest.mark.parametrize("name, kinds, options", CASES)
