@@ -233,6 +233,24 @@ def test_symbolic_relu_is_the_operation_of_keras() -> None:
     assert configs[0] == configs[1]
 
 
+@BOTH
+@pytest.mark.parametrize("value", [None, 1, True, "text"])
+@pytest.mark.parametrize("kind", ["array", "tensor", "symbol", "variable"])
+def test_attributes_with_elements_are_replaced_by_plain_values(
+    k: Any, kind: str, value: Any
+) -> None:
+    previous = {
+        "array": lambda: np.ones(2, "float32"),
+        "tensor": lambda: k.ops.ones(2),
+        "symbol": lambda: k.KerasTensor((2,)),
+        "variable": lambda: k.Variable(np.ones(2, "float32")),
+    }
+    layer = k.layers.Layer()
+    layer.state = previous[kind]()
+    layer.state = value
+    assert layer.state is value
+
+
 @pytest.mark.parametrize("k", [keras, ours], ids=["keras", "ours"])
 def test_call_makes_no_variables(k: Any):
     class Growing(k.layers.Layer):  # type: ignore[misc]

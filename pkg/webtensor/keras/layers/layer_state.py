@@ -108,7 +108,11 @@ class LayerState(Operation, Configurable):
         is_plain = isinstance(value, _PLAIN_TYPES)
         if not name.startswith("_") and name not in _CACHES:
             previous = self.__dict__.get(name)
-            if previous != value if is_plain else previous is not value:
+            # Arrays and tensors are not compared: their ``==`` is one of elements.
+            is_same = previous is value or (
+                is_plain and type(previous) is type(value) and previous == value
+            )
+            if not is_same:
                 note_change()
         if not is_plain and name not in _LISTS:
             value = tracked(value, self._track)
