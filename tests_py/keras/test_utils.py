@@ -3,6 +3,7 @@
 import random
 import re
 import sys
+from itertools import islice
 from typing import Any
 
 import keras
@@ -182,6 +183,15 @@ def test_data_sets_of_classes() -> None:
     assert len(Pairs(workers=3)) == 2
     with pytest.raises(NotImplementedError, match="must have a method __len__"):
         len(ours.utils.PyDataset())
+
+
+@pytest.mark.parametrize("k", [keras, ours], ids=["theirs", "ours"])
+def test_data_sets_of_classes_without_a_length_go_on(k: Any) -> None:
+    class Squares(k.utils.PyDataset):  # type: ignore[misc]
+        def __getitem__(self, index: int) -> Any:
+            return index**2
+
+    assert list(islice(Squares(), 4)) == [0, 1, 4, 9]
 
 
 @pytest.mark.parametrize("parts", [(1,), (1, 2), (1, 2, 3), (1, None, 3), ([1, 2],)])

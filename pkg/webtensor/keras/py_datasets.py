@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 __all__ = ["PyDataset", "Sequence"]
@@ -43,10 +44,10 @@ class PyDataset:
         raise NotImplementedError(f"{type(self).__name__} has no method __getitem__")
 
     def __len__(self) -> int:
-        count = self.num_batches
-        if count is None:
+        num_batches = self.num_batches
+        if num_batches is None:
             raise TypeError(f"{type(self).__name__} has no end")
-        return count
+        return num_batches
 
     @property
     def num_batches(self) -> int | None:
@@ -58,10 +59,13 @@ class PyDataset:
         return len(self)
 
     def __iter__(self) -> Iterator[Any]:
-        count, index = self.num_batches, 0
-        while count is None or index < count:
+        """Yield the batches, without end where their number is not given."""
+        try:
+            num_batches = self.num_batches
+        except NotImplementedError:
+            num_batches = None
+        for index in count() if num_batches is None else range(num_batches):
             yield self[index]
-            index += 1
 
     def on_epoch_begin(self) -> None:
         """Prepare an epoch; called before each."""
