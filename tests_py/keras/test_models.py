@@ -314,6 +314,15 @@ def test_a_model_of_one_input_takes_a_tensor_without_a_warning(wrap: Callable[[A
     assert model(ones).shape == model.predict(ones, verbose=0).shape == (4, 3)
 
 
+@pytest.mark.parametrize("k", [keras, ours], ids=["theirs", "ours"])
+def test_a_model_of_one_input_warns_of_inputs_that_it_does_not_use(k: Any) -> None:
+    inputs = k.Input((2,), name="x")
+    model = k.Model(inputs, k.layers.Dense(3)(inputs))
+    ones = np.ones((4, 2), "float32")
+    with pytest.warns(UserWarning, match="inputs"):
+        assert model({"x": ones, "y": ones}).shape == (4, 3)
+
+
 def test_structures() -> None:
     structure = {"b": [1, (2, 3)], "a": 4}
     for tree in (ours.tree, keras.tree):

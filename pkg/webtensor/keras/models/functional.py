@@ -198,7 +198,7 @@ class Functional(Model):
             raise ValueError(
                 f"model {self.name!r} has {len(self.inputs)} inputs, but got {len(values)}"
             )
-        if len(values) > 1:
+        if len(values) > 1 or (isinstance(inputs, dict) and len(inputs) > 1):
             self._check_structure(inputs)
         return [
             _adjusted(value, symbol, self.name, self.sizes_may_vary)
