@@ -80,6 +80,12 @@ CASES: dict[str, tuple[Callable[[Any], Any], dict[str, Any], tuple[Any, ...], di
         (X, REAL),
         {"validation_data": (X[:40], REAL[:40]), "validation_freq": 2},
     ),
+    "integers of NumPy": (
+        network,
+        {"loss": "mse"},
+        (X, REAL),
+        {"batch_size": np.int64(20), "epochs": np.int64(2), "steps_per_epoch": np.int64(2)},
+    ),
     "some of the validation data": (
         network,
         {"loss": "mse"},
@@ -518,6 +524,10 @@ def without_loss() -> Any:
         (lambda m: without_loss().fit(X, REAL, verbose=0), "no loss"),
         (lambda m: m.fit(verbose=0), "x is missing"),
         (lambda m: m.fit(X, REAL, batch_size=0, verbose=0), "batch_size.*0"),
+        (lambda m: m.fit(X, REAL, batch_size=8.0, verbose=0), r"batch_size.*8\.0"),
+        (lambda m: m.fit(batches(), steps_per_epoch=0, verbose=0), "steps.*positive.*0"),
+        (lambda m: m.evaluate(batches(), steps=-2, verbose=0), "steps.*positive.*-2"),
+        (lambda m: m.predict(X, steps=1.5, verbose=0), r"steps.*positive.*1\.5"),
         (lambda m: m.fit(X, REAL, validation_split=1.5, verbose=0), "validation_split.*1.5"),
         (lambda m: m.fit(batches(), REAL, verbose=0), "y must be left out"),
         (lambda m: m.fit(X, REAL, callbacks=[3], verbose=0), "callbacks.*3"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from itertools import count as count_from, islice
 from random import shuffle as shuffle_in_place
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, SupportsIndex, TypeAlias, runtime_checkable
 
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.jspi import loop_runs
@@ -256,6 +256,11 @@ def split_off(
 # -- all kinds of data -------------------------------------------------------------------------
 
 
+def _check_count(name: str, count: object) -> None:
+    if count is not None and (not isinstance(count, SupportsIndex) or int(count) < 1):
+        raise ValueError(f"{name} must be a positive integer, but is {count!r}")
+
+
 def batches_of(
     x: DataLike | None,
     y: DataLike | None = None,
@@ -270,12 +275,13 @@ def batches_of(
     Arrays without a batch size make ``steps`` batches, or batches of 32 samples.
 
     Raises:
-        ValueError: the numbers of samples differ, or an argument excludes another.
+        ValueError: the numbers of samples differ, ``batch_size`` or ``steps`` is not a positive
+            integer, or an argument excludes another.
     """
     if x is None:
         raise ValueError("x is missing")
-    if batch_size is not None and (not isinstance(batch_size, int) or batch_size <= 0):
-        raise ValueError(f"batch_size must be a positive integer, but is {batch_size!r}")
+    _check_count("batch_size", batch_size)
+    _check_count("the number of steps", steps)
     if _has_arrays(x):
         parts = [
             _as_arrays(name, part) for name, part in zip(_NAMES, (x, y, sample_weight), strict=True)

@@ -837,7 +837,7 @@ def _validation_batches(data: DataLike, batch_size: int | None, steps: int | Non
             )
         x, y, *weights = data
         return batches_of(x, y, weights[0] if weights else None, batch_size, steps=steps)
-    return batches_of(data)
+    return batches_of(data, steps=steps)
 
 
 def _whole_batch(
