@@ -31,7 +31,7 @@ apt = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	else echo "Missing: $(2)" >&2; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browsers test-hosts test-models test-engines test-tensorflow fuzz prove smoke bench publish-bench report standards lint format wheel release site kernels browsers chromium venv lock clean
+.PHONY: help demo test test-browsers test-whole test-hosts test-models test-engines test-tensorflow fuzz prove smoke bench publish-bench report standards lint format wheel release site kernels browsers chromium venv lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -44,8 +44,12 @@ test: kernels site chromium ## run the tests in CPython and in Chromium
 	$(PYTEST) --numprocesses auto --dist worksteal tests_py pkg/webtensor
 	$(PYTEST) $(BROWSER_WORKERS) --browsers=chromium tests_browser
 
-test-browsers: site browsers ## run the tests in Firefox, WebKit and other hosts' pages, of lesser devices, those that take long, and whole tables
+test-browsers: site browsers ## run the tests in Firefox, WebKit and other hosts' pages, of lesser devices, and those that take long
 	$(PYTEST) $(BROWSER_WORKERS) --browsers=others tests_browser
+
+test-whole: kernels site browsers ## run both, with all cases of the tables everywhere, before a release (over an hour)
+	WEBTENSOR_WHOLE_TABLES=1 $(PYTEST) --numprocesses auto --dist worksteal tests_py pkg/webtensor
+	WEBTENSOR_WHOLE_TABLES=1 $(PYTEST) $(BROWSER_WORKERS) tests_browser
 
 test-hosts: kernels site chromium ## try JupyterLite, Pyodide's console and other CPythons
 	$(PYTEST) --browsers=hosts tests_browser

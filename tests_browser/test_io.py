@@ -566,12 +566,13 @@ def test_models_are_managed_across_storages(chromium_python: PythonPage) -> None
     assert left == []
 
 
+#: In base64, more than the 10 MB of text that browsers store for a page at most.
 FULL = (
     COMMON
     + """
 small = wt.io.ModelArtifacts({"a": 1}, weight_specs=[], weight_data=b"")
-specs = [{"name": "w", "shape": [20_000_000], "dtype": "bool"}]
-large = wt.io.ModelArtifacts({"a": 2}, weight_specs=specs, weight_data=bytes(20_000_000))
+specs = [{"name": "w", "shape": [9_000_000], "dtype": "bool"}]
+large = wt.io.ModelArtifacts({"a": 2}, weight_specs=specs, weight_data=bytes(9_000_000))
 await wt.io.save_artifacts_async(small, "localstorage://m")
 before = {js.localStorage.key(n): js.localStorage.getItem(js.localStorage.key(n))
           for n in range(js.localStorage.length)}

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests_browser.python_page import PythonPage
-from tests_browser.test_ops import RUN, SAMPLES
+from tests_browser.test_ops import RUN, SELECTION
 from tests_py.cases import failures
 
 Array = np.ndarray[Any, Any]
@@ -296,9 +296,9 @@ def tiny(shared_chromium_python: PythonPage) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("family", SAMPLES)
-def test_sample(tiny: None, chromium_python: PythonPage, family: str):
-    cases = SAMPLES[family]
+@pytest.mark.parametrize("family", SELECTION)
+def test_selection(tiny: None, chromium_python: PythonPage, family: str):
+    cases = SELECTION[family]
     answer = chromium_python.run(RUN, cases=[case.encoded() for case in cases], backend="webgl")
     wrong = failures(cases, answer, "webgl", {kernel for kernel, _, _ in answer["fallbacks"]})
     assert not wrong, "\n".join(wrong)

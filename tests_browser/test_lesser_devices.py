@@ -12,7 +12,7 @@ import pytest
 
 from tests_browser.python_page import PythonPage
 from tests_browser.test_ops import run
-from tests_py.cases import FAMILIES, Case
+from tests_py.cases import FAMILIES, Case, selected
 from tests_py.cases.precision import HALF, HALF_FOR_ALL, SINGLE_FOR_ALL, Precision
 
 pytestmark = pytest.mark.lesser_devices
@@ -24,8 +24,6 @@ class Mode(NamedTuple):
     flags: str
     precision: Precision
     left: frozenset[str] = frozenset()
-    #: Whether a sample must do.
-    is_sampled: bool = False
     #: The share of cases that are not left out, at least.
     kept: float = 0.97
 
@@ -38,7 +36,7 @@ NEED_INTEGERS = frozenset({"random_bits", "random_uniform_int", "unary", "binary
 MODES = {
     "half": Mode(FORCE_HALF, HALF),
     "webgl1": Mode(WEBGL_1, SINGLE_FOR_ALL, NEED_INTEGERS),
-    "webgl1 half": Mode(f"{WEBGL_1},{FORCE_HALF}", HALF_FOR_ALL, NEED_INTEGERS, True, 0.85),
+    "webgl1 half": Mode(f"{WEBGL_1},{FORCE_HALF}", HALF_FOR_ALL, NEED_INTEGERS, 0.85),
 }
 
 
@@ -50,16 +48,10 @@ def mode(request: pytest.FixtureRequest, shared_chromium_python: PythonPage) -> 
         yield chosen
 
 
-def wanted(mode: Mode, family: str) -> list[Case]:
-    """The cases of a family that run in a mode."""
-    return [case for case in FAMILIES[family] if case.sample or not mode.is_sampled]
-
-
 @cache
 def cases_within(mode: Mode, family: str) -> list[Case]:
-    """The cases among them that the mode's numbers reach."""
-    cases = (case.rounded_to(mode.precision) for case in wanted(mode, family))
-    return [case for case in cases if case is not None]
+    """The cases selected from those of a family that the mode's numbers reach."""
+    return selected(FAMILIES[family], lambda case: case.rounded_to(mode.precision))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -72,4 +64,4 @@ def test_family(mode: Mode, chromium_python: PythonPage, family: str):
 def test_few_cases_are_left_out(name: str):
     mode = MODES[name]
     kept = sum(len(cases_within(mode, family)) for family in FAMILIES)
-    assert kept > mode.kept * sum(len(wanted(mode, family)) for family in FAMILIES)
+    assert kept > mode.kept * sum(len(selected(cases)) for cases in FAMILIES.values())

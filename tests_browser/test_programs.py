@@ -1,4 +1,4 @@
-"""Captured functions in a page: a sample of the op cases, replayed, and what crosses to JavaScript.
+"""Captured functions in a page: a selection of op cases, replayed, and what crosses to JavaScript.
 
 `test_ops` captures the whole table on WebGL in Chromium.
 """
@@ -9,14 +9,14 @@ import pytest
 
 from tests_browser.draw_counts import COUNTED_DRAWS
 from tests_browser.python_page import UNTIL, PythonPage
-from tests_py.cases import FAMILIES, Case, runner
+from tests_py.cases import FAMILIES, Case, runner, selected
 from tests_py.test_programs import wrong_answers
 
 RUN = Path(runner.__file__).read_text() + "\nawait run_captured(cases, backend)"
 
-SAMPLE = [case for family in FAMILIES.values() for case in family if case.sample]
+SELECTION = [case for family in FAMILIES.values() for case in selected(family)]
 #: On WebGL a part of it is enough here.
-SAMPLES = {"wasm": SAMPLE, "webgl": SAMPLE[::4]}
+SELECTIONS = {"wasm": SELECTION, "webgl": SELECTION[::4]}
 
 
 def wrong_captures(page: PythonPage, cases: list[Case], backend: str) -> list[str]:
@@ -25,13 +25,13 @@ def wrong_captures(page: PythonPage, cases: list[Case], backend: str) -> list[st
     return wrong_answers(cases, answer, backend)
 
 
-def test_sample_in_chromium(chromium_python: PythonPage):
-    assert wrong_captures(chromium_python, SAMPLES["wasm"], "wasm") == []
+def test_selection_in_chromium(chromium_python: PythonPage):
+    assert wrong_captures(chromium_python, SELECTION, "wasm") == []
 
 
-@pytest.mark.parametrize("backend", SAMPLES)
-def test_sample_in_firefox(firefox_python: PythonPage, backend: str):
-    assert wrong_captures(firefox_python, SAMPLES[backend], backend) == []
+@pytest.mark.parametrize("backend", SELECTIONS)
+def test_selection_in_firefox(firefox_python: PythonPage, backend: str):
+    assert wrong_captures(firefox_python, SELECTIONS[backend], backend) == []
 
 
 THREADS = """

@@ -1,7 +1,7 @@
 """Every public op with one argument broken: its error names the op and the argument.
 
 Calls are drawn with a seed from all combinations of an op, an argument and a value in its place;
-with WEBTENSOR_WHOLE_TABLE set, all are made.
+with WEBTENSOR_WHOLE_TABLES set, all are made.
 """
 
 import asyncio

@@ -155,10 +155,10 @@ def drawn_calls(
 ) -> list[tuple[tuple[str, str], str]]:
     """Calls to make: a function, its argument, and the value to break it with.
 
-    With WEBTENSOR_WHOLE_TABLE set, these are all combinations.
+    With WEBTENSOR_WHOLE_TABLES set, these are all combinations.
     """
     everything = list(product(arguments, BROKEN))
-    if os.environ.get("WEBTENSOR_WHOLE_TABLE"):
+    if os.environ.get("WEBTENSOR_WHOLE_TABLES"):
         return everything
     return Random(seed).sample(everything, count)
 

@@ -1,8 +1,5 @@
 """Every case, by family: one page call each in browsers."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 from tests_py.cases import (
     binary,
     complexes,
@@ -35,13 +32,8 @@ from tests_py.cases.table import Case, one_of_each_name
 __all__ = ["FAMILIES"]
 
 
-def sampled(cases: Sequence[Case]) -> list[Case]:
-    """Mark every sixth case as one of the sample."""
-    return [replace(case, sample=index % 6 == 0) for index, case in enumerate(cases)]
-
-
 FAMILIES: dict[str, list[Case]] = {
-    name: one_of_each_name(sampled(cases) if "gradients" in name else cases)
+    name: one_of_each_name(cases)
     for name, cases in {
         "unary": unary.UNARY,
         "unary gradients": unary.GRADIENTS,

@@ -189,7 +189,7 @@ class Case:
     note: str = ""
     derivative: int = 0
     wrt: tuple[int, ...] | None = None
-    #: A sample that is quick to run everywhere: what WebKit runs.
+    #: Whether it runs everywhere; `selection` chooses which others do.
     sample: bool = False
     number: int = 0
     #: The size of intermediate numbers, where operands and results are much smaller.

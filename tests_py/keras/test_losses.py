@@ -368,13 +368,13 @@ def test_generalized_crossentropy(q: float, backends: Iterator[str]) -> None:
     target, guess = inputs_of("labels", shape=(6, 4))
     both = arrays(target, guess)
     expected = compiled(keras.losses.categorical_generalized_cross_entropy, q=q)(*both)
-    wanted_mean = compiled(keras.losses.CategoricalGeneralizedCrossEntropy(q))(*both)
+    expected_mean = compiled(keras.losses.CategoricalGeneralizedCrossEntropy(q))(*both)
     for backend in backends:
         for labels in (target, target[:, None]):
             result = ours.losses.categorical_generalized_cross_entropy(labels, guess, q)
             assert_near(result, expected, backend=backend)
         result = ours.losses.CategoricalGeneralizedCrossEntropy(q)(target, guess)
-        assert_near(result, wanted_mean, backend=backend)
+        assert_near(result, expected_mean, backend=backend)
 
 
 # -- names and configurations ------------------------------------------------------------------
