@@ -47,7 +47,11 @@ def test_the_page_has_fifteen_lines() -> None:
 
 def test_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\((?!https?:)([^)]+)\)", README):
-        assert (ROOT / target).exists(), target
+        path, _, section = target.partition("#")
+        assert (ROOT / path).exists(), target
+        if section:
+            headings = re.findall(r"^#+ (.+)$", (ROOT / path).read_text("utf-8"), re.MULTILINE)
+            assert section in {heading.lower().replace(" ", "-") for heading in headings}, target
 
 
 def test_every_target_of_make_is_listed() -> None:
