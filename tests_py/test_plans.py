@@ -136,6 +136,17 @@ def test_another_backend_between(planned_runs: list[str]) -> None:
     assert planned_runs == ["softmax"]
 
 
+def test_a_call_that_ran_elsewhere_is_planned_later(
+    planned_runs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = wt.tensor([5.0, -2.0, 1.0, 7.0])
+    with monkeypatch.context() as patch:
+        patch.delitem(wt.backend().kernels, "softmax")
+        assert wt.softmax(x).device == "wasm"
+    assert [wt.softmax(x).device for _ in range(2)] == ["numpy"] * 2
+    assert planned_runs == ["softmax"]
+
+
 @pytest.fixture
 def relu_of_seven() -> Iterator[None]:
     """A kernel in place of NumPy's own for elementwise functions."""

@@ -115,12 +115,15 @@ def keep_plan(
     attributes: tuple[Any, ...],
     order: tuple[int, ...] = (),
 ) -> None:
-    """Cache the plan of an op that computed ``output``, if it was on the active backend."""
+    """Cache the plan of an op that computed ``output``; it has none if that is empty.
+
+    Nothing is cached if the op ran on another backend than the active one: it may not do so again.
+    """
     backend = state.backend
-    plan = None
-    if output.storage.size and backend is not None and output.storage.backend is backend:
-        plan = Plan(backend, primitive, inputs, output, attributes, order)
-    _store(plans, key, plan)
+    if not output.storage.size:
+        _store(plans, key, None)
+    elif backend is not None and output.storage.backend is backend:
+        _store(plans, key, Plan(backend, primitive, inputs, output, attributes, order))
 
 
 def _store(plans: Plans, key: Any, plan: Plan | None) -> None:
