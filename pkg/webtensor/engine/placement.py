@@ -9,7 +9,7 @@ uploaded when a kernel on the GPU first needs them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
 from inspect import iscoroutinefunction
 from typing import Any, ParamSpec, TypeVar
@@ -63,14 +63,16 @@ def on_host(name: str) -> AbstractContextManager[None]:
     return _on_host(name, not backend_registry.backend().computes_on_host)
 
 
-@contextmanager
-def _on_host(name: str, is_needed: bool) -> Iterator[None]:
+def _on_host(name: str, is_needed: bool) -> AbstractContextManager[None]:
     """Compute operations on the host, if that is needed and a backend is there for it."""
     active = backend_registry.backend()
     host = _host_backend(active) if is_needed else None
-    if host is None:
-        yield
-        return
+    return nullcontext() if host is None else _switched(name, active, host)
+
+
+@contextmanager
+def _switched(name: str, active: Backend, host: Backend) -> Iterator[None]:
+    """Compute operations on a backend of the host instead of the active one, and count that."""
     key = (name, active.name, host.name)
     fallbacks[key] = fallbacks.get(key, 0) + 1
     state.backend = host
@@ -98,8 +100,6 @@ def near_its_operands(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def called(*arguments: P.args, **options: P.kwargs) -> R:
-        if backend_registry.backend().computes_on_host:
-            return function(*arguments, **options)
         with _near(name, (*arguments, *options.values())):
             return function(*arguments, **options)
 
