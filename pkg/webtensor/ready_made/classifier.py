@@ -233,8 +233,8 @@ class Classifier(ABC):
         if shape is None:
             return None
         if len(shape) != 2 or (shape[1] is not None and counts and shape[1] not in counts):
-            name_count = f"; {self._names_argument} has {counts[0]}" if counts else ""
-            raise ValueError(f"{self._misfit()}{name_count}")
+            hint = f"; {self._names_argument} has {counts[0]}" if counts else ""
+            raise ValueError(f"{self._misfit()}{hint}")
         count: int | None = shape[1]
         return count
 
