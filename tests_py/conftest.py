@@ -23,6 +23,8 @@ MODULES_PER_COLLECTION = 8
 #: How many objects may be new before garbage is collected among them.
 OBJECTS_PER_COLLECTION = 20_000
 module_numbers = count()
+#: The backends that compute in CPython.
+BACKENDS = ("numpy", "wasm")
 #: How much free memory of the WASM backend is filled before tests.
 DIRTY_BYTES = 64 << 20
 #: Setups and teardowns that take this many seconds are reported.
@@ -100,9 +102,9 @@ def dirty_memory() -> None:
     wt.full((DIRTY_BYTES // 4,), float("nan")).dispose()
 
 
-@pytest.fixture(params=["numpy", "wasm"])
+@pytest.fixture(params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> str:
-    """The test runs on each backend that computes in CPython."""
+    """The backend that is in use; the test runs once for each of BACKENDS."""
     name: str = request.param
     if name == "wasm":
         request.getfixturevalue("dirty_memory")
@@ -112,13 +114,13 @@ def backend(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def backends(dirty_memory: None) -> Iterator[str]:
-    """Each backend that computes in CPython, in use while a loop is at it.
+    """BACKENDS, to loop over in one test; each is in use during its round.
 
-    Tests loop where what they compare with takes longer than all backends do.
+    This saves time where computing what is wanted takes longer than all backends do.
     """
 
     def each() -> Iterator[str]:
-        for name in ("numpy", "wasm"):
+        for name in BACKENDS:
             wt.set_backend(name)
             yield name
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from tests_py.cases.runner import EXTRA_FUNCTIONS
 from tests_py.cases.table import Case
 
-__all__ = ["RUNS_WHOLE_TABLES", "selected"]
+__all__ = ["selected"]
 
 RUNS_WHOLE_TABLES = bool(os.environ.get("WEBTENSOR_WHOLE_TABLES"))
 
@@ -20,7 +20,7 @@ RUNS_WHOLE_TABLES = bool(os.environ.get("WEBTENSOR_WHOLE_TABLES"))
 def kind(case: Case) -> tuple[object, ...]:
     """The op, the dtypes of its operands, and the order of the derivative.
 
-    Helper functions are told by name what they call.
+    Functions of EXTRA_FUNCTIONS take the name of the op that they call.
     """
     names = [argument for argument in case.args if isinstance(argument, str)]
     op = (case.function, *names) if case.function in EXTRA_FUNCTIONS else case.function
@@ -30,9 +30,9 @@ def kind(case: Case) -> tuple[object, ...]:
 def selected(
     cases: Iterable[Case], adapted: Callable[[Case], Case | None] = lambda case: case
 ) -> list[Case]:
-    """Return the first case of each kind and those that are marked, or all of a whole table.
+    """Return the first case of each kind and those that are marked, or all where whole tables run.
 
-    `adapted` makes a case one for a device, or None where it cannot run there.
+    ``adapted`` changes a case for a device, and gives None if the case cannot run there.
     """
     results: list[Case] = []
     kinds: set[tuple[object, ...]] = set()
