@@ -47,9 +47,8 @@ test: kernels site chromium ## run the tests in CPython and in Chromium
 test-browsers: site browsers ## run the tests in Firefox, WebKit and other hosts' pages, of lesser devices, and those that take long
 	$(PYTEST) $(BROWSER_WORKERS) --browsers=others tests_browser
 
-test-whole: kernels site browsers ## run both, with all cases of the tables everywhere, before a release (over an hour)
-	WEBTENSOR_WHOLE_TABLES=1 $(PYTEST) --numprocesses auto --dist worksteal tests_py pkg/webtensor
-	WEBTENSOR_WHOLE_TABLES=1 $(PYTEST) $(BROWSER_WORKERS) tests_browser
+test-whole: export WEBTENSOR_WHOLE_TABLES = 1
+test-whole: test test-browsers ## run both, with all cases of the tables everywhere, before a release (over an hour)
 
 test-hosts: kernels site chromium ## try JupyterLite, Pyodide's console and other CPythons
 	$(PYTEST) --browsers=hosts tests_browser
@@ -190,5 +189,5 @@ lock: $(VENV)/.requirements ## resolve the lists of requirements (*.in) anew
 
 clean: ## remove everything that was installed or built here
 	rm -rf $(VENV) .engines .tensorflow node_modules dist bench build pkg/webtensor/backends/wasm/kernels \
-		.mypy_cache .pytest_cache .ruff_cache .hypothesis
+		.mypy_cache .pytest_cache .ruff_cache
 	find pkg web wasm_build tests_py tests_browser -name __pycache__ -prune -exec rm -rf {} +
