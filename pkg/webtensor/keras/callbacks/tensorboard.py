@@ -15,6 +15,7 @@ from time import perf_counter, time
 from warnings import warn
 
 from webtensor.formats.crc32c import masked_crc32c
+from webtensor.formats.varints import write_varint
 from webtensor.keras.callbacks.callback import Callback, Logs
 from webtensor.keras.types import PathLike
 
@@ -167,7 +168,7 @@ class _EventFile:
         self._file.flush()
 
     def _record(self, content: bytes, step: int) -> None:
-        data = struct.pack("<Bd", 1 << 3 | 1, time()) + b"\x10" + _varint(step) + content
+        data = struct.pack("<Bd", 1 << 3 | 1, time()) + b"\x10" + write_varint(step) + content
         length = struct.pack("<Q", len(data))
         self._file.write(length + _checksum(length) + data + _checksum(data))
 
@@ -178,18 +179,8 @@ class _EventFile:
 # -- encoding ----------------------------------------------------------------------------------
 
 
-def _varint(number: int) -> bytes:
-    """Encode an integer by seven bits per byte, the lowest first."""
-    encoded = bytearray()
-    while number > 127:
-        encoded.append(number & 127 | 128)
-        number >>= 7
-    encoded.append(number)
-    return bytes(encoded)
-
-
 def _message(field: int, data: bytes) -> bytes:
-    return bytes([field << 3 | 2]) + _varint(len(data)) + data
+    return bytes([field << 3 | 2]) + write_varint(len(data)) + data
 
 
 def _text(field: int, text: str) -> bytes:
