@@ -19,6 +19,7 @@ from functools import partial
 from inspect import isawaitable
 from typing import Any, Protocol, TypeVar
 
+from webtensor.engine.jspi import loop_runs
 from webtensor.environment import IN_BROWSER
 from webtensor.formats.budgets import reading
 from webtensor.formats.element_types import Buffer
@@ -214,7 +215,7 @@ class WebHandler(IOHandler):
     def _synchronously(
         self, function: Callable[[], Coroutine[Any, Any, Result]], alternative: str
     ) -> Result:
-        if IN_BROWSER or self._fetch is not None or not _loop_is_running():
+        if IN_BROWSER or self._fetch is not None or not loop_runs():
             return without_awaiting(function, self.label, alternative)
         return _in_another_thread(function)
 
@@ -245,14 +246,6 @@ async def _ending(requests: _Requests) -> AsyncIterator[None]:
         is_complete = True
     finally:
         await requests.end(is_complete)
-
-
-def _loop_is_running() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def _in_another_thread(function: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
