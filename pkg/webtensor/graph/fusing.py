@@ -65,6 +65,13 @@ class Program(NamedTuple):
     shapes: dict[Reference, Shape]
     fetches: list[Reference]
 
+    def add_constant(self, name: str, value: Tensor) -> Reference:
+        """Add a constant, and return what it is called."""
+        self.nodes[name] = Node(name, "Const", (), (), {})
+        self.constants[name] = value
+        self.shapes[Reference(name)] = value.shape
+        return Reference(name)
+
 
 def fuse(program: Program, rules: Sequence[Rule] | None = None) -> None:
     """Make nodes one where a kernel computes them together; ``program`` is changed.
@@ -88,6 +95,7 @@ class Fusion:
     """A program that is changed, and how often each of its tensors is used."""
 
     def __init__(self, program: Program) -> None:
+        self._program = program
         self.nodes, self.constants, self.shapes, fetches = program
         self._uses = Counter(reference for node in self.nodes.values() for reference in node.inputs)
         self._uses.update(fetches)
@@ -135,10 +143,7 @@ class Fusion:
 
     def add_constant(self, name: str, value: Tensor) -> Reference:
         """Add a constant, and return what it is called."""
-        self.nodes[name] = Node(name, "Const", (), (), {})
-        self.constants[name] = value
-        self.shapes[Reference(name)] = value.shape
-        return Reference(name)
+        return self._program.add_constant(name, value)
 
     def replace(self, node: Node, fused: Node) -> None:
         """Put another node in the place of one, and forget what nothing needs any more."""

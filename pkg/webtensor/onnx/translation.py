@@ -6,7 +6,7 @@ an equal among TensorFlow's operations. Other nodes stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from webtensor import ops
@@ -36,19 +36,6 @@ _Rule = Callable[[Program, Node], "Node | None"]
 def _constant(program: Program, node: Node, index: int) -> Tensor | None:
     """Return the value of an input, if it is constant."""
     return program.constants.get(node.inputs[index].node) if index < len(node.inputs) else None
-
-
-def _stored(program: Program, name: str, value: Tensor) -> Reference:
-    """Add a constant."""
-    program.nodes[name] = Node(name, "Const", (), (), {})
-    program.constants[name] = value
-    program.shapes[Reference(name)] = value.shape
-    return Reference(name)
-
-
-def _integers(program: Program, name: str, values: Sequence[Any]) -> Reference:
-    with on_host("fusing"):
-        return _stored(program, name, ops.tensor(values, dtype="int32"))
 
 
 def _as(op: str) -> _Rule:
@@ -116,8 +103,8 @@ def _convolution(program: Program, node: Node) -> Node | None:
         op = "DepthwiseConv2dNative"
         split = (*filter.shape[:2], channels, filter.shape[3] // channels)
         with on_host("fusing"):
-            filter_input = _stored(
-                program, f"{node.name} depthwise filter", ops.reshape(filter, split)
+            filter_input = program.add_constant(
+                f"{node.name} depthwise filter", ops.reshape(filter, split)
             )
     inputs = [node.inputs[0], filter_input]
     if bias is not None:
@@ -146,7 +133,8 @@ def _padding(program: Program, node: Node) -> Node | None:
     if min(sizes) < 0:
         return None
     pairs = [list(pair) for pair in zip(sizes[:4], sizes[4:], strict=True)]
-    reference = _integers(program, f"{node.name} pairs", pairs)
+    with on_host("fusing"):
+        reference = program.add_constant(f"{node.name} pairs", ops.tensor(pairs, dtype="int32"))
     return Node(node.name, "Pad", (node.inputs[0], reference), (), {})
 
 
@@ -174,7 +162,7 @@ def _affine(program: Program, node: Node) -> Node | None:
     if bias is None or not shape or bias.shape not in ((shape[-1],), (1, shape[-1])):
         return None
     with on_host("fusing"):
-        vector = _stored(program, f"{node.name} bias", ops.reshape(bias, (shape[-1],)))
+        vector = program.add_constant(f"{node.name} bias", ops.reshape(bias, (shape[-1],)))
     attributes["fused_ops"] = ["BiasAdd"]
     return Node(node.name, "_FusedMatMul", (*node.inputs[:2], vector), (), attributes)
 
