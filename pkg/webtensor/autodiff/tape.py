@@ -43,6 +43,9 @@ class Gathered(ABC):
     gradient in one operation, not in a hundred sums of tensors that are nearly all zeros.
     """
 
+    #: The sum of the gradients that were added, but are no pieces.
+    rest: Tensor | None = None
+
     @abstractmethod
     def plus(self, other: Any) -> Gathered:
         """Add a tensor, or pieces."""
@@ -50,6 +53,12 @@ class Gathered(ABC):
     @abstractmethod
     def total(self) -> Tensor:
         """Join the pieces."""
+
+    def _add_rest(self, other: Any) -> None:
+        """Add a tensor, other pieces, or None for nothing."""
+        if other is not None:
+            total = _total(other)
+            self.rest = total if self.rest is None else self.rest + total
 
 
 class _Zero:

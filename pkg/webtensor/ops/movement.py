@@ -209,7 +209,6 @@ class Pieces(Gathered):
         self.shape = shape
         step = (1,) * len(shape) if step is None else step
         self.pieces: dict[tuple[Shape, Shape, Shape], Tensor] = {(begin, piece.shape, step): piece}
-        self.rest: Tensor | None = None
 
     def plus(self, other: Any) -> Pieces:
         if isinstance(other, Pieces):
@@ -217,10 +216,7 @@ class Pieces(Gathered):
                 previous = self.pieces.get(key)
                 self.pieces[key] = piece if previous is None else previous + piece
             other = other.rest
-        if other is not None:
-            if isinstance(other, Gathered):
-                other = other.total()
-            self.rest = other if self.rest is None else self.rest + other
+        self._add_rest(other)
         return self
 
     def total(self) -> Tensor:

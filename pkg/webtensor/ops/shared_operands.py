@@ -18,17 +18,13 @@ class OfRows(Gathered):
     def __init__(self, rule: Callable[..., Tensor], *rows: Tensor) -> None:
         self.rule = rule
         self.rows = [rows]
-        self.rest: Any = None
 
     def plus(self, other: Any) -> OfRows:
         """Add a tensor, or the rows of other products."""
         if isinstance(other, OfRows) and other.rule is self.rule:
             self.rows += other.rows
             other = other.rest
-        if other is not None:
-            if isinstance(other, Gathered):
-                other = other.total()
-            self.rest = other if self.rest is None else self.rest + other
+        self._add_rest(other)
         return self
 
     def total(self) -> Tensor:
