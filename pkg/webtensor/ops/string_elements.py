@@ -111,25 +111,24 @@ def put_texts(x: Tensor, indices: Tensor, updates: Tensor, length: int, inner: i
     return text_tensor(texts, x.shape)
 
 
+def _broadcast_texts(x: Tensor, shape: Shape) -> Sequence[bytes]:
+    return texts_of(viewed_texts(x, shape, broadcast_strides(x.shape, shape), 0))
+
+
 def compared_texts(
     x: Tensor, y: Tensor, shape: Shape, comparison: Callable[[bytes, bytes], bool]
 ) -> Tensor:
     """Compare the elements of two tensors, with broadcasting."""
-    sides = [
-        texts_of(viewed_texts(side, shape, broadcast_strides(side.shape, shape), 0))
-        for side in (x, y)
-    ]
-    results = list(map(comparison, *sides))
+    results = list(map(comparison, _broadcast_texts(x, shape), _broadcast_texts(y, shape)))
     return Tensor(from_host("equal", results, bool_).storage, shape, bool_)
 
 
 def chosen_texts(condition: Tensor, x: Tensor, y: Tensor, shape: Shape) -> Tensor:
     """Take text of ``x`` where the condition holds, else of ``y``, with broadcasting."""
-    sides = [
-        texts_of(viewed_texts(side, shape, broadcast_strides(side.shape, shape), 0))
-        for side in (x, y)
-    ]
-    yes = condition.broadcast_to(shape).data_sync()
-    return text_tensor(
-        (a if condition else b for condition, a, b in zip(yes, *sides, strict=True)), shape
+    elements = zip(
+        condition.broadcast_to(shape).data_sync(),
+        _broadcast_texts(x, shape),
+        _broadcast_texts(y, shape),
+        strict=True,
     )
+    return text_tensor((first if holds else second for holds, first, second in elements), shape)
