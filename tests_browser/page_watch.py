@@ -1,9 +1,12 @@
 """Notices what goes wrong in a page: console errors and uncaught exceptions."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import ConsoleMessage, Error, Page
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page
 
 #: Not every browser writes to the console what a page's Content-Security-Policy forbids.
 REPORT_VIOLATIONS = """
@@ -38,6 +41,19 @@ class PageWatch:
 
     def _on_page_error(self, error: Error) -> None:
         self._errors.append(str(error))
+
+
+@contextmanager
+def watched_page(browser: Browser, **options: Any) -> Iterator[Page]:
+    """Open a page in a context of its own, without a service worker; errors in it are failures.
+
+    ``options`` are those of the context.
+    """
+    with browser.new_context(service_workers="block", **options) as context:
+        page = context.new_page()
+        watch = PageWatch(page)
+        yield page
+        assert watch.take_errors() == []
 
 
 def screenshot_path(test: pytest.Item, browser_name: str) -> Path:

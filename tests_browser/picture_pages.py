@@ -10,7 +10,7 @@ from PIL import Image
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests_browser.browsers import PATIENCE_MS
-from tests_browser.page_watch import PageWatch
+from tests_browser.page_watch import watched_page
 from web.build import WEB
 
 
@@ -22,20 +22,15 @@ def opened(
 
     With `printing`, the program also prints this expression as JSON after every frame.
     """
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, service_workers="block")
-    page = context.new_page()
-    watch = PageWatch(page)
-    if printing is not None:
-        file = f"{name}_program.py"
-        source = (WEB / name / file).read_text("utf-8")
-        program = f"import json\n{source}    print(json.dumps({printing}))\n"
-        page.route(f"**/{file}", lambda route: route.fulfill(body=program))
-    page.goto(f"{site_url}/{name}/?backend={backend}")
-    expect(page.locator("#run-state")).to_have_text("Running")
-    yield page
-    errors = watch.take_errors()
-    context.close()
-    assert not errors, "errors in the page:\n" + "\n".join(errors)
+    with watched_page(browser, viewport={"width": 1280, "height": 800}) as page:
+        if printing is not None:
+            file = f"{name}_program.py"
+            source = (WEB / name / file).read_text("utf-8")
+            program = f"import json\n{source}    print(json.dumps({printing}))\n"
+            page.route(f"**/{file}", lambda route: route.fulfill(body=program))
+        page.goto(f"{site_url}/{name}/?backend={backend}")
+        expect(page.locator("#run-state")).to_have_text("Running")
+        yield page
 
 
 def png(width: int, height: int) -> bytes:

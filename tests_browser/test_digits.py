@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests_browser.digits_page import DigitsPage
-from tests_browser.page_watch import PageWatch
+from tests_browser.page_watch import watched_page
 
 TEST_DIGITS = 360
 ONE = [(0.35, 0.35), (0.5, 0.15), (0.5, 0.85)]
@@ -49,15 +49,10 @@ def backend(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def trained_page(chromium: Browser, site_url: str) -> Iterator[DigitsPage]:
     """A page whose network was trained on WASM."""
-    context = chromium.new_context(service_workers="block")
-    page = context.new_page()
-    watch = PageWatch(page)
-    digits = DigitsPage(page, site_url, "?backend=wasm&epochs=4")
-    digits.train()
-    yield digits
-    errors = watch.take_errors()
-    context.close()
-    assert errors == []
+    with watched_page(chromium) as page:
+        digits = DigitsPage(page, site_url, "?backend=wasm&epochs=4")
+        digits.train()
+        yield digits
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 from playwright.sync_api import Browser, FilePayload, Page, Route, expect
 
-from tests_browser.page_watch import PageWatch
+from tests_browser.page_watch import watched_page
 from tests_py.tflite import files as tflite_files
 from webtensor import keras
 
@@ -177,17 +177,12 @@ def model_with_external_weights() -> bytes:
 @pytest.fixture(scope="module")
 def shared(chromium: Browser, site_url: str) -> Iterator[ModelsPage]:
     """The page, which computes on WebAssembly; errors in it fail the last test."""
-    context = chromium.new_context(service_workers="block")
-    page = context.new_page()
-    watch = PageWatch(page)
-    requests: list[str] = []
-    page.on("request", lambda sent: requests.append(sent.url))
-    models = ModelsPage(page, site_url, "?backend=wasm")
-    assert not [url for url in requests if "/tensorflow/" in url]
-    yield models
-    errors = watch.take_errors()
-    context.close()
-    assert errors == []
+    with watched_page(chromium) as page:
+        requests: list[str] = []
+        page.on("request", lambda sent: requests.append(sent.url))
+        models = ModelsPage(page, site_url, "?backend=wasm")
+        assert not [url for url in requests if "/tensorflow/" in url]
+        yield models
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests_browser.page_watch import PageWatch
+from tests_browser.page_watch import watched_page
 from tests_browser.program_page import BACKENDS, expect_no_tensors, stop
 from tests_browser.stage import (
     await_frames,
@@ -35,12 +35,9 @@ PIXEL = """(canvas, [x, y]) => Array.from(canvas.getContext("2d")
 @pytest.fixture(scope="module", params=BACKENDS)
 def page(request: pytest.FixtureRequest, chromium: Browser, site_url: str) -> Iterator[Page]:
     """The page, open on each backend."""
-    with chromium.new_context(service_workers="block") as context:
-        page = context.new_page()
-        watch = PageWatch(page)
+    with watched_page(chromium) as page:
         open_page(page, f"{site_url}/playground/?backend={request.param}")
         yield page
-        assert watch.take_errors() == []
 
 
 def choose(page: Page, identifier: str, value: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests_browser.page_watch import PageWatch
+from tests_browser.page_watch import watched_page
 from tests_browser.program_page import EDITOR, expect_no_tensors, run
 from tests_browser.test_repl import ON_A_MAC
 
@@ -14,15 +14,10 @@ from tests_browser.test_repl import ON_A_MAC
 @pytest.fixture(scope="module")
 def page(chromium: Browser, site_url: str) -> Iterator[Page]:
     """The page of t-SNE."""
-    context = chromium.new_context(service_workers="block")
-    page = context.new_page()
-    watch = PageWatch(page)
-    page.goto(f"{site_url}/tsne/?backend=wasm")
-    expect(page.locator("#run-state")).to_have_text("Running")
-    yield page
-    errors = watch.take_errors()
-    context.close()
-    assert errors == []
+    with watched_page(chromium) as page:
+        page.goto(f"{site_url}/tsne/?backend=wasm")
+        expect(page.locator("#run-state")).to_have_text("Running")
+        yield page
 
 
 def test_it_is_edited_and_run_again(page: Page):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests_browser.page_watch import PageWatch
+from tests_browser.page_watch import watched_page
 from tests_browser.program_page import run, stop
 
 VERDICT = re.compile(r"stand for (\d\.\d) s by policy gradients.* and (\d\.\d) s by evolution")
@@ -23,15 +23,10 @@ LOOK = """(canvas) => {
 @pytest.fixture(scope="module")
 def page(chromium: Browser, site_url: str) -> Iterator[Page]:
     """The page, with WebAssembly."""
-    context = chromium.new_context(service_workers="block")
-    page = context.new_page()
-    watch = PageWatch(page)
-    page.goto(f"{site_url}/reinforce/?backend=wasm")
-    expect(page.locator("#run-state")).to_have_text("Running")
-    yield page
-    errors = watch.take_errors()
-    context.close()
-    assert errors == []
+    with watched_page(chromium) as page:
+        page.goto(f"{site_url}/reinforce/?backend=wasm")
+        expect(page.locator("#run-state")).to_have_text("Running")
+        yield page
 
 
 def means(page: Page) -> list[float]:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, FilePayload, Locator, Page, Playwright, expect
 
 from tests_browser.browsers import launch_chromium
-from tests_browser.page_watch import PageWatch
+from tests_browser.page_watch import watched_page
 from tests_browser.program_page import expect_no_tensors, stop
 from tests_browser.test_accessibility import AXE, RUN_AXE
 from tests_py.keras.saved_models import keras as real_keras
@@ -181,14 +181,8 @@ def learned(request: pytest.FixtureRequest) -> Visitor:
 
 def visits(browser: Browser, url: str, backend: str) -> Iterator[Visitor]:
     """Visit the page, and fail for its errors."""
-    context = browser.new_context(service_workers="block", viewport={"width": 1280, "height": 800})
-    page = context.new_page()
-    watch = PageWatch(page)
-    visitor = Visitor(page, url, backend)
-    yield visitor
-    errors = watch.take_errors()
-    context.close()
-    assert errors == []
+    with watched_page(browser, viewport={"width": 1280, "height": 800}) as page:
+        yield Visitor(page, url, backend)
 
 
 class TestBothClassifiers:

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from docs.examples.character_model import rhyme
-from tests_browser.page_watch import PageWatch
+from tests_browser.page_watch import watched_page
 from tests_browser.program_page import expect_no_tensors
 
 WORDS = set(rhyme().replace(".", "").split())
@@ -16,16 +16,11 @@ WORDS = set(rhyme().replace(".", "").split())
 @pytest.fixture(scope="module")
 def page(chromium: Browser, site_url: str) -> Iterator[Page]:
     """The page, which learns the rhyme with WebAssembly."""
-    context = chromium.new_context(service_workers="block")
-    page = context.new_page()
-    watch = PageWatch(page)
-    page.goto(f"{site_url}/text/?backend=wasm")
-    page.locator("#text").select_option("rhyme")
-    expect(page.locator("#prompt-shown")).to_have_text("this is ")
-    yield page
-    errors = watch.take_errors()
-    context.close()
-    assert errors == []
+    with watched_page(chromium) as page:
+        page.goto(f"{site_url}/text/?backend=wasm")
+        page.locator("#text").select_option("rhyme")
+        expect(page.locator("#prompt-shown")).to_have_text("this is ")
+        yield page
 
 
 def wait_for_epoch(page: Page, epoch: int) -> None:

@@ -7,7 +7,7 @@ from math import pi, sin
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests_browser.page_watch import PageWatch
+from tests_browser.page_watch import watched_page
 from tests_browser.program_page import expect_no_tensors, stop
 
 #: Two waves, of which the page is to take the second by default.
@@ -20,15 +20,10 @@ WAVES = "\n".join(
 @pytest.fixture(scope="module")
 def page(chromium: Browser, site_url: str) -> Iterator[Page]:
     """The page, with WebAssembly."""
-    context = chromium.new_context(service_workers="block")
-    page = context.new_page()
-    watch = PageWatch(page)
-    page.goto(f"{site_url}/timeseries/?backend=wasm")
-    expect(page.locator("#verdict")).to_contain_text("Epoch")
-    yield page
-    errors = watch.take_errors()
-    context.close()
-    assert errors == []
+    with watched_page(chromium) as page:
+        page.goto(f"{site_url}/timeseries/?backend=wasm")
+        expect(page.locator("#verdict")).to_contain_text("Epoch")
+        yield page
 
 
 def wait_for_end(page: Page) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests_browser.page_watch import PageWatch
+from tests_browser.page_watch import watched_page
 from tests_browser.program_page import BACKENDS, expect_no_tensors, stop
 from tests_browser.stage import (
     coloured_pixels,
@@ -45,12 +45,9 @@ def purity(page: Page) -> float:
 @pytest.fixture(scope="module", params=BACKENDS)
 def page(request: pytest.FixtureRequest, chromium: Browser, site_url: str) -> Iterator[Page]:
     """The page, open on each backend."""
-    with chromium.new_context(service_workers="block") as context:
-        page = context.new_page()
-        watch = PageWatch(page)
+    with watched_page(chromium) as page:
         open_with_few_digits(page, f"{site_url}/tsne/?backend={request.param}")
         yield page
-        assert watch.take_errors() == []
 
 
 def test_digits_of_a_kind_find_together(page: Page):
