@@ -12,6 +12,16 @@ import webtensor as wt
 wt.set_backend("webgl")
 """
 LARGEST = 65504.0
+#: Trains a network; its value is the losses.
+TRAINING = """
+x = wt.random_normal((256, 8), seed=1)
+y = wt.tanh(x @ wt.random_normal((8, 3), seed=2))
+weights = [wt.Variable(wt.random_normal(shape, stddev=0.3, seed=3)) for shape in ((8, 32), (32, 3))]
+optimizer = wt.train.adam(0.02)
+def loss():
+    return wt.losses.mean_squared_error(y, wt.tanh(wt.tanh(x @ weights[0]) @ weights[1]))
+[float(optimizer.minimize(loss)) for _ in range(60)]
+"""
 
 
 @pytest.fixture(scope="module")
@@ -111,16 +121,7 @@ shape = (300, 1000)
 
 
 def test_a_network_learns(page: PythonPage):
-    code = """
-x = wt.random_normal((256, 8), seed=1)
-y = wt.tanh(x @ wt.random_normal((8, 3), seed=2))
-weights = [wt.Variable(wt.random_normal(shape, stddev=0.3, seed=3)) for shape in ((8, 32), (32, 3))]
-optimizer = wt.train.adam(0.02)
-def loss():
-    return wt.losses.mean_squared_error(y, wt.tanh(wt.tanh(x @ weights[0]) @ weights[1]))
-[float(optimizer.minimize(loss)) for _ in range(60)]
-"""
-    losses = page.run(START + code)
+    losses = page.run(START + TRAINING)
     assert losses[-1] < 0.1 * losses[0]
 
 

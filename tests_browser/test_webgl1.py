@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests_browser.python_page import UNTIL, PythonPage
+from tests_browser.test_half_float import TRAINING
 
 START = (
     UNTIL
@@ -155,16 +156,7 @@ again = wt.browser.from_pixels(shown)
 
 
 def test_a_network_learns(page: PythonPage):
-    code = """
-x = wt.random_normal((256, 8), seed=1)
-y = wt.tanh(x @ wt.random_normal((8, 3), seed=2))
-weights = [wt.Variable(wt.random_normal(shape, stddev=0.3, seed=3)) for shape in ((8, 32), (32, 3))]
-optimizer = wt.train.adam(0.02)
-def loss():
-    return wt.losses.mean_squared_error(y, wt.tanh(wt.tanh(x @ weights[0]) @ weights[1]))
-[float(optimizer.minimize(loss)) for _ in range(60)]
-"""
-    losses = page.run(START + code)
+    losses = page.run(START + TRAINING)
     assert losses[-1] < 0.05 * losses[0]
 
 
