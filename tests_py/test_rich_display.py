@@ -15,6 +15,7 @@ from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 
 import webtensor as wt
+from tests_py.notebooks import ipython_publisher
 from webtensor import keras
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -160,12 +161,8 @@ def test_optimizers_show_their_arguments() -> None:
 @pytest.fixture
 def kernel() -> Iterator[CapturingDisplayPublisher]:
     """What a shell of IPython publishes, as a kernel of Jupyter does."""
-    shell = InteractiveShell.instance()
-    publisher = CapturingDisplayPublisher(shell=shell)
-    plain, shell.display_pub = shell.display_pub, publisher
-    yield publisher
-    shell.display_pub = plain
-    InteractiveShell.clear_instance()
+    with ipython_publisher() as publisher:
+        yield publisher
 
 
 def test_a_notebook_shows_one_bar(

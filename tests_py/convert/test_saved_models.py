@@ -53,17 +53,19 @@ def assert_close(results: Sequence[Array], sample: Sample) -> None:
             np.testing.assert_array_equal(actual, expected)
 
 
+def results_here(model: wt.GraphModel, sample: Sample) -> list[Array]:
+    """Execute a converted model on the sample's inputs."""
+    results = model.execute({name: as_tensor(array) for name, array in sample.inputs.items()})
+    return [value.numpy() for value in (results if isinstance(results, list) else [results])]
+
+
 def test_same_here(sample: Sample, tmp_path: Path) -> None:
     gc.collect()
     before = wt.memory()["num_tensors"]
     convert_model(sample.write(tmp_path / "saved"), tmp_path / "web")
     assert wt.memory()["num_tensors"] == before
     model = wt.load_graph_model(tmp_path / "web")
-    inputs = {name: as_tensor(array) for name, array in sample.inputs.items()}
-    results = model.execute(inputs)
-    assert_close(
-        [value.numpy() for value in (results if isinstance(results, list) else [results])], sample
-    )
+    assert_close(results_here(model, sample), sample)
     assert model.model_signature is not None
     assert list(model.model_signature.outputs) == list(sample.outputs)
 
@@ -77,11 +79,7 @@ def test_converted_models_convert_to_the_same(sample: Sample, tmp_path: Path) ->
     convert_model(sample.write(tmp_path / "saved"), tmp_path / "web")
     convert_model(tmp_path / "web", tmp_path / "again")
     model = wt.load_graph_model(tmp_path / "again" / "model.json")
-    inputs = {name: as_tensor(array) for name, array in sample.inputs.items()}
-    results = model.execute(inputs)
-    assert_close(
-        [value.numpy() for value in (results if isinstance(results, list) else [results])], sample
-    )
+    assert_close(results_here(model, sample), sample)
 
 
 def operations(topology: dict[str, Any]) -> Counter[str]:

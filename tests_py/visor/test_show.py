@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from IPython.core.displaypub import CapturingDisplayPublisher
-from IPython.core.interactiveshell import InteractiveShell
 
 import webtensor as wt
+from tests_py.notebooks import ipython_publisher
 from webtensor import keras
 from webtensor.charts import Charts, Histogram, LineChart, Table
 from webtensor.visor import live_curves
@@ -232,12 +232,8 @@ def test_errors_of_live_curves() -> None:
 @pytest.fixture
 def kernel() -> Iterator[CapturingDisplayPublisher]:
     """What a shell of IPython publishes, as a kernel of Jupyter does."""
-    shell = InteractiveShell.instance()
-    publisher = CapturingDisplayPublisher(shell=shell)
-    plain, shell.display_pub = shell.display_pub, publisher
-    yield publisher
-    shell.display_pub = plain
-    InteractiveShell.clear_instance()
+    with ipython_publisher() as publisher:
+        yield publisher
 
 
 def test_a_notebook_shows_curves_that_are_updated(kernel: CapturingDisplayPublisher) -> None:
