@@ -124,7 +124,8 @@ class Draws:
     ) -> list[Value]:
         """Draw ``count`` values of ``size`` elements each at once."""
         outputs = [self._value(size, dtype) for _ in range(count)]
-        self._add(program, inputs, outputs, count, size, dtype, uniforms)
+        read, written = _numbers(inputs), _numbers(outputs)
+        self._steps.append(Step(program, read, written, count, size, dtype, uniforms))
         return outputs
 
     def draw_parts(
@@ -142,7 +143,8 @@ class Draws:
         multiple of four; elements past ``size`` are left out.
         """
         output = self._value(size, float32)
-        self._add(program, inputs, [output], count, part, float32, uniforms, size)
+        read, written = _numbers(inputs), _numbers([output])
+        self._steps.append(Step(program, read, written, count, part, float32, uniforms, size))
         return output
 
     def run(
@@ -169,18 +171,6 @@ class Draws:
         self._count += 1
         return Value(self._count - 1, size, dtype)
 
-    def _add(
-        self,
-        program: Program,
-        inputs: Sequence[Value],
-        outputs: Sequence[Value],
-        targets: int,
-        size: int,
-        dtype: DType,
-        uniforms: tuple[float, ...],
-        joined_size: int = 0,
-    ) -> None:
-        read, written = (tuple(value.number for value in values) for values in (inputs, outputs))
-        self._steps.append(
-            Step(program, read, written, targets, size, dtype, uniforms, joined_size)
-        )
+
+def _numbers(values: Sequence[Value]) -> tuple[int, ...]:
+    return tuple([value.number for value in values])
