@@ -260,8 +260,8 @@ def _multiply_wide(
     a = _padded(draws, a, _stored_a(sizes), _stored_a(wide))
     b = _padded(draws, b, _stored_b(sizes), _stored_b(wide))
     if (wide.m, wide.n) == (sizes.m, sizes.n):
-        return multiply(draws, a, b, float32, wide, epilogue)
-    product = multiply(draws, a, b, float32, wide, NO_EPILOGUE)
+        return multiply(draws, a, b, wide, epilogue)
+    product = multiply(draws, a, b, wide)
     return narrowed(draws, product, sizes.m, sizes.n, epilogue)
 
 
@@ -287,21 +287,21 @@ def _padded(draws: Draws, x: Value, size: tuple[int, int], wide: tuple[int, int]
 def matmul(draws: Draws, sizes: MatmulSizes, *epilogue: Any) -> Value:
     """Multiply batches of matrices."""
     a, b = draws.inputs[:2]
-    return multiply(draws, a, b, draws.dtype, sizes, epilogue_of(draws.inputs, *epilogue))
+    return multiply(draws, a, b, sizes, epilogue_of(draws.inputs, *epilogue))
 
 
 def multiply(
-    draws: Draws, a: Value, b: Value, dtype: DType, sizes: MatmulSizes, epilogue: Epilogue
+    draws: Draws, a: Value, b: Value, sizes: MatmulSizes, epilogue: Epilogue = NO_EPILOGUE
 ) -> Value:
     """Multiply batches of matrices in textures."""
-    if _tiles_fit(draws, dtype, sizes):
+    if _tiles_fit(draws, a.dtype, sizes):
         return _multiply_in_tiles(draws, a, b, sizes, epilogue)
-    if _is_worth_widening(dtype, sizes):
+    if _is_worth_widening(a.dtype, sizes):
         return _multiply_wide(draws, a, b, sizes, epilogue)
-    parts = _parts(draws, dtype, sizes)
+    parts = _parts(draws, a.dtype, sizes)
     if parts == 1:
-        return _draw(draws, a, b, dtype, sizes, epilogue)
-    products = _draw(draws, a, b, dtype, sizes, NO_EPILOGUE, parts)
+        return _draw(draws, a, b, sizes, epilogue)
+    products = _draw(draws, a, b, sizes, NO_EPILOGUE, parts)
     return _added(draws, products, sizes, parts, epilogue)
 
 
@@ -357,14 +357,13 @@ def _draw(
     draws: Draws,
     a: Value,
     b: Value,
-    dtype: DType,
     sizes: MatmulSizes,
     epilogue: Epilogue,
     parts: int = 1,
 ) -> Value:
     """Draw products of batches, or the ``parts`` of the sums of one product, which has no batch."""
     batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
-    form = _form(sizes)
+    dtype, form = a.dtype, _form(sizes)
 
     def shader() -> Shader:
         code = (_INNER if "inner(" in form.code else "") + form.code

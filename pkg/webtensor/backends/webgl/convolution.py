@@ -7,7 +7,7 @@ by fours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -173,19 +173,11 @@ _DEPTHWISE_TO_FILTER_FOURS = """
 _PIXELS_PER_PART = 512
 
 
-def _multiply(
-    draws: Draws,
-    inputs: Sequence[Value],
-    m: int,
-    k: int,
-    n: int,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    epilogue: Epilogue = NO_EPILOGUE,
-) -> Value:
-    a, b = inputs[:2]
-    sizes = MatmulSizes(1, m, k, n, transpose_a, transpose_b, False, False)
-    return multiply(draws, a, b, float32, sizes, epilogue)
+def _product(
+    m: int, k: int, n: int, transpose_a: bool = False, transpose_b: bool = False
+) -> MatmulSizes:
+    """Return the sizes of one product of matrices."""
+    return MatmulSizes(1, m, k, n, transpose_a, transpose_b, False, False)
 
 
 def _pixels(window: Window) -> int:
@@ -302,12 +294,12 @@ def _fitting(name: str, group: _Group, form: str, codes: _Codes, begin: str) -> 
 @kernel("conv2d", "fused_conv2d")
 def conv2d(draws: Draws, window: Window, *details: Any) -> Value:
     """Multiply each window by the filter."""
-    group, epilogue = _group(window, draws.inputs[1].shape), epilogue_of(draws.inputs, *details)
+    x, filter = draws.inputs[:2]
+    group, epilogue = _group(window, filter.shape), epilogue_of(draws.inputs, *details)
     if group.is_only and window.only_mixes_channels:
-        channels = window.in_channels, window.out_channels
-        return _multiply(draws, draws.inputs, _pixels(window), *channels, epilogue=epilogue)
+        sizes = _product(_pixels(window), window.in_channels, window.out_channels)
+        return multiply(draws, x, filter, sizes, epilogue)
     if group.is_only and tiles_fit(draws, window):
-        x, filter = draws.inputs[:2]
         return convolve_in_tiles(draws, x, filter, window, epilogue)
     code = _fitting("conv2d", group, _FORWARD, _FORWARD_CODES, _FIRST_INPUT)
     return _run(draws, window, code, epilogue)
@@ -320,7 +312,7 @@ def conv2d_input_gradient(draws: Draws, window: Window) -> Value:
     group = _group(window, filter.shape)
     if group.is_only and window.only_mixes_channels:
         channels = window.out_channels, window.in_channels
-        return _multiply(draws, draws.inputs, _pixels(window), *channels, transpose_b=True)
+        return multiply(draws, dy, filter, _product(_pixels(window), *channels, transpose_b=True))
     if group.is_only and transposed_tiles_fit(draws, window):
         return convolve_transposed_in_tiles(draws, dy, filter, window)
     name = "conv2d_input_gradient"
@@ -331,12 +323,12 @@ def conv2d_input_gradient(draws: Draws, window: Window) -> Value:
 @kernel("conv2d_filter_gradient")
 def conv2d_filter_gradient(draws: Draws, window: Window) -> Value:
     """Transpose of ``conv2d`` with respect to its filter."""
+    x, dy = draws.inputs
     group = _group(window, draws.shape)
     if group.is_only and window.only_mixes_channels:
         sizes = window.in_channels, _pixels(window), window.out_channels
-        return _multiply(draws, draws.inputs, *sizes, transpose_a=True)
+        return multiply(draws, x, dy, _product(*sizes, transpose_a=True))
     if group.is_only and transposed_tiles_fit(draws, window):
-        x, dy = draws.inputs
         tiles = partial(filter_gradient_in_tiles, draws, x, dy, window)
         return _parts_added(draws, tiles, window)
     code = _WindowCode(
