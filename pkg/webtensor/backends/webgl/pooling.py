@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.draws import Draws, Program, Value
@@ -107,19 +109,55 @@ _SHARE = """
       total += dy / float(rows * columns);"""
 
 
-def _pool(
-    draws: Draws,
-    window: Window,
-    name: str,
-    operands: dict[str, Value],
-    form: str,
-    body: str,
-    size: int | None = None,
-) -> Value:
-    """Draw a shader whose ``form`` walks over pixels, with ``body`` at each.
+class _Walk(NamedTuple):
+    """A shader whose ``form`` walks over pixels, with ``body`` at each."""
 
-    It reads operands by the names in its code. The size is the result's by default.
+    name: str
+    form: str
+    body: str
+
+
+def _over_window(name: str, start: str, body: str, result: str) -> _Walk:
+    return _Walk(name, _WINDOW.replace("START", start).replace("RESULT", result), body)
+
+
+_MAX_POOL = _over_window("max_pool", _NO_BEST, _BEST, "best")
+_MAX_POOL_PICK = _over_window(
+    "max_pool_pick",
+    f"{_NO_BEST} V picked = V(0.0);",
+    f"{_BEST}\n      picked = choose(better, getValues(pixelIndex * channels + channel), picked);",
+    "picked",
+)
+_WINNERS = _over_window(
+    "max_pool_winners",
+    f"{_NO_BEST} V winner = V(0.0);",
+    f"{_BEST}\n      winner = choose(better, V(float(cell)), winner);",
+    "winner",
+)
+_MAX_POOL_SCATTER = _Walk("max_pool_scatter", _OUTPUTS, _IF_WON)
+_AVG_POOL = _over_window(
+    "avg_pool",
+    "V total = V(0.0); int count = 0;",
+    "total += within(getX(pixelIndex * channels + channel), inside); count += int(inside);",
+    "total / float(count)",
+)
+_AVG_POOL_GRADIENT = _Walk("avg_pool_gradient", _OUTPUTS, _SHARE)
+_DILATION = _over_window(
+    "dilation2d",
+    _NO_BEST,
+    _BEST.replace("channel);", "channel) + getFilter_(cell * channels + channel);", 1),
+    "best",
+)
+
+
+def _pool(
+    draws: Draws, window: Window, walk: _Walk, operands: dict[str, Value], size: int | None = None
+) -> Value:
+    """Draw a shader that reads operands by the names in its code.
+
+    The size is the result's by default.
     """
+    name, form, body = walk
     lanes = 4 if window.in_channels % 4 == 0 else 1
     cells = unrolled(window, lanes) if "CELLS" in form else None
 
@@ -134,60 +172,44 @@ def _pool(
     return draws.draw(program, [*operands.values()], elements, float32, *window_numbers(window))
 
 
-def _over_window(start: str, result: str) -> str:
-    return _WINDOW.replace("START", start).replace("RESULT", result)
-
-
 @kernel("max_pool")
 def max_pool(draws: Draws, window: Window) -> Value:
     """Return the maximum of each window."""
     (x,) = draws.inputs
-    return _pool(draws, window, "max_pool", {"x": x}, _over_window(_NO_BEST, "best"), _BEST)
+    return _pool(draws, window, _MAX_POOL, {"x": x})
 
 
 @kernel("max_pool_pick")
 def max_pool_pick(draws: Draws, window: Window) -> Value:
     """Pick from the first operand at the maximum of each window of the second."""
     values, x = draws.inputs
-    form = _over_window(f"{_NO_BEST} V picked = V(0.0);", "picked")
-    body = (
-        _BEST
-        + "\n      picked = choose(better, getValues(pixelIndex * channels + channel), picked);"
-    )
-    return _pool(draws, window, "max_pool_pick", {"values": values, "x": x}, form, body)
+    return _pool(draws, window, _MAX_POOL_PICK, {"values": values, "x": x})
 
 
 @kernel("max_pool_scatter")
 def max_pool_scatter(draws: Draws, window: Window) -> Value:
     """Add the first operand at the maximum of each window of the second."""
     dy, x = draws.inputs
-    form = _over_window(f"{_NO_BEST} V winner = V(0.0);", "winner")
-    body = _BEST + "\n      winner = choose(better, V(float(cell)), winner);"
-    winners = _pool(draws, window, "max_pool_winners", {"x": x}, form, body, dy.size)
-    operands = {"dy": dy, "winners": winners}
-    return _pool(draws, window, "max_pool_scatter", operands, _OUTPUTS, _IF_WON)
+    winners = _pool(draws, window, _WINNERS, {"x": x}, dy.size)
+    return _pool(draws, window, _MAX_POOL_SCATTER, {"dy": dy, "winners": winners})
 
 
 @kernel("avg_pool")
 def avg_pool(draws: Draws, window: Window) -> Value:
     """Return the mean of each window, not counting padding."""
     (x,) = draws.inputs
-    form = _over_window("V total = V(0.0); int count = 0;", "total / float(count)")
-    body = "total += within(getX(pixelIndex * channels + channel), inside); count += int(inside);"
-    return _pool(draws, window, "avg_pool", {"x": x}, form, body)
+    return _pool(draws, window, _AVG_POOL, {"x": x})
 
 
 @kernel("avg_pool_gradient")
 def avg_pool_gradient(draws: Draws, window: Window) -> Value:
     """Spread each element evenly over its window."""
     (dy,) = draws.inputs
-    return _pool(draws, window, "avg_pool_gradient", {"dy": dy}, _OUTPUTS, _SHARE)
+    return _pool(draws, window, _AVG_POOL_GRADIENT, {"dy": dy})
 
 
 @kernel("dilation2d")
 def dilation2d(draws: Draws, window: Window) -> Value:
     """Return the maximum sum of each window and the filter."""
     x, filter = draws.inputs
-    body = _BEST.replace("channel);", "channel) + getFilter_(cell * channels + channel);", 1)
-    operands = {"x": x, "filter_": filter}
-    return _pool(draws, window, "dilation2d", operands, _over_window(_NO_BEST, "best"), body)
+    return _pool(draws, window, _DILATION, {"x": x, "filter_": filter})
