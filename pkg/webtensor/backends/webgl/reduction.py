@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader, vector_type
@@ -112,18 +112,31 @@ def _form(group: tuple[int, int, int], part: int) -> tuple[str, int, int]:
     return _ALONG_INNER, 1, 1
 
 
+class _Split(NamedTuple):
+    """How a stage splits the middle axis.
+
+    Attributes:
+        parts: the number of parts, of which each becomes one element.
+        part: the number of elements of a part.
+        scale: the factor that turns sums into means.
+    """
+
+    parts: int
+    part: int
+    scale: float
+
+
 def _stage(
     draws: Draws,
     source: _Source,
     dtype: DType,
     kind: str,
     group: tuple[int, int, int],
-    parts: int,
-    part: int,
-    scale: float,
+    split: _Split,
 ) -> Value:
-    """Reduce each part of the middle axis; ``scale`` is the factor that turns sums into means."""
+    """Reduce each part of the middle axis."""
     outer, reduced, inner = group
+    parts, part, scale = split
     form, lanes, read_lanes = _form(group, part)
     chain = None if isinstance(source, Value) else source(read_lanes == 1)
     if chain is not None and chain.lanes < read_lanes:
@@ -174,7 +187,8 @@ def reduced_value(
         part = (part + 3) & ~3
         scale = left if parts == 1 else 1.0 / part
         left /= scale
-        result = _stage(draws, source, dtype, kind, (outer, reduced, inner), parts, part, scale)
+        split = _Split(parts, part, scale)
+        result = _stage(draws, source, dtype, kind, (outer, reduced, inner), split)
         if parts == 1:
             return result
         source, reduced = result, parts
