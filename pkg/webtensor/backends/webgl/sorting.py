@@ -11,7 +11,7 @@ row are found by repeatedly keeping the k largest of each block, or, if k is lar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 from webtensor.backends.webgl.backend import kernel
 from webtensor.backends.webgl.compiler import Input, Shader
@@ -30,16 +30,36 @@ def _value(dtype: DType) -> str:
     return "float" if dtype is float32 else "int"
 
 
-def _before(dtype: DType, descending: bool) -> str:
-    """Return the GLSL function that tests whether ``a`` precedes ``b``."""
-    test = "a > b" if descending else "a < b"
-    if dtype is float32:
-        test = f"nan_or_{'less' if descending else 'greater'}(b, a)"
-    return f"bool before({_value(dtype)} a, {_value(dtype)} b) {{ return {test}; }}\n"
+class _Order(NamedTuple):
+    """An order of values of a dtype."""
+
+    dtype: DType
+    descending: bool
+
+    def code(self) -> str:
+        """Return the GLSL function that tests whether ``a`` precedes ``b``."""
+        value = _value(self.dtype)
+        test = "a > b" if self.descending else "a < b"
+        if self.dtype is float32:
+            test = f"nan_or_{'less' if self.descending else 'greater'}(b, a)"
+        return f"bool before({value} a, {value} b) {{ return {test}; }}\n"
+
+
+class _Code(NamedTuple):
+    """A shader that may call ``before``; its results are values of the order, or indices."""
+
+    name: str
+    glsl: str
+
+    def output(self, order: _Order) -> DType:
+        """Return the dtype of what it computes."""
+        return order.dtype if "VALUE compute" in self.glsl else int32
 
 
 # Element k's rank within its block.
-_RANK = """
+_RANK = _Code(
+    "rank",
+    """
 int compute(int t) {
   int k = t % length_;
   int row = t - k;
@@ -53,10 +73,13 @@ int compute(int t) {
   }
   return rank;
 }
-"""
+""",
+)
 
 # The element of the block that has rank k.
-_ORDER = """
+_ORDER = _Code(
+    "order",
+    """
 int compute(int t) {
   int k = t % length_;
   int row = t - k;
@@ -65,10 +88,13 @@ int compute(int t) {
   for (int m = start; m < end; m++) if (getRanks(row + m) == k) return m;
   return 0;
 }
-"""
+""",
+)
 
 # Values are those of x in the current order.
-_MERGE = """
+_MERGE = _Code(
+    "merge",
+    """
 int compute(int t) {
   int k = t % length_;
   int row = t - k;
@@ -91,57 +117,50 @@ int compute(int t) {
     !before(getValues(row + second + other), getValues(row + first + low)));
   return getIndices(row + (from_first ? first + low : second + other));
 }
-"""
+""",
+)
 
-_VALUES = """
+_VALUES = _Code(
+    "ordered values",
+    """
 VALUE compute(int t) { return getX(t - t % length_ + getIndices(t)); }
-"""
-
-
-#: Name and texture of a shader's input.
-_Source = tuple[str, Value]
+""",
+)
 
 
 def _draw(
     draws: Draws,
-    name: str,
-    code: str,
-    order: tuple[DType, bool],
-    sources: Sequence[_Source],
+    code: _Code,
+    order: _Order,
+    operands: dict[str, Value],
     size: int,
-    output: DType = int32,
     **numbers: int,
 ) -> Value:
-    """Draw with code that may call ``before``, for an order (dtype, descending)."""
+    """Draw a shader, which reads operands and numbers by the names in its code."""
+    output = code.output(order)
 
     def shader() -> Shader:
-        full = (_before(*order) + code).replace("VALUE", _value(order[0]))
-        inputs = [Input(source, texture.dtype, 1) for source, texture in sources]
-        return Shader(name, inputs, output, 1, [(number, "int") for number in numbers], full)
+        full = (order.code() + code.glsl).replace("VALUE", _value(order.dtype))
+        inputs = [Input(name, operand.dtype, 1) for name, operand in operands.items()]
+        return Shader(code.name, inputs, output, 1, [(number, "int") for number in numbers], full)
 
-    program = Program((name, *order), shader)
-    textures = [texture for _, texture in sources]
-    return draws.draw(program, textures, size, output, *numbers.values())
+    program = Program((code.name, *order), shader)
+    return draws.draw(program, [*operands.values()], size, output, *numbers.values())
 
 
 def argsort_texture(draws: Draws, x: Value, descending: bool, outer: int, length: int) -> Value:
     """Indices of the elements of each row of a texture, viewed as (outer, length), in order."""
     size = outer * length
-    order = x.dtype, descending
+    order = _Order(x.dtype, descending)
     run = min(length, _BLOCK)
-    ranks = _draw(draws, "rank", _RANK, order, [("x", x)], size, length_=length, block=run)
-    sources = [("ranks", ranks)]
-    order_texture = _draw(draws, "order", _ORDER, order, sources, size, length_=length, block=run)
+    ranks = _draw(draws, _RANK, order, {"x": x}, size, length_=length, block=run)
+    indices = _draw(draws, _ORDER, order, {"ranks": ranks}, size, length_=length, block=run)
     while run < length:
-        order_source = ("indices", order_texture)
-        sources = [("x", x), order_source]
-        values = _draw(
-            draws, "ordered values", _VALUES, order, sources, size, x.dtype, length_=length
-        )
-        sources = [("values", values), order_source]
-        order_texture = _draw(draws, "merge", _MERGE, order, sources, size, length_=length, run=run)
+        values = _draw(draws, _VALUES, order, {"x": x, "indices": indices}, size, length_=length)
+        operands = {"values": values, "indices": indices}
+        indices = _draw(draws, _MERGE, order, operands, size, length_=length, run=run)
         run *= 2
-    return order_texture
+    return indices
 
 
 @kernel("argsort")
@@ -191,25 +210,24 @@ int compute(int t) {
 
 def _select(draws: Draws, x: Value, outer: int, length: int, k: int) -> Value:
     """Return the indices of the k largest of each row, by rounds that keep those of each block."""
-    order = x.dtype, True
+    order = _Order(x.dtype, True)
     # At least twice k, so that each round leaves at most half.
     block = max(16, 1 << (2 * k - 1).bit_length())
     previous: Value | None = None
     candidates = length
     while True:
         blocks = -(-candidates // block)
-        previous_sources: list[_Source] = []
+        previous_operands: dict[str, Value] = {}
         candidate, suffix = "(c)", "first"
         if previous is not None:
-            previous_sources = [("indices", previous)]
+            previous_operands = {"indices": previous}
             candidate, suffix = "getIndices((row) * candidates + (c))", "further"
         macro = f"#define CANDIDATE(row, c) {candidate}\n"
         ranks = _draw(
             draws,
-            f"candidate rank {suffix}",
-            macro + _CANDIDATE_RANK,
+            _Code(f"candidate rank {suffix}", macro + _CANDIDATE_RANK),
             order,
-            [("x", x), *previous_sources],
+            {"x": x, **previous_operands},
             outer * candidates,
             candidates=candidates,
             block=block,
@@ -217,10 +235,9 @@ def _select(draws: Draws, x: Value, outer: int, length: int, k: int) -> Value:
         )
         previous = _draw(
             draws,
-            f"select {suffix}",
-            macro + _SELECT,
+            _Code(f"select {suffix}", macro + _SELECT),
             order,
-            [("ranks", ranks), *previous_sources],
+            {"ranks": ranks, **previous_operands},
             outer * blocks * k,
             candidates=candidates,
             block=block,
@@ -231,12 +248,17 @@ def _select(draws: Draws, x: Value, outer: int, length: int, k: int) -> Value:
         candidates = blocks * k
 
 
-_CUT = """
+_CUT = _Code(
+    "cut",
+    """
 int compute(int t) { return getIndices((t / k) * length_ + t % k); }
-"""
+""",
+)
 
 # The first in order of each block of a row.
-_LEADERS = """
+_LEADERS = _Code(
+    "leaders",
+    """
 VALUE compute(int t) {
   int b = split(t, blocks);
   int start = t * length_ + b * block;
@@ -248,25 +270,32 @@ VALUE compute(int t) {
   }
   return best;
 }
-"""
+""",
+)
 
 # The elements of chosen blocks; the last in order where a block ends behind the row.
-_ELEMENTS = """
+_ELEMENTS = _Code(
+    "elements of blocks",
+    """
 VALUE compute(int t) {
   int c = split(t, k * block);
   int index = getBlocks(t * k + c / block) * block + c % block;
   VALUE own = getX(t * length_ + min(index, length_ - 1));
   return index < length_ ? own : LAST;
 }
-"""
+""",
+)
 _LAST = {float32: "nan()", int32: "(-2147483647 - 1)"}
 
-_INDICES_IN_ROWS = """
+_INDICES_IN_ROWS = _Code(
+    "indices in rows",
+    """
 int compute(int t) {
   int c = getChosen(t);
   return getBlocks((t / k) * k + c / block) * block + c % block;
 }
-"""
+""",
+)
 
 #: The minimum number of elements, and of those of a row for each of its k largest, at which more
 #: draws pay off.
@@ -287,8 +316,9 @@ def _largest(draws: Draws, x: Value, outer: int, length: int, k: int) -> Value:
         return _largest_by_blocks(draws, x, outer, length, k)
     if k <= _MAX_SELECTED:
         return _select(draws, x, outer, length, k)
-    sources = [("indices", argsort_texture(draws, x, True, outer, length))]
-    return _draw(draws, "cut", _CUT, (x.dtype, True), sources, outer * k, length_=length, k=k)
+    indices = argsort_texture(draws, x, True, outer, length)
+    order = _Order(x.dtype, True)
+    return _draw(draws, _CUT, order, {"indices": indices}, outer * k, length_=length, k=k)
 
 
 def _largest_by_blocks(draws: Draws, x: Value, outer: int, length: int, k: int) -> Value:
@@ -297,39 +327,27 @@ def _largest_by_blocks(draws: Draws, x: Value, outer: int, length: int, k: int) 
     No other block has one of the k largest, as k of them are before its own largest. The blocks are
     read in the order of the row, so that of equal elements the first is taken.
     """
-    order = x.dtype, True
+    order = _Order(x.dtype, True)
     block = 1 << ((length // k).bit_length() >> 1)  # about as many leaders as elements are chosen
     blocks = -(-length // block)
-    source = ("x", x)
     sizes = {"length_": length, "block": block}
-    leaders = _draw(
-        draws, "leaders", _LEADERS, order, [source], outer * blocks, x.dtype, blocks=blocks, **sizes
-    )
+    leaders = _draw(draws, _LEADERS, order, {"x": x}, outer * blocks, blocks=blocks, **sizes)
     chosen = _largest(draws, leaders, outer, blocks, k)
     ascending = argsort_texture(draws, chosen, False, outer, k)
-    row_order = [("x", chosen), ("indices", ascending)]
-    block_order = _draw(
-        draws, "ordered values", _VALUES, (int32, False), row_order, outer * k, int32, length_=k
-    )
-    elements = _draw(
-        draws,
-        "elements of blocks",
-        _ELEMENTS.replace("LAST", _LAST[x.dtype]),
-        order,
-        [source, ("blocks", block_order)],
-        outer * k * block,
-        x.dtype,
-        k=k,
-        **sizes,
-    )
-    sources = [("chosen", _largest(draws, elements, outer, k * block, k)), ("blocks", block_order)]
-    name = "indices in rows"
-    return _draw(draws, name, _INDICES_IN_ROWS, order, sources, outer * k, k=k, block=block)
+    row_order = {"x": chosen, "indices": ascending}
+    block_order = _draw(draws, _VALUES, _Order(int32, False), row_order, outer * k, length_=k)
+    code = _ELEMENTS._replace(glsl=_ELEMENTS.glsl.replace("LAST", _LAST[x.dtype]))
+    operands = {"x": x, "blocks": block_order}
+    elements = _draw(draws, code, order, operands, outer * k * block, k=k, **sizes)
+    operands = {"chosen": _largest(draws, elements, outer, k * block, k), "blocks": block_order}
+    return _draw(draws, _INDICES_IN_ROWS, order, operands, outer * k, k=k, block=block)
 
 
 # -- searching ------------------------------------------------------------------------------------
 
-_SEARCH = """
+_SEARCH = _Code(
+    "search_sorted",
+    """
 int compute(int t) {
   int row = (t / count) * length_;
   VALUE value = getValues(t);
@@ -343,7 +361,8 @@ int compute(int t) {
   }
   return low;
 }
-"""
+""",
+)
 
 
 @kernel("search_sorted")
@@ -352,10 +371,9 @@ def search_sorted(draws: Draws, right: bool, outer: int, length: int, count: int
     rows, values = draws.inputs
     return _draw(
         draws,
-        "search_sorted",
         _SEARCH,
-        (rows.dtype, False),
-        [("rows", rows), ("values", values)],
+        _Order(rows.dtype, False),
+        {"rows": rows, "values": values},
         outer * count,
         length_=length,
         count=count,
