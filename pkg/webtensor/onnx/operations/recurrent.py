@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from webtensor import ops
 from webtensor.engine import Tensor
@@ -94,54 +94,61 @@ class _Cell(NamedTuple):
     step: Callable[[_Weights, list[_Activation], float | None], _Step]
 
 
-def _network(
-    x: Tensor,
-    weights: Sequence[Tensor | None],
-    sequence_lens: _Lengths,
-    initial: Sequence[Tensor | None],
-    cell: _Cell,
-    *,
-    layout: int,
-    **options: Any,
-) -> tuple[Tensor, ...]:
+class _Operands(NamedTuple):
+    """What a network computes with.
+
+    Attributes:
+        x: of shape (steps, batch, size), or (batch, steps, size) in layout 1.
+        weights: kernels, recurrent kernels, biases and peepholes, each for all directions.
+        lengths: the numbers of steps of the elements of the batch.
+        states: the initial ones, or None for zeros.
+    """
+
+    x: Tensor
+    weights: tuple[Tensor, Tensor, Tensor | None, Tensor | None]
+    lengths: _Lengths
+    states: list[Tensor | None]
+
+
+class _Options(NamedTuple):
+    """The attributes that all operators have."""
+
+    activations: list[str] | None
+    activation_alpha: list[float] | None
+    activation_beta: list[float] | None
+    clip: float | None
+    direction: str
+    layout: int
+
+
+def _network(cell: _Cell, operands: _Operands, options: _Options) -> tuple[Tensor, ...]:
     """Run a cell along time, in each direction; in layout 1, batches come before time."""
-    if not layout:
-        return _directions(x, weights, sequence_lens, initial, cell, **options)
-    time_first = ops.permute_dims(x, (1, 0, 2))
-    states = [None if state is None else ops.permute_dims(state, (1, 0, 2)) for state in initial]
-    result, *finals = _directions(time_first, weights, sequence_lens, states, cell, **options)
+    if not options.layout:
+        return _directions(cell, operands, options)
+    states = [
+        None if state is None else ops.permute_dims(state, (1, 0, 2)) for state in operands.states
+    ]
+    time_first = operands._replace(x=ops.permute_dims(operands.x, (1, 0, 2)), states=states)
+    result, *finals = _directions(cell, time_first, options)
     return (
         ops.permute_dims(result, (2, 0, 1, 3)),
         *(ops.permute_dims(state, (1, 0, 2)) for state in finals),
     )
 
 
-def _directions(
-    x: Tensor,
-    weights: Sequence[Tensor | None],
-    sequence_lens: _Lengths,
-    initial: Sequence[Tensor | None],
-    cell: _Cell,
-    *,
-    activations: list[str] | None,
-    activation_alpha: list[float] | None,
-    activation_beta: list[float] | None,
-    clip: float | None,
-    direction: str,
-) -> tuple[Tensor, ...]:
+def _directions(cell: _Cell, operands: _Operands, options: _Options) -> tuple[Tensor, ...]:
     """Run a cell along time, in each direction.
 
     The inputs of all steps are multiplied by the kernel at once, so that a step has one product.
     """
-    kernels, recurrents, biases, peepholes = weights
-    assert kernels is not None
-    assert recurrents is not None
+    x, (kernels, recurrents, biases, peepholes), lengths, initial = operands
+    direction = options.direction
     count = 2 if direction == "bidirectional" else 1
     if direction not in ("forward", "reverse", "bidirectional") or kernels.shape[0] != count:
         raise ValueError(f"direction is {direction!r}, but w has shape {kernels.shape}")
     units = recurrents.shape[-1]
-    names = activations or cell.activations * count
-    functions = _activations(names, activation_alpha, activation_beta)
+    names = options.activations or cell.activations * count
+    functions = _activations(names, options.activation_alpha, options.activation_beta)
     share = len(cell.activations)
     if len(functions) != share * count:
         raise ValueError(f"it needs {share * count} activations, not {len(functions)}")
@@ -157,9 +164,9 @@ def _directions(
             ops.zeros((x.shape[1], units)) if state is None else state[index] for state in initial
         ]
         own_functions = functions[index * share : (index + 1) * share]
-        run = cell.step(direction_weights, own_functions, clip)
+        run = cell.step(direction_weights, own_functions, options.clip)
         is_reverse = direction == "reverse" or index == 1
-        output, final = _along_time(projected, states, run, is_reverse, sequence_lens)
+        output, final = _along_time(projected, states, run, is_reverse, lengths)
         outputs.append(output)
         finals.append(final)
     return ops.stack(outputs, 1), *(ops.stack(states) for states in zip(*finals, strict=True))
@@ -292,19 +299,10 @@ def simple_network(
     layout: int = 0,
 ) -> tuple[Tensor, ...]:
     """Run a recurrent network of one gate."""
-    return _network(
-        x,
-        (w, r, b, None),
-        sequence_lens,
-        [initial_h],
-        _Cell(1, ["Tanh"], _simple_step),
-        activations=activations,
-        activation_alpha=activation_alpha,
-        activation_beta=activation_beta,
-        clip=clip,
-        direction=direction,
-        layout=layout,
-    )
+    cell = _Cell(1, ["Tanh"], _simple_step)
+    operands = _Operands(x, (w, r, b, None), sequence_lens, [initial_h])
+    options = _Options(activations, activation_alpha, activation_beta, clip, direction, layout)
+    return _network(cell, operands, options)
 
 
 def gated_network(
@@ -324,19 +322,10 @@ def gated_network(
     linear_before_reset: int = 0,
 ) -> tuple[Tensor, ...]:
     """Run a network of gated recurrent units."""
-    return _network(
-        x,
-        (w, r, b, None),
-        sequence_lens,
-        [initial_h],
-        _Cell(3, ["Sigmoid", "Tanh"], partial(_gated_step, linear_before_reset)),
-        activations=activations,
-        activation_alpha=activation_alpha,
-        activation_beta=activation_beta,
-        clip=clip,
-        direction=direction,
-        layout=layout,
-    )
+    cell = _Cell(3, ["Sigmoid", "Tanh"], partial(_gated_step, linear_before_reset))
+    operands = _Operands(x, (w, r, b, None), sequence_lens, [initial_h])
+    options = _Options(activations, activation_alpha, activation_beta, clip, direction, layout)
+    return _network(cell, operands, options)
 
 
 def memory_network(
@@ -358,19 +347,10 @@ def memory_network(
     layout: int = 0,
 ) -> tuple[Tensor, ...]:
     """Run a network of long short-term memory."""
-    return _network(
-        x,
-        (w, r, b, p),
-        sequence_lens,
-        [initial_h, initial_c],
-        _Cell(4, ["Sigmoid", "Tanh", "Tanh"], partial(_memory_step, input_forget)),
-        activations=activations,
-        activation_alpha=activation_alpha,
-        activation_beta=activation_beta,
-        clip=clip,
-        direction=direction,
-        layout=layout,
-    )
+    cell = _Cell(4, ["Sigmoid", "Tanh", "Tanh"], partial(_memory_step, input_forget))
+    operands = _Operands(x, (w, r, b, p), sequence_lens, [initial_h, initial_c])
+    options = _Options(activations, activation_alpha, activation_beta, clip, direction, layout)
+    return _network(cell, operands, options)
 
 
 def _lengths(value: Tensor) -> list[int] | Tensor:
