@@ -162,6 +162,11 @@ CASES = {
         for op in ("ReduceMax", "ReduceMin")
         for dtype in ("float32", "int32")
     },
+    "remainders with the sign of the lowest number": onnx_case(
+        "Mod",
+        {"x": array([-(2**31), 2**31 - 1, -5], np.int32), "y": array([3, -(2**31), 3], np.int32)},
+        {"fmod": 1},
+    ),
     "slices backward from before the first element": backward_slice(-9, -9),
     "slices backward to the largest 32-bit integer": backward_slice(-1, INT32_MAX),
     "slices backward to the largest 64-bit integer": backward_slice(-1, INT64_MAX),

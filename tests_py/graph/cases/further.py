@@ -455,6 +455,13 @@ CASES: list[Case] = [
     case("TruncateMod", arr([5.5, -5.5]), arr([2, 2]), expected=np.fmod),
     case("TruncateMod", [5, -5], [3, 3], expected=np.fmod, label="int32"),
     case("TruncateMod", arr([1e8, -3]), arr([3.3, np.inf]), expected=np.fmod, label="extremes"),
+    case(
+        "TruncateMod",
+        [-(2**31), -(2**31), 2**31 - 1, 5],
+        [3, -(2**31), -(2**31), -(2**31)],
+        expected=np.fmod,
+        label="int32 extremes",
+    ),
     case("Xlog1py", arr([0, 2]), arr([-1, 1]), expected=lambda *_: arr([0, 2 * np.log(2)])),
     # Two images with two classes, whose boxes the second has for itself.
     case(

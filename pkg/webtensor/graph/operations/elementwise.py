@@ -127,8 +127,9 @@ def unless_zero(compute: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Te
 
 def remainder(x: Tensor, y: Tensor) -> Tensor:
     """Return what is left of x; it has the sign of x, as in C."""
-    rest = ops.remainder(ops.abs(x), ops.abs(y))
-    return ops.where(ops.less(x, 0), ops.negative(rest), rest)
+    # int32 has -abs of all its numbers, but not abs of the lowest.
+    rest = ops.remainder(-ops.abs(x), -ops.abs(y))
+    return ops.where(ops.less(x, 0), rest, -rest)
 
 
 def add_bias(value: Tensor, bias: Tensor, data_format: str) -> Tensor:

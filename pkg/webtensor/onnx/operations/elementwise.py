@@ -11,7 +11,7 @@ from webtensor.engine import Tensor
 from webtensor.formats.element_types import Elements
 from webtensor.graph.nodes import Node
 from webtensor.graph.operations import Row
-from webtensor.graph.operations.elementwise import quotient
+from webtensor.graph.operations.elementwise import quotient, remainder
 from webtensor.graph.operations.rows import Bound
 from webtensor.io.stored_tensors import elements_of, tensor_of
 from webtensor.onnx.operations.element_types import BIT_WIDTHS, dtype_of, type_name
@@ -107,10 +107,7 @@ def power(x: Tensor, y: Tensor, *, axis: int | None = None, broadcast: int = 0) 
 
 def modulo(x: Tensor, y: Tensor, *, fmod: int = 0) -> Tensor:
     """Return remainders, with the sign of the divisor, or of the dividend as in C."""
-    if not fmod:
-        return ops.remainder(x, y)
-    sign = ops.where(ops.less(x, 0), -ops.ones_like(x), ops.ones_like(x))
-    return ops.multiply(sign, ops.remainder(ops.abs(x), ops.abs(y)))
+    return remainder(x, y) if fmod else ops.remainder(x, y)
 
 
 def shifted(x: Tensor, y: Tensor, *, direction: str) -> Tensor:
