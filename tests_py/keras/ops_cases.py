@@ -133,6 +133,7 @@ CASES: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("add", [n(2, 3), 1], {}),
     ("add", [n(2, 3), f(2, 3)], {}),
     ("fmax", [nan(2, 3), nan(2, 3)], {}),
+    ("heaviside", [nan(2, 3), f(3)], {}),
     ("isclose", [nan(2, 3), nan(2, 3)], {"equal_nan": True}),
     ("ldexp", [f(2, 3), n(2, 3)], {}),
     ("multiply", [f(2, 1, 4), f(3, 1)], {}),

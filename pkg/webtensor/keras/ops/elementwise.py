@@ -253,7 +253,7 @@ def _heaviside(x1: TensorLike, x2: TensorLike) -> Tensor:
         [0.0, 0.5, 1.0]
     """
     x1, x2 = _float(x1), _float(x2)
-    return wt.where(wt.equal(x1, 0), x2, wt.astype(wt.greater(x1, 0), float32))
+    return wt.where(wt.equal(x1, 0), x2, wt.sign(x1) / 2 + 0.5)
 
 
 def _ldexp(x1: TensorLike, x2: TensorLike) -> Tensor:
