@@ -426,10 +426,10 @@ TRANSFORMS: dict[str, Row] = {
 }
 
 SIGNALS: dict[str, Row] = {
-    "a window of length 0": (
-        lambda: wt.signal.hann_window(0),
+    "a window of negative length": (
+        lambda: wt.signal.hann_window(-1),
         ValueError,
-        "hann_window: window_length must be positive, but got 0",
+        "hann_window: window_length must not be negative, but got -1",
     ),
     "a window of half a length": (
         lambda: wt.signal.hamming_window(2.5),

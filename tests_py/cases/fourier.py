@@ -286,10 +286,10 @@ def _signal_cases() -> list[Case]:
         Case("signal.frame", (floats((17,)), *framing), _frames, EXACT, sample=framing == (4, 2))
         for framing in framings
     ]
-    windows = [Case("signal.hann_window", (n,), _window, ROUNDED) for n in (1, 2, 5, 8, 101)]
+    windows = [Case("signal.hann_window", (n,), _window, ROUNDED) for n in (0, 1, 2, 5, 8, 101)]
     windows += [
         Case("signal.hamming_window", (n,), lambda n: _window(n, 0.54, 0.46), ROUNDED)
-        for n in (1, 2, 5, 8, 101)
+        for n in (0, 1, 2, 5, 8, 101)
     ]
     windows += [Case("signal.hann_window", (n,), _window, LONG_WINDOW) for n in (5000, 5001)]
     windows.append(

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import ceil, cos, inf, pi
 
-from webtensor.arguments import as_number, as_positive_integer, check_callable
+from webtensor.arguments import (
+    as_non_negative_integer,
+    as_number,
+    as_positive_integer,
+    check_callable,
+)
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host
 from webtensor.ops.casting import cast_to
@@ -40,14 +45,14 @@ def cosine_window(window_length: int, a: float, b: float) -> Tensor:
 
     Raises:
         TypeError: the length is not an integer.
-        ValueError: it is not positive.
+        ValueError: it is negative.
 
     Example:
         >>> import webtensor as wt
         >>> wt.signal.cosine_window(4, 0.5, 0.5).tolist()
         [0.0, 0.5, 1.0, 0.5]
     """
-    length = as_positive_integer("cosine_window", "window_length", window_length)
+    length = as_non_negative_integer("cosine_window", "window_length", window_length)
     a, b = as_number("cosine_window", "a", a), as_number("cosine_window", "b", b)
     check_size("cosine_window", "window_length", window_length, length)
     if length == 1:
@@ -64,7 +69,7 @@ def hann_window(window_length: int) -> Tensor:
 
     Raises:
         TypeError: ``window_length`` is not an integer.
-        ValueError: ``window_length`` is not positive.
+        ValueError: ``window_length`` is negative.
 
     Example:
         >>> import webtensor as wt
@@ -79,7 +84,7 @@ def hamming_window(window_length: int) -> Tensor:
 
     Raises:
         TypeError: ``window_length`` is not an integer.
-        ValueError: ``window_length`` is not positive.
+        ValueError: ``window_length`` is negative.
 
     Example:
         >>> import webtensor as wt
