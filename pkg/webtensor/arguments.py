@@ -90,6 +90,8 @@ def as_number(name: str, argument: str, value: Any) -> float:
         TypeError: the value is something else.
     """
     try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name}: {argument} must be a number, but got {value!r}") from None

@@ -247,19 +247,23 @@ _EXPLICIT_PADDING = {
 
 def _axis_paddings(name: str, padding: Padding, axes: int = 2) -> list[Any]:
     """Return the padding of each spatial axis: a word, or (before, after)."""
+    number = single_integer(padding)
     if isinstance(padding, str):
         word = padding.lower()
         if word in (*_SAME, "valid"):
             return [word] * axes
-    elif isinstance(padding, int):
-        if padding >= 0:
-            return [(padding, padding)] * axes
+    elif number is not None:
+        if number >= 0:
+            return [(number, number)] * axes
     elif hasattr(padding, "__iter__"):
-        pairs = [tuple(pair) if hasattr(pair, "__iter__") else () for pair in padding]
+        pairs = [
+            tuple(map(single_integer, pair)) if hasattr(pair, "__iter__") else ()
+            for pair in padding
+        ]
         if (
             len(pairs) == axes + 2
             and all(len(pair) == 2 for pair in pairs)
-            and all(isinstance(n, int) and n >= 0 for pair in pairs for n in pair)
+            and all(n is not None and n >= 0 for pair in pairs for n in pair)
             and pairs[0] == pairs[-1] == (0, 0)
         ):
             return pairs[1:-1]

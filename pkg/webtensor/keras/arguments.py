@@ -11,7 +11,8 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from inspect import Parameter, signature
-from typing import Any, ClassVar, Final, ParamSpec, Self
+from numbers import Real
+from typing import Any, ClassVar, Final, ParamSpec, Self, TypeGuard
 
 from webtensor import keras
 from webtensor.keras.names import nearest
@@ -27,6 +28,7 @@ __all__ = [
     "declared_config",
     "forwards_arguments",
     "is_library_class",
+    "is_number",
     "object_of",
     "unknown_argument",
 ]
@@ -90,6 +92,11 @@ def _check_keywords(cls: type, keywords: Mapping[str, object]) -> None:
     for name in keywords:
         if accepted is not None and name not in accepted:
             raise TypeError(unknown_argument(cls, name))
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a number of Python or of NumPy other than a boolean."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def object_of(kind: str, value: object) -> Any:

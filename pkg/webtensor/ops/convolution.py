@@ -430,9 +430,10 @@ def _row_padding(name: str, pad: Padding, data_format: str) -> Padding:
         return pad
     nothing = [0, 0]
     pairs: list[list[int]] = []
-    if isinstance(pad, int):
-        pairs = [nothing, nothing, [pad, pad], nothing]
-    elif isinstance(pad, Sequence) and not isinstance(pad, str):
+    number = single_integer(pad)
+    if number is not None:
+        pairs = [nothing, nothing, [number, number], nothing]
+    elif hasattr(pad, "__iter__") and not isinstance(pad, str):
         pairs = as_pairs_of_integers(name, "pad", pad)
     if len(pairs) == 3:
         batch, width, channels = pairs if data_format == "NWC" else (pairs[0], *pairs[:0:-1])

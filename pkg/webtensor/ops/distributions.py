@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import cos, erfc, exp, lgamma, log as _log, pi, sqrt
 from typing import Any
 
-from webtensor.arguments import as_integer, as_non_negative_integer, check_callable
+from webtensor.arguments import as_integer, as_non_negative_integer, as_number, check_callable
 from webtensor.dtypes import as_dtype, complex64, float32, int32
 from webtensor.engine import (
     Tensor,
@@ -243,9 +243,9 @@ def random_gamma(
         >>> bool(wt.all(wt.random_gamma((100,), 0.5, seed=1) >= 0))
         True
     """
+    alpha = as_number("random_gamma", "alpha", alpha)
+    beta = as_number("random_gamma", "beta", beta)
     for argument, number in (("alpha", alpha), ("beta", beta)):
-        if isinstance(number, bool) or not isinstance(number, (int, float)):
-            raise TypeError(f"random_gamma: {argument} must be a number, but got {number!r}")
         if not 0 < number < float("inf"):
             raise ValueError(f"random_gamma: {argument} must be positive, but got {number}")
     dimensions = as_shape("random_gamma", shape)
@@ -255,7 +255,7 @@ def random_gamma(
         boosts += 1
     unit = unit_numbers("random_gamma", (boosts + 1, *dimensions), seed)
     position = multiply(normal_between(unit[0], -1.0, 1.0), 1 / _FARTHEST)
-    power = polynomial(position, *_quantile_polynomial(float(alpha + boosts)))
+    power = polynomial(position, *_quantile_polynomial(alpha + boosts))
     for boost in range(boosts):
         uniform = add(unit[boost + 1], 2.0**-25)
         power = add(power, multiply(log(uniform), 1 / (alpha + boost)))

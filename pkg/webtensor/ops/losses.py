@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from webtensor.arguments import as_number
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.ops.activations import relu, softplus
@@ -238,10 +239,11 @@ def huber_loss(
         1.3125
     """
     name = "huber_loss"
-    if not isinstance(delta, (int, float)) or not delta >= 0:
+    delta = as_number(name, "delta", delta)
+    if not delta >= 0:
         raise ValueError(f"{name}: delta must be a non-negative number, but got {delta!r}")
     truth, guess = _labelled(name, labels, predictions)
-    losses = huber_of_errors(subtract(guess, truth), float(delta))
+    losses = huber_of_errors(subtract(guess, truth), delta)
     return _reduced(name, losses, weights, reduction)
 
 
@@ -273,17 +275,19 @@ def log_loss(
         True
     """
     name = "log_loss"
-    if not isinstance(epsilon, (int, float)) or not epsilon >= 0:
+    epsilon = as_number(name, "epsilon", epsilon)
+    if not epsilon >= 0:
         raise ValueError(f"{name}: epsilon must be a non-negative number, but got {epsilon!r}")
     truth, guess = _labelled(name, labels, predictions)
-    yes = multiply(truth, log(add(guess, float(epsilon))))
-    no = multiply(subtract(1.0, truth), log(add(subtract(1.0, guess), float(epsilon))))
+    yes = multiply(truth, log(add(guess, epsilon)))
+    no = multiply(subtract(1.0, truth), log(add(subtract(1.0, guess), epsilon)))
     return _reduced(name, negative(add(yes, no)), weights, reduction)
 
 
 def _smoothed(name: str, labels: Tensor, smoothing: float, share: float) -> Tensor:
     """Move labels towards their mean by ``smoothing``."""
-    if not isinstance(smoothing, (int, float)) or not 0 <= smoothing <= 1:
+    smoothing = as_number(name, "label_smoothing", smoothing)
+    if not 0 <= smoothing <= 1:
         raise ValueError(f"{name}: label_smoothing must lie in [0, 1], but got {smoothing!r}")
     if smoothing == 0:
         return labels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from webtensor.arguments import as_non_negative_integer
+from webtensor.arguments import as_non_negative_integer, as_number
 from webtensor.dtypes import float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.ops.binary import add, divide_no_nan, multiply, pow, subtract
@@ -93,7 +93,8 @@ def _batch_norm(
     operand = as_float(name, "x", x)
     if rank is not None and len(operand.shape) != rank:
         raise ValueError(f"{name}: x must have rank {rank}, but its shape is {operand.shape}")
-    if not isinstance(variance_epsilon, (int, float)) or not variance_epsilon >= 0:
+    variance_epsilon = as_number(name, "variance_epsilon", variance_epsilon)
+    if not variance_epsilon >= 0:
         raise ValueError(
             f"{name}: variance_epsilon must be a non-negative number, but got {variance_epsilon!r}"
         )
@@ -220,7 +221,7 @@ def local_response_normalization(
     without batch.
 
     Raises:
-        TypeError: ``depth_radius`` is not an integer.
+        TypeError: ``depth_radius`` is not an integer, or another argument is not a number.
         ValueError: ``x`` has another rank, or ``depth_radius`` is negative.
 
     Example:
@@ -233,15 +234,13 @@ def local_response_normalization(
     if len(operand.shape) not in (3, 4):
         raise ValueError(f"{name}: x must have rank 3 or 4, but its shape is {operand.shape}")
     depth_radius = as_non_negative_integer(name, "depth_radius", depth_radius)
-    for argument, value in (("bias", bias), ("alpha", alpha), ("beta", beta)):
-        if not isinstance(value, (int, float)):
-            raise TypeError(f"{name}: {argument} must be a number, but got {value!r}")
+    bias, alpha = as_number(name, "bias", bias), as_number(name, "alpha", alpha)
+    beta = as_number(name, "beta", beta)
     channels = operand.shape[-1]
     outer = operand.size // channels if channels else 0
     radius = min(depth_radius, max(channels - 1, 0))
     sums = run(_WINDOW_SUM, (square(operand),), operand.shape, float32, outer, channels, radius)
-    norm = add(multiply(sums, float(alpha)), float(bias))
-    return multiply(operand, _negative_power(norm, float(beta)))
+    return multiply(operand, _negative_power(add(multiply(sums, alpha), bias), beta))
 
 
 def _negative_power(x: Tensor, beta: float) -> Tensor:
@@ -272,7 +271,7 @@ def dropout(
     in it stands for the size of ``x``.
 
     Raises:
-        TypeError: ``x`` is not float32.
+        TypeError: ``x`` is not float32, or ``rate`` is not a number.
         ValueError: ``rate`` is outside [0, 1), or ``noise_shape`` does not fit.
 
     Example:
@@ -283,7 +282,8 @@ def dropout(
     operand = as_operand("dropout", x, float32)
     if operand.dtype is not float32:
         raise TypeError(f"dropout: x must be float32, but got {operand.dtype}")
-    if not isinstance(rate, (int, float)) or not 0 <= rate < 1:
+    rate = as_number("dropout", "rate", rate)
+    if not 0 <= rate < 1:
         raise ValueError(f"dropout: rate must lie in [0, 1), but got {rate!r}")
     if rate == 0:
         return clone(operand)

@@ -41,7 +41,8 @@ def set_random_seed(seed: int) -> None:
         >>> wt.random_uniform((3,)).tolist() == first
         True
     """
-    _seeds().seed(seed)
+    integer = single_integer(seed)
+    _seeds().seed(seed if integer is None else integer)
 
 
 def new_seed() -> int:
@@ -75,7 +76,7 @@ def _seed_bits(name: str, seed: float | None) -> int:
     integer = single_integer(seed)
     if integer is not None:
         return integer
-    if isinstance(seed, float):
+    if hasattr(seed, "__float__"):
         return int.from_bytes(pack("<d", seed), "little")
     raise TypeError(f"{name}: seed must be a number or None, but got {seed!r}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+from webtensor.arguments import as_number
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.ops.binary import pow
@@ -70,8 +71,8 @@ def _vector_norm(magnitudes: Tensor, ord: float | str, axis: int) -> Tensor:
         return _max(magnitudes, axis, True)
     if ord == -inf:
         return _min(magnitudes, axis, True)
-    if isinstance(ord, (int, float)) and ord > 0:
-        return pow(_sum(pow(magnitudes, float(ord)), axis, True), 1 / ord)
+    if not isinstance(ord, str) and (power := as_number("norm", "ord", ord)) > 0:
+        return pow(_sum(pow(magnitudes, power), axis, True), 1 / power)
     raise ValueError(
         f"norm: ord of vectors must be 'euclidean', a positive number, inf or -inf, but got {ord!r}"
     )

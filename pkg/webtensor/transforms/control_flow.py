@@ -262,7 +262,7 @@ def scan(
         (3.0, [1.0, 2.0, 3.0])
     """
     check_callable("scan", "f", f)
-    if not isinstance(unroll, int) or unroll < 0:
+    if not hasattr(unroll, "__index__") or unroll < 0:
         raise ValueError(f"scan: unroll must be a positive integer or a bool, but got {unroll!r}")
     _check("scan", "init", init)
     slices = own_tensors("scan", xs)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras import random, regularizers
-from webtensor.keras.arguments import ALWAYS
+from webtensor.keras.arguments import ALWAYS, is_number
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.layers.elementwise import Elementwise
 from webtensor.keras.layers.input_spec import InputSpec
@@ -54,7 +54,7 @@ class RandomLayer(Elementwise):
 
     def _set_amount(self, amount: float) -> None:
         """Keep the argument named ``_AMOUNT``; no random numbers are needed where it is 0."""
-        if not isinstance(amount, (int, float)) or not 0 <= amount <= 1:
+        if not is_number(amount) or not 0 <= amount <= 1:
             raise ValueError(
                 f"{type(self).__name__}: {self._AMOUNT} must be a number between 0 and 1, but got "
                 f"{self._AMOUNT}={amount!r}"

@@ -21,12 +21,12 @@ from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.late_numbers import late_number
 from webtensor.engine.scopes import outside_scopes
+from webtensor.keras.arguments import is_number
 from webtensor.keras.names import auto_name, to_snake_case
 from webtensor.keras.optimizers.common_arguments import (
     CommonArguments,
     CompleteSignature,
     LearningRateLike,
-    is_number,
     non_negative,
     number_or_none,
 )

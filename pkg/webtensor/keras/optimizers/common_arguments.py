@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import Parameter, Signature, signature
-from typing import TypeAlias, TypedDict, TypeGuard
+from typing import TypeAlias, TypedDict
 
 from webtensor.engine import Tensor
+from webtensor.keras.arguments import is_number
 from webtensor.keras.optimizers.learning_rate_schedule import LearningRateSchedule
 
 __all__ = [
     "CommonArguments",
     "CompleteSignature",
     "LearningRateLike",
-    "is_number",
     "non_negative",
     "number_or_none",
 ]
@@ -66,16 +66,11 @@ class CompleteSignature:
         return Signature(parameters)
 
 
-def is_number(value: object) -> TypeGuard[float]:
-    """Whether a value is a Python number other than a boolean."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def non_negative(owner: str, argument: str, value: float) -> float:
     """Return an argument of ``owner`` that must be a non-negative number."""
     if not is_number(value) or not value >= 0:
         raise ValueError(f"{owner}: {argument} must be a non-negative number, but got {value!r}")
-    return value
+    return value if isinstance(value, int) else float(value)
 
 
 def number_or_none(owner: str, argument: str, value: float | None) -> float | None:

@@ -9,10 +9,9 @@ from webtensor import keras
 from webtensor.dtypes import DType
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.scopes import outside_scopes
-from webtensor.keras.arguments import Configurable
+from webtensor.keras.arguments import Configurable, is_number
 from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.names import auto_name
-from webtensor.keras.optimizers.common_arguments import is_number
 from webtensor.keras.optimizers.slots import HostNumber, Slot
 from webtensor.keras.types import DTypeLike, InitializerLike
 from webtensor.ops import full, zeros

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webtensor.arguments import as_number
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host
 from webtensor.ops.binary import divide_no_nan, greater, less_equal, multiply, subtract
@@ -120,12 +121,10 @@ def threshold(
         raise TypeError(f"{name}: image must be float32 or int32, but got {operand.dtype}")
     if method not in ("binary", "otsu"):
         raise ValueError(f"{name}: method must be 'binary' or 'otsu', but got {method!r}")
-    if not isinstance(thresh_value, (int, float)):
-        raise TypeError(f"{name}: thresh_value must be a number, but got {thresh_value!r}")
+    level: TensorLike = as_number(name, "thresh_value", thresh_value) * 255.0
     grey = cast_to(operand, float32)
     if operand.shape[2] == 3:
         grey = matmul(grey, from_host(name, [[share] for share in _LUMA]))
-    level: TensorLike = thresh_value * 255.0
     if method == "otsu":
         level = _otsu(grey)
     light = less_equal(grey, level) if inverted else greater(grey, level)

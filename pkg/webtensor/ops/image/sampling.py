@@ -417,8 +417,9 @@ def rotate_with_offset(
     ]
     matrices = broadcast_to(from_host(name, [turn]), (batch, 8))
     size, indices = (height, width), arange(batch)
-    if isinstance(fill_value, (int, float)):
-        rotated = _sample(images, matrices, indices, size, False, _CONSTANT, float(fill_value))
+    if not hasattr(fill_value, "__iter__"):
+        fill_value = as_number(name, "fill_value", fill_value)
+        rotated = _sample(images, matrices, indices, size, False, _CONSTANT, fill_value)
     else:
         fill = _channel_fill(name, fill_value, channels)
         rotated = _sample(images, matrices, indices, size, False, _CONSTANT, 0.0)
@@ -436,8 +437,7 @@ def _center(name: str, center: Any) -> tuple[float, float]:
 
 
 def _channel_fill(name: str, fill_value: Any, channels: int) -> list[float]:
-    fill_values = list(fill_value) if hasattr(fill_value, "__iter__") else [fill_value]
-    values = [as_number(name, "fill_value", value) for value in fill_values]
+    values = [as_number(name, "fill_value", value) for value in fill_value]
     if len(values) == 3 and channels == 4:
         values.append(_OPAQUE)
     if len(values) != channels:

@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 from math import exp, inf
 from typing import Any, NamedTuple
 
-from webtensor.arguments import as_non_negative_integer
+from webtensor.arguments import as_non_negative_integer, as_number
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, backend, from_host, run
 from webtensor.ops.casting import as_float
@@ -69,13 +69,14 @@ def _checked(
             f"{name}: scores must have shape ({count},), one for each box, but got {ranks.shape}"
         )
     max_output_size = as_non_negative_integer(name, "max_output_size", max_output_size)
-    if not isinstance(score_threshold, (int, float)):
-        raise TypeError(f"{name}: score_threshold must be a number, but got {score_threshold!r}")
+    score_threshold = as_number(name, "score_threshold", score_threshold)
+    fractions = []
     for argument, value in (("iou_threshold", iou_threshold), ("soft_nms_sigma", soft_nms_sigma)):
-        if not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        fractions.append(as_number(name, argument, value))
+        if not 0 <= fractions[-1] <= 1:
             raise ValueError(f"{name}: {argument} must lie in [0, 1], but got {value!r}")
     most = min(max_output_size, count)
-    return box_corners, ranks, _Options(most, iou_threshold, score_threshold, soft_nms_sigma)
+    return box_corners, ranks, _Options(most, fractions[0], score_threshold, fractions[1])
 
 
 # -- the algorithm ------------------------------------------------------------------------------

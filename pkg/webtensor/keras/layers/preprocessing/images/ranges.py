@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
 
 from webtensor.engine import Tensor
+from webtensor.keras.arguments import is_number
 
 __all__ = [
     "Factor",
@@ -19,10 +20,6 @@ __all__ = [
 
 #: An argument of layers: a number, or the bounds (lower, upper) between which numbers are drawn.
 Factor: TypeAlias = "float | Sequence[float]"
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _factor_error(kind: str, name: str, factor: object, bounds: str) -> ValueError:
@@ -42,11 +39,11 @@ def factor_range(
         ValueError: the factor is neither a number nor two of them, or is out of range.
     """
     if isinstance(factor, (list, tuple)):
-        is_pair = len(factor) == 2 and all(map(_is_number, factor))
+        is_pair = len(factor) == 2 and all(map(is_number, factor))
         if not is_pair or factor[0] > high or factor[1] < low:
             raise _factor_error(kind, name, factor, f"[{low}, {high}]")
         return min(factor), max(factor)
-    if not _is_number(factor) or not low <= factor <= high:
+    if not is_number(factor) or not low <= factor <= high:
         raise _factor_error(kind, name, factor, f"[{low}, {high}]")
     return max(-abs(factor), low), abs(factor)
 
@@ -74,7 +71,7 @@ def range_within(
     bounds = [
         number
         for number in numbers
-        if _is_number(number) and low <= number <= high and not (open_low and number == low)
+        if is_number(number) and low <= number <= high and not (open_low and number == low)
     ]
     if not len(bounds) == len(numbers) == (2 if is_pair else 1):
         raise _factor_error(kind, name, factor, f"{'(' if open_low else '['}{low}, {high}]")

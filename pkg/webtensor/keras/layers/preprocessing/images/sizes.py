@@ -25,6 +25,7 @@ from webtensor.keras.resampling import (
 from webtensor.keras.seeds import SeedGenerator
 from webtensor.keras.types import Shape
 from webtensor.keras.utils.bounding_boxes import Boxes, clip_to_image_size
+from webtensor.shapes import single_integer
 
 __all__ = ["CenterCrop", "RandomCrop", "RandomHeight", "RandomWidth", "Resizing"]
 
@@ -35,9 +36,9 @@ Size = tuple[int, int]
 def _checked_size(kind: str, height: int, width: int) -> Size:
     """Validate a height and a width."""
     for name, value in (("height", height), ("width", width)):
-        if not isinstance(value, int) or value <= 0:
+        if (single_integer(value) or 0) <= 0:
             raise ValueError(f"{kind}: {name} must be a positive integer, but got {value!r}")
-    return height, width
+    return int(height), int(width)
 
 
 class ResizedLayer(BaseImagePreprocessingLayer[Transformation]):
