@@ -213,6 +213,17 @@ def network() -> list[Any]:
     ]
 
 
+def grouped_network() -> list[Any]:
+    layers = keras.layers
+    return [
+        keras.Input((7, 6, 4), name="x"),
+        layers.Conv2D(6, 3, padding="same", groups=2),
+        layers.ReLU(),
+        layers.Conv2D(12, 2, strides=2, groups=6, activation="relu"),
+        layers.Lambda(lambda x: keras.ops.argmax(x, -1)),
+    ]
+
+
 def text_network() -> list[Any]:
     layers = keras.layers
     return [
@@ -386,6 +397,7 @@ SMALL: dict[str, Model] = {
         {"x": floats(3, 4)},
     ),
     "convolutions": (sequential(network), {"x": floats(2, 9, 8, 3)}),
+    "grouped convolutions": (sequential(grouped_network), {"x": floats(2, 7, 6, 4)}),
     "convolutions saved by TensorFlow": (
         saved_by_tensorflow(network),
         {"": floats(2, 9, 8, 3)},
@@ -665,6 +677,7 @@ SAMPLES = [
     "blocks",
     "cases",
     "detection",
+    "grouped convolutions",
     "hash tables",
     "ragged",
     "rows of a variable",

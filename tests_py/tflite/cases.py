@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import erf
 from typing import Any, NamedTuple
 
@@ -130,6 +131,11 @@ def windows(
 def convolved(x: Array, filter: Array, stride: tuple[int, int], same: bool) -> Array:
     parts = windows(x, filter.shape[1:3], stride, same)
     return np.einsum("brchwi,ohwi->brco", parts, filter)
+
+
+def convolved_in_groups(groups: int, x: Array, filter: Array, bias: Array) -> Array:
+    pairs = zip(np.split(x, groups, -1), np.split(filter, groups), strict=True)
+    return np.concatenate([convolved(*pair, (2, 1), False) for pair in pairs], -1) + bias
 
 
 def depthwise(x: Array, filter: Array, stride: tuple[int, int], same: bool) -> Array:
@@ -308,6 +314,7 @@ _ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "RELU6": _UNARY["RELU6"],
     "TANH": np.tanh,
 }
+_CHANNELS = normal(2, 5, 4, 4, seed=5)
 _FILTER, _DEPTHWISE = normal(4, 3, 2, 3, seed=6), normal(1, 3, 2, 6, seed=7)
 _BACKWARDS = normal(2, 3, 3, 3, seed=8)
 _VOLUME, _VOLUME_FILTER = normal(1, 3, 3, 3, 2, seed=9), normal(1, 1, 1, 2, 3, seed=10)
@@ -396,6 +403,17 @@ CASES = [
         lambda x, filter: convolved(x, filter, (2, 1), False),
         convolution(padding="VALID"),
         label="without bias",
+    ),
+    *(
+        Case(
+            "CONV_2D",
+            [_CHANNELS, filter, normal(8)],
+            partial(convolved_in_groups, groups),
+            convolution(padding="VALID"),
+            [1, 2],
+            label=f"{groups} groups",
+        )
+        for groups, filter in ((2, normal(8, 3, 2, 2, seed=8)), (4, normal(8, 3, 2, 1, seed=9)))
     ),
     *(
         Case(

@@ -115,7 +115,15 @@ class Copying:
         return outputs[reference.output]
 
     def copy(self, node: Node) -> None:
-        """Copy a node, or put others in its place."""
+        """Copy a node, or put others in its place, and note the shapes that the file says."""
+        self._copy(node)
+        outputs = self.outputs.get(node.name)
+        shapes = node.attributes.get("_output_shapes")
+        for index, shape in enumerate(shapes if isinstance(shapes, list) else []):
+            if isinstance(shape, tuple) and (outputs is None or index < len(outputs)):
+                self.freezing.frozen.shapes[self.resolved(Reference(node.name, index))] = shape
+
+    def _copy(self, node: Node) -> None:
         inputs = [self.resolved(reference) for reference in node.inputs]
         if self.disappears(node):
             self.outputs[node.name] = self._replaced(node, inputs)

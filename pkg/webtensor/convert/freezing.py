@@ -129,6 +129,7 @@ class Freezing:
                 attributes: dict[str, AttributeValue] = {"dtype": dtype, "shape": shape}
                 main.nodes[name] = Node(name, "Placeholder", (), (), attributes)
                 fed[reference.node] = Reference(name)
+                self.frozen.shapes[fed[reference.node]] = shape
                 infos[part] = TensorInfo((f"{name}:0",), dtype, shape, tensor_info.resource_id)
         return fed, infos
 

@@ -15,7 +15,7 @@ from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
 from webtensor.formats.element_types import Buffer
-from webtensor.formats.graph_def import Argument, Graph, Signature
+from webtensor.formats.graph_def import Argument, Graph, Shape, Signature
 from webtensor.graph.default_attributes import Defaults
 from webtensor.graph.nodes import Node, Nodes, Reference
 from webtensor.graph.unique_names import UniqueNames, node_name
@@ -111,6 +111,7 @@ class FrozenGraph:
         functions: what loops and branches call, by name.
         constants: the values of constants, by the names of their nodes, which are unique among all
             scopes.
+        shapes: those of tensors, as far as the file says them.
         signature: the inputs and outputs; those of ``main.results`` are in its order.
         initializer: the nodes that fill tables, if there are some.
         initializer_signature: its outputs that are inputs of ``main``.
@@ -119,6 +120,7 @@ class FrozenGraph:
     main: Scope = field(default_factory=lambda: Scope({}, []))
     functions: dict[str, FrozenFunction] = field(default_factory=dict)
     constants: dict[str, Tensor] = field(default_factory=dict)
+    shapes: dict[Reference, Shape] = field(default_factory=dict)
     signature: Signature = field(default_factory=lambda: Signature({}, {}))
     initializer: Scope | None = None
     initializer_signature: Signature | None = None

@@ -12,7 +12,7 @@ from typing import Any
 
 from webtensor.convert.graphs import FrozenGraph, Scope
 from webtensor.engine import Tensor
-from webtensor.formats.graph_def import AttributeValue, ElementType
+from webtensor.formats.graph_def import AttributeValue, ElementType, Shape
 from webtensor.graph.default_attributes import DEFAULTS, with_defaults
 from webtensor.graph.nodes import Node, Reference
 from webtensor.ops import reshape, tensor
@@ -67,16 +67,20 @@ class Rewriting:
             end_mask=int(axis == -1), shrink_axis_mask=1, T=_INT32, Index=_INT32,
         )  # fmt: skip
 
-    def rank(self, reference: Reference) -> int | None:
-        """Return the rank of a tensor, if it is an input of the model and its shape is known."""
-        node = self._scope.nodes.get(reference.node)
-        shape = None if node is None else node.attributes.get("shape")
-        is_input = node is not None and node.op == "Placeholder"
-        return len(shape) if is_input and isinstance(shape, tuple) else None
+    def shape(self, index: int) -> Shape:
+        """Return the shape of an input, as far as the file says it."""
+        return self._graph.shapes.get(self.inputs[index])
 
     def value(self, index: int) -> Tensor | None:
         """Return the value of an input that is constant."""
         return self._graph.constants.get(self.inputs[index].node)
+
+    def producer(self, op: str) -> Rewriting | None:
+        """Return the rewriting of the node that computes the first input, if it is such a one."""
+        node = self._scope.nodes.get(self.inputs[0].node)
+        if node is None or node.op != op:
+            return None
+        return Rewriting(self._graph, self._scope, node, node.inputs)
 
 
 def _renamed(op: str, rewriting: Rewriting) -> list[Reference]:
@@ -241,6 +245,54 @@ def _batch_product(rewriting: Rewriting) -> list[Reference]:
     return [rewriting.add("BatchMatMulV2", *rewriting.inputs, **attributes)]
 
 
+def _grouped_convolution(rewriting: Rewriting) -> list[Reference] | None:
+    """Convolve groups of channels by themselves: TensorFlow.js convolves all of them together."""
+    x, filter_input = rewriting.inputs
+    filter, channels = rewriting.value(1), (rewriting.shape(0) or (None,))[-1]
+    attributes: dict[str, Any] = {**with_defaults(rewriting.node, DEFAULTS).attributes}
+    groups = attributes.pop("groups", 1)
+    if filter is None or len(filter.shape) != 4 or attributes.get("data_format") == "NCHW":
+        return None
+    height, width, depth, results = filter.shape
+    if channels and depth:
+        groups = channels // depth
+    if groups < 2 or results % groups:
+        return None
+    if depth == 1:
+        by_channel = reshape(filter, (height, width, groups, results // groups))
+        filter_input = rewriting.constant("filter", by_channel, "float32")
+        return [rewriting.add("DepthwiseConv2dNative", x, filter_input, **attributes)]
+    axis = rewriting.constant("axis", 3, "int32")
+    images, filters = (
+        rewriting.add("Split", axis, value, num_split=groups, T=_FLOAT32)
+        for value in (x, filter_input)
+    )
+    parts = [
+        rewriting.add(
+            "Conv2D", Reference(images.node, group), Reference(filters.node, group), **attributes
+        )
+        for group in range(groups)
+    ]
+    return [rewriting.add("ConcatV2", *parts, axis, N=groups, T=_FLOAT32, Tidx=_INT32)]
+
+
+def _sign_bit(rewriting: Rewriting) -> list[Reference] | None:
+    """Replace the sign bit that Keras reads: numbers below 0 and the reciprocal of -0 have it."""
+    masked = rewriting.producer("BitwiseAnd")
+    cast = None if masked is None else masked.producer("Bitcast")
+    mask = None if masked is None else masked.value(1)
+    zero = rewriting.value(1)
+    if cast is None or mask is None or zero is None:
+        return None
+    is_sign = {*_integers(mask)} == {-(1 << 31)} and {*_integers(zero)} == {0}
+    if not is_sign or cast.node.attributes.get("T") != "float32":
+        return None
+    (x,), bound = cast.inputs, rewriting.constant("zero", 0.0, "float32")
+    inverse = rewriting.add("Reciprocal", x, T=_FLOAT32)
+    below = [rewriting.add("Less", value, bound, T=_FLOAT32) for value in (x, inverse)]
+    return [rewriting.add("LogicalOr", *below)]
+
+
 def _band(rewriting: Rewriting) -> list[Reference] | None:
     """Keep the elements of a band by their indices: TensorFlow.js exchanges its two widths."""
     widths = rewriting.value(1), rewriting.value(2)
@@ -343,7 +395,7 @@ def _integers(vector: Tensor) -> list[int]:
 def _lookup(rewriting: Rewriting) -> list[Reference] | None:
     """Find keys of any shape one after another: TensorFlow.js returns vectors."""
     table, keys, default = rewriting.inputs
-    if rewriting.rank(keys) == 1:
+    if len(rewriting.shape(1) or ()) == 1:
         return None
     attributes = rewriting.node.attributes
     all_keys = rewriting.constant("all", [-1], "int32")
@@ -366,11 +418,13 @@ REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
     "Add": _joined_texts,
     "BatchMatMulV3": _batch_product,
     "Bucketize": _buckets,
+    "Conv2D": _grouped_convolution,
     "Cumprod": _scan,
     "Cumsum": _scan,
     "Erfc": _complementary_error,
     "FloorDiv": _floored_quotient,
     "Inv": partial(_renamed, "Reciprocal"),
+    "Less": _sign_bit,
     "LookupTableFind": _lookup,
     "LookupTableFindV2": _lookup,
     "MatrixBandPart": _band,

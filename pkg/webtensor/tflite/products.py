@@ -38,12 +38,14 @@ def _windows(call: Call, *axes: str) -> dict[str, Any]:
 
 
 def convolution(call: Call) -> list[str]:
-    """Convolve; filters are (channels out, height, width, channels in)."""
+    """Convolve; filters are (channels out, height, width, channels in), of one group of these."""
+    groups = call.size(0, -1) // max(call.size(1, -1), 1)
     product = call.node(
         "Conv2D",
         call.input(0),
         call.transposed(call.input(1), (1, 2, 3, 0)),
         **_windows(call, "h", "w"),
+        **({"groups": groups} if groups > 1 else {}),
     )
     return biased(call, product, 2)
 
