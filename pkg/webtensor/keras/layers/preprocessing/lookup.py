@@ -385,7 +385,7 @@ class IndexLookup(CategoryLayer):
         """Return indices in the form of ``output_mode``."""
         if self.output_mode == "int":
             return indices
-        vectors = encoded(indices, self._encoding_mode(), self._depth(), float32)
+        vectors = encoded(indices, self._encoding_mode(), self._depth(), int32)
         return vectors * self.idf_weights if self.output_mode == "tf_idf" else vectors
 
     def _encoding_mode(self) -> str:
@@ -434,7 +434,7 @@ class IndexLookup(CategoryLayer):
         """The dtype of the outputs."""
         if self.invert:
             return self._TOKEN_DTYPE
-        return int32 if self.output_mode == "int" else float32
+        return float32 if self.output_mode == "tf_idf" else int32
 
     def get_build_config(self) -> Config:
         """Return nothing: a lookup does not depend on the shape of the inputs."""

@@ -8,7 +8,7 @@ from string import punctuation
 from typing import Any, TypeAlias
 
 from webtensor import ops as wt
-from webtensor.dtypes import DType, float32, int32
+from webtensor.dtypes import DType, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.array_results import as_array
 from webtensor.keras.layers.preprocessing.encoding import (
@@ -270,7 +270,7 @@ class TextVectorization(CategoryLayer):
     @property
     def output_dtype(self) -> DType:
         """The dtype of the outputs."""
-        return int32 if self._lookup_layer.output_mode == "int" else float32
+        return self._lookup_layer.output_dtype
 
     def get_config(self) -> Config:
         """Return the arguments that would make another such layer, and the vocabulary's size."""
