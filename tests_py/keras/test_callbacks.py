@@ -97,6 +97,22 @@ def test_training_stops_in_the_same_epoch(mode: str, patience: int) -> None:
 
 
 @pytest.mark.parametrize("k", [ours, keras])
+def test_monitor_op_follows_the_direction_of_the_metric(k: Any) -> None:
+    class Gain(k.metrics.MeanMetricWrapper):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(lambda y_true, y_pred: y_pred - y_true, "gain")
+            self._direction = "up"
+
+    gain, loss = (k.callbacks.EarlyStopping(name, min_delta=0.5) for name in ("gain", "loss"))
+    model = k.Sequential([k.Input((3,)), k.layers.Dense(2)])
+    model.compile("sgd", "mse", metrics=[Gain()], run_eagerly=True)
+    assert {gain.monitor_op, loss.monitor_op} == {None}
+    model.fit(X, Y, verbose=0, callbacks=[gain, loss])
+    assert [c.monitor_op(2.0, 1.0) for c in (gain, loss)] == [True, False]
+    assert (gain.min_delta, loss.min_delta) == (0.5, -0.5)
+
+
+@pytest.mark.parametrize("k", [ours, keras])
 def test_what_nobody_knows_needs_a_mode(k: Any, tmp_path: Path) -> None:
     model = k.Sequential([k.Input((3,)), k.layers.Dense(2)])
     model.compile("sgd", "mse", metrics=[lambda p, q: q - p], run_eagerly=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import inf
-from typing import TYPE_CHECKING
+from math import isnan
+from operator import gt, lt
+from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from webtensor.keras.callbacks.callback import Callback, Logs
@@ -44,19 +45,28 @@ class Monitor(Callback):
             mode = "auto"
         self.monitor, self.mode, self.min_delta = monitor, mode, abs(min_delta)
         self.best: float | None = None
-        self._rises: bool | None = None if mode == "auto" else mode == "max"
+        #: Whether the first of two values is better; ``_set_monitor_op`` sets this function.
+        self.monitor_op: Any = None
 
-    def _is_improvement(self, value: float, reference: float | None) -> bool:
-        """Whether a value is better than a reference by more than ``min_delta``.
+    def _set_monitor_op(self) -> None:
+        """Set ``monitor_op`` and the sign of ``min_delta``, once.
 
         Raises:
             ValueError: it is unknown whether the metric should rise or fall.
         """
-        if self._rises is None:
-            self._rises = self._should_rise()
-        if self._rises:
-            return value - self.min_delta > (-inf if reference is None else reference)
-        return value + self.min_delta < (inf if reference is None else reference)
+        if self.monitor_op is not None:
+            return
+        rises = self._should_rise() if self.mode == "auto" else self.mode == "max"
+        self.monitor_op = gt if rises else lt
+        if not rises:
+            self.min_delta = -self.min_delta
+
+    def _is_improvement(self, value: float, reference: float | None) -> bool:
+        """Whether a value is better than a reference by more than ``min_delta``."""
+        self._set_monitor_op()
+        if reference is None:
+            return not isnan(value)
+        return bool(self.monitor_op(value - self.min_delta, reference))
 
     def _should_rise(self) -> bool:
         name = self.monitor.removeprefix("val_")
@@ -66,6 +76,9 @@ class Monitor(Callback):
             if name in (metric.name, metric.name.rpartition("/")[2]) or name.endswith(
                 f"_{metric.name}"
             ):
+                direction = getattr(metric, "_direction", None)
+                if direction:
+                    return bool(direction == "up")
                 function = getattr(metric, "_fn", None)
                 names = f"{type(metric).__name__} {getattr(function, '__name__', '')}".lower()
                 if any(word in names for word in _FALLING):
@@ -81,8 +94,7 @@ class Monitor(Callback):
         """Return the metric's value in the logs, or None after a warning."""
         value = (logs or {}).get(self.monitor)
         if value is None:
-            if self._rises is None:
-                self._rises = self._should_rise()
+            self._set_monitor_op()
             warn(
                 f"{type(self).__name__}: there is no metric {self.monitor!r}; there are "
                 f"{sorted(logs or {})}",
