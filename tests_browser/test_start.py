@@ -17,6 +17,7 @@ from web.serve import serve
 BLANK_PAGE = "/tests/blank.html"
 SNAPSHOT = "**/heap.bin"
 BUILD = "**/build.json"
+RUNTIME = "**/pyodide.asm.wasm"
 WORKER = "**/snapshot_worker.js"
 #: Whether Python started from the snapshot.
 WAS_RESTORED = "performance.getEntriesByName('webtensor: memory restored').length === 1"
@@ -209,6 +210,32 @@ def unanswered(route: Route) -> None:
     """Answer nothing."""
 
 
+def answer_before_the_runtime(page: Page, url: str, answer: Callable[[Route], None]) -> None:
+    """Answer requests for a file, and only then those for the runtime.
+
+    A page waits for the snapshot for 3 s from when it has the runtime, which is too short on a busy
+    machine where both come at once.
+    """
+    waiting: list[Route] = []
+    answered: list[str] = []
+
+    def give_answer(route: Route) -> None:
+        answer(route)
+        answered.append(route.request.url)
+        for runtime in waiting:
+            runtime.continue_()
+        waiting.clear()
+
+    def let_wait(route: Route) -> None:
+        if answered:
+            route.continue_()
+        else:
+            waiting.append(route)
+
+    page.route(url, give_answer)
+    page.route(RUNTIME, let_wait)
+
+
 @pytest.mark.parametrize(
     "url, answer, reason",
     [
@@ -224,7 +251,7 @@ def test_start_without_a_usable_snapshot(
     page: Page, site_url: str, url: str, answer: Callable[[Route], None], reason: str
 ):
     warnings = warnings_of(page)
-    page.route(url, answer)
+    answer_before_the_runtime(page, url, answer)
     page.goto(site_url + BLANK_PAGE)
     page.evaluate("waitForPython()")
     check_python(page)
@@ -239,12 +266,12 @@ def test_start_without_a_usable_snapshot(
         (BUILD, lambda route: route.fulfill(status=404), "build.json could not be loaded: 404"),
         (BUILD, lambda route: route.abort(), "build.json could not be loaded: the network failed"),
         (
-            "**/pyodide.asm.wasm",
+            RUNTIME,
             lambda route: route.fulfill(status=404),
             "pyodide.asm.wasm could not be loaded: 404",
         ),
         (
-            "**/pyodide.asm.wasm",
+            RUNTIME,
             lambda route: route.fulfill(body=b"\0asm", content_type="application/wasm"),
             "This browser could not compile Python's runtime",
         ),
@@ -287,7 +314,7 @@ def test_bar_counts_bytes(page: Page, site: Path, site_url: str):
     def keep_waiting(route: Route) -> None:
         waiting.append(route)
 
-    page.route("**/pyodide.asm.wasm", keep_waiting)
+    page.route(RUNTIME, keep_waiting)
     page.goto(f"{site_url}/linear/?start=plain")
     build = json.loads((site / "build.json").read_text())
     unused = {build["wheel"], build["snapshot"]["heap"]}
