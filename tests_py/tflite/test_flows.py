@@ -382,9 +382,9 @@ def test_landmarks_that_mediapipe_looks_at_again(backend: str):
     "data, expected",
     [
         (seen_again(version=1), "its version must be 2, but it is 1"),
-        (seen_again(subset_idxs=[]), "landmarks must be there"),
-        (seen_again(left_rotation_idx=-1), "landmarks must be there"),
-        (seen_again(scale_x=0.0), "scale_x and scale_y positive"),
+        (seen_again(subset_idxs=[]), "there must be landmarks"),
+        (seen_again(left_rotation_idx=-1), "there must be landmarks"),
+        (seen_again(scale_x=0.0), "scale_x and scale_y must be positive"),
         (seen_again(output_width=0), "output_height and output_width must be positive"),
     ],
 )

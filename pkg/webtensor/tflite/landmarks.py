@@ -1,9 +1,9 @@
-"""The custom operators by which MediaPipe's face mesh with attention looks at eyes and lips again.
+"""The custom operators by which MediaPipe's face mesh with attention refines eyes and lips.
 
-A matrix maps points of a small image to points of the image with the landmarks, around some of
-them; features are cut out by it, and the landmarks that a network finds there are taken back.
-Matrices are (1, 4, 4), and only take x and y to others. These are the second versions of the
-operators (MediaPipe, ``mediapipe/util/tflite/operations``).
+A crop is a small image of the surroundings of some landmarks. Its matrix, of shape (1, 4, 4), maps
+x and y of a point in the crop to x and y in the image. One operator makes the matrix, one samples
+the crop of the features, and one maps landmarks that a network predicts in the crop to the image.
+These are the second versions of the operators (MediaPipe, ``mediapipe/util/tflite/operations``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["ROWS"]
 
 
 class _Size:
-    """The size of the small image, as a node has it."""
+    """The size of the crop, as a node has it."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self.height, self.width = int(options["output_height"]), int(options["output_width"])
@@ -29,12 +29,12 @@ class _Size:
 
 
 class _Crop(_Size):
-    """The options of a node that looks at landmarks.
+    """The options of a node that makes the matrix of a crop.
 
     Attributes:
-        landmarks: those at the ends of a line, then those that the image has to show.
-        rotation: that of the line from the first to the second in the small image, in radians.
-        scales: how much larger than the box of the landmarks the image is, along x and y.
+        landmarks: the indices of two landmarks on a line, then of those that the crop must show.
+        rotation: that of the line from the first to the second in the crop, in radians.
+        scales: the factors from the box of the landmarks to the crop, along x and y.
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:
@@ -44,11 +44,11 @@ class _Crop(_Size):
         self.rotation = float(options["target_rotation_radians"])
         self.scales = float(options["scale_x"]), float(options["scale_y"])
         if len(self.landmarks) < 3 or min(self.landmarks) < 0 or min(self.scales) <= 0:
-            raise ValueError("landmarks must be there, and scale_x and scale_y positive")
+            raise ValueError("there must be landmarks, and scale_x and scale_y must be positive")
 
 
 def crop_matrix(landmarks: Tensor, crop: _Crop) -> Tensor:
-    """Return the matrix of a box around some of the landmarks (1, count, 3)."""
+    """Return the matrix of the crop around some landmarks, which have shape (1, count, 3)."""
     count = landmarks.shape[1]
     if max(crop.landmarks) >= count:
         raise ValueError(f"no landmark {max(crop.landmarks)} in a tensor of {landmarks.shape}")
@@ -81,7 +81,7 @@ def _middle_and_size(coordinates: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def cropped(features: Tensor, matrix: Tensor, size: _Size) -> Tensor:
-    """Return the image that a matrix takes to positions of features; zeros outside of them."""
+    """Return the crop of features that a matrix describes, with zeros outside of them."""
     if features.shape[0] != 1 or matrix.shape != (1, 4, 4):
         raise ValueError(
             "features must be one image and the matrix (1, 4, 4), but their shapes are "
@@ -105,8 +105,8 @@ def cropped(features: Tensor, matrix: Tensor, size: _Size) -> Tensor:
     return ops.where(ops.expand_dims(inside, 0), image, 0.0)
 
 
-def taken_back(landmarks: Tensor, matrix: Tensor) -> Tensor:
-    """Return landmarks (1, count, 2 or 3) where a matrix takes them; their depths stay."""
+def mapped_landmarks(landmarks: Tensor, matrix: Tensor) -> Tensor:
+    """Map landmarks of shape (1, count, 2 or 3) by a matrix; their depths stay."""
     batch, count, dimensions = landmarks.shape if len(landmarks.shape) == 3 else (0, 0, 0)
     if batch != 1 or dimensions not in (2, 3) or matrix.shape != (1, 4, 4):
         raise ValueError(
@@ -126,7 +126,7 @@ ROWS = {
     "Landmarks2TransformMatrix": Row(
         crop_matrix, 0, crop=Attribute(lambda node: _Crop(node.attributes))
     ),
-    "TransformLandmarks": Row(taken_back, 0, 1),
+    "TransformLandmarks": Row(mapped_landmarks, 0, 1),
     "TransformTensorBilinear": Row(
         cropped, 0, 1, size=Attribute(lambda node: _Size(node.attributes))
     ),
