@@ -13,12 +13,12 @@ __all__: list[str] = []
 
 def _shader(row: BlockFormula, lanes: int) -> Shader:
     listing = Listing(row, "float", "", "sigmoid_", "tanh_")
-    names = [name for names in listing.inputs for name in names]
+    names = [name for blocks in listing.inputs for name in blocks]
     chosen = listing.results[-1]
     for index in range(row.results - 2, -1, -1):
         chosen = f"block == {index} ? {listing.results[index]} : {chosen}"
     reads = [
-        f"  V {name} = getX{operand}((row * {len(blocks)} + {index}) * units + place);"
+        f"  V {name} = getX{operand}((row * {len(blocks)} + {index}) * units + position);"
         for operand, blocks in enumerate(listing.inputs)
         for index, name in enumerate(blocks)
     ]
@@ -34,7 +34,7 @@ def _shader(row: BlockFormula, lanes: int) -> Shader:
             "}",
             "V compute(int t) {",
             "  int rest = t;",
-            "  int place = split(rest, units);",
+            "  int position = split(rest, units);",
             f"  int block = split(rest, {row.results});",
             "  int row = rest;",
             *reads,

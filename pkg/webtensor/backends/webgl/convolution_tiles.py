@@ -123,12 +123,12 @@ def _forward(rows: int, taps: int, along: int) -> str:
         "  columnR = columnR * strideWidth - padLeft;",
         "  rowR = rowR * strideHeight - padTop;",
         "  float fromR = float(((batchR * inHeight + rowR) * inWidth + columnR) * along);",
-        "  vec2 placeR = vec2(columnR, rowR) - middle;",
+        "  vec2 positionR = vec2(columnR, rowR) - middle;",
     ]
     cell = [
-        "      vec2 way = vec2(j * dilationWidth, i * dilationHeight);",
-        "      float leap = (way.y * float(inWidth) + way.x) * float(along);",
-        "      vec2 beyondR = abs(placeR + way) - middle;",
+        "      vec2 offset = vec2(j * dilationWidth, i * dilationHeight);",
+        "      float leap = (offset.y * float(inWidth) + offset.x) * float(along);",
+        "      vec2 beyondR = abs(positionR + offset) - middle;",
         "      bool insideR = max(beyondR.x, beyondR.y) < 0.25;",
         "      float atR = max(fromR + leap, 0.0);",
     ]
@@ -247,13 +247,13 @@ def _draw(
     is_forward = name == "conv2d"
     if is_forward:
         pixels, channels = window.out_height * window.out_width, window.out_channels
-        summed = window.in_channels
+        summed_channels = window.in_channels
     else:
         pixels, channels = window.in_height * window.in_width, window.in_channels
-        summed = window.out_channels
+        summed_channels = window.out_channels
     pixels *= window.batch
-    along = -(-summed // 4)
-    taps = min(summed, 4)
+    along = -(-summed_channels // 4)
+    taps = min(summed_channels, 4)
 
     def shader() -> Shader:
         code = _forward(rows, taps, along) if is_forward else _transposed(rows, along)

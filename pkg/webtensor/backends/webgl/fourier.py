@@ -73,11 +73,11 @@ vec2 number(int i) {
   int q = indexInRow / next;
   int k = indexInRow - q * next;
   int l = next / RADIX;
-  int apart = n / RADIX;
+  int stride = n / RADIX;
   vec2 w = root(k, next);
   int from = row * n + q * l + k % l;
-  vec2 total = x(from + (RADIX - 1) * apart);
-  for (int j = RADIX - 2; j >= 0; j--) total = times(total, w) + x(from + j * apart);
+  vec2 total = x(from + (RADIX - 1) * stride);
+  for (int j = RADIX - 2; j >= 0; j--) total = times(total, w) + x(from + j * stride);
   return total;
 }
 """
@@ -154,7 +154,6 @@ def _stages(
     draws: Draws, x: Value, rows: int, length: int, radices: list[int], turn: float
 ) -> Value:
     """Transform rows of a length that has these radices."""
-    source = x
     joined = 1
     for radix in radices or [1]:
         joined *= radix
@@ -164,28 +163,29 @@ def _stages(
                 "fft", _STAGE.replace("RADIX", str(radix)), ["x"], ["n", "next"]
             ),
         )
-        result = draws.draw(program, [source], 2 * rows * length, float32, length, joined, turn)
-        source = result
-    return source
+        x = draws.draw(program, [x], 2 * rows * length, float32, length, joined, turn)
+    return x
 
 
 def _convolved(draws: Draws, x: Value, rows: int, length: int, turn: float) -> Value:
     """Bluestein: j k = (j j + k k - (k - j)**2) / 2 makes the transform a convolution."""
-    over = 1 << (2 * length - 2).bit_length()
-    radices = _radices(over)
+    padded_length = 1 << (2 * length - 2).bit_length()
+    radices = _radices(padded_length)
     assert radices is not None
 
     def draw(name: str, code: str, inputs: dict[str, Value], size: int, angle: float) -> Value:
         program = Program(name, lambda: _shader(name, code, list(inputs), ["n", "m"]))
-        return draws.draw(program, list(inputs.values()), 2 * size, float32, length, over, angle)
+        return draws.draw(
+            program, list(inputs.values()), 2 * size, float32, length, padded_length, angle
+        )
 
-    spread = draw("fft_spread", _SPREAD, {"x": x}, rows * over, turn)
-    circle = draw("fft_circle", _CIRCLE, {}, over, -turn)
-    spectrum = _stages(draws, circle, 1, over, radices, -1.0)
-    transformed = _stages(draws, spread, rows, over, radices, -1.0)
+    spread = draw("fft_spread", _SPREAD, {"x": x}, rows * padded_length, turn)
+    circle = draw("fft_circle", _CIRCLE, {}, padded_length, -turn)
+    spectrum = _stages(draws, circle, 1, padded_length, radices, -1.0)
+    transformed = _stages(draws, spread, rows, padded_length, radices, -1.0)
     sources = {"x": transformed, "spectrum": spectrum}
-    filtered = draw("fft_filter", _FILTER, sources, rows * over, turn)
-    back = _stages(draws, filtered, rows, over, radices, 1.0)
+    filtered = draw("fft_filter", _FILTER, sources, rows * padded_length, turn)
+    back = _stages(draws, filtered, rows, padded_length, radices, 1.0)
     return draw("fft_gather", _GATHER, {"x": back}, rows * length, turn)
 
 

@@ -67,7 +67,7 @@ _MIRRORED = "c = c < 0 ? skipped - 1 - c : min(c, 2 * sourceSizes[AXIS] - 1 - sk
 
 
 def _pad_shader(
-    dtype: DType, lanes: int, way: int, spread: tuple[bool, ...], mirrors: bool
+    dtype: DType, lanes: int, mode: int, spread: tuple[bool, ...], mirrors: bool
 ) -> Shader:
     last = len(spread) - 1
     lines = [
@@ -93,13 +93,13 @@ def _pad_shader(
         "}",
     ]
     cell = "value != 0" if dtype is bool_ else "value"
-    code = "\n".join(lines) + (_PAD_RUN if way == RUN else _PAD_PLAIN)
+    code = "\n".join(lines) + (_PAD_RUN if mode == RUN else _PAD_PLAIN)
     code = code.replace("CELL", cell).replace("LAST", str(last))
     uniforms: list[Uniform] = [("value", "float" if dtype is float32 else "int")]
     uniforms.append(("skipped", "int"))
     for name in ("sizes", "sourceSizes", "low", "steps", "strides"):
         uniforms += array_uniform(name, len(spread))
-    source = Input("x", dtype, 4 if way == TEXEL else 1)
+    source = Input("x", dtype, 4 if mode == TEXEL else 1)
     return Shader("pad", [source], dtype, lanes, uniforms, code)
 
 
@@ -108,23 +108,23 @@ def _pad(draws: Draws, low: Shape, step: Shape, value: float, skipped: int | Non
     (x,) = draws.inputs
     mirrors = skipped is not None
     axes = _collapse_padding(draws.shape, x.shape, low, step, mirrors)
-    way = SINGLE
+    mode = SINGLE
     if (
         axes[-1][3] == 1
         and all(number % 4 == 0 for number in axes[-1][:3])
         and not (mirrors and axes[-1][0] != axes[-1][1])
     ):
-        way = TEXEL
+        mode = TEXEL
         size, source_size, before, _ = axes[-1]
         axes[-1] = (size // 4, source_size // 4, before // 4, 1)
     elif axes[-1][3] == 1 and axes[-1][1] >= SHORT_ROW:
-        way = RUN
-    lanes = 1 if way == SINGLE else 4
+        mode = RUN
+    lanes = 1 if mode == SINGLE else 4
     spread = tuple(axis[3] != 1 for axis in axes)
     source_strides = contiguous_strides(tuple(axis[1] for axis in axes))
     return draws.result(
-        ("pad", x.dtype, way, spread, mirrors),
-        lambda: _pad_shader(x.dtype, lanes, way, spread, mirrors),
+        ("pad", x.dtype, mode, spread, mirrors),
+        lambda: _pad_shader(x.dtype, lanes, mode, spread, mirrors),
         value,
         skipped or 0,
         *(axis[part] for part in range(4) for axis in axes),

@@ -42,12 +42,12 @@ int compute(int c) {
 """
 
 _FIND = """
-int find(int place) {
+int find(int position) {
   int low = 0;
   int high = count;
   while (low < high) {
     int middle = (low + high) >> 1;
-    if (getWrapped(getOrder(middle)) COMPARED place) low = middle + 1;
+    if (getWrapped(getOrder(middle)) COMPARED position) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -69,10 +69,10 @@ def _sorted_indices(draws: Draws, indices: Value, length: int, count: int) -> li
 _SET = """
 V compute(int t) {
   int j = t % inner;
-  int place = t / inner;
+  int position = t / inner;
   for (int c = count - 1; c >= 0; c--) {
     int index = getIndices(c);
-    if (index == place || index + length_ == place) return getUpdates(c * inner + j);
+    if (index == position || index + length_ == position) return getUpdates(c * inner + j);
   }
   return KEPT;
 }
@@ -121,14 +121,14 @@ def scatter_set(draws: Draws, length: int, inner: int, count: int) -> Value:
 _ADD = """
 V compute(int t) {
   int j = split(t, inner);
-  int place = split(t, length_);
+  int position = split(t, length_);
   int begin = (t % parts) * part;
   int end = min(begin + part, count);
   int start = (t / parts) * count;
   V total = V(0);
   for (int c = begin; c < end; c++) {
     int index = getIndices(c);
-    if (index == place || index + length_ == place) total += getX(ROW * inner + j);
+    if (index == position || index + length_ == position) total += getX(ROW * inner + j);
   }
   return total;
 }
@@ -136,12 +136,12 @@ V compute(int t) {
 _ADD_SORTED = """
 V compute(int t) {
   int j = split(t, inner);
-  int place = t % length_;
+  int position = t % length_;
   int start = (t / length_) * count;
   V total = V(0);
-  for (int found = find(place); found < count; found++) {
+  for (int found = find(position); found < count; found++) {
     int c = getOrder(found);
-    if (getWrapped(c) != place) break;
+    if (getWrapped(c) != position) break;
     total += getX(ROW * inner + j);
   }
   return total;
