@@ -124,13 +124,13 @@ def _results(block: Block, *arguments: Any) -> list[Any]:
 
 def _separate(results: list[Any], shared: Sequence[Any] | None = None) -> list[Any]:
     """Return results of which none is another, or among ``shared``: by default, all may be."""
-    seen = None if shared is None else set(map(id, tensors_in(shared)))
+    used = None if shared is None else set(map(id, tensors_in(shared)))
 
     def separate(value: Any) -> Any:
-        if isinstance(value, Tensor) and (seen is None or id(value) in seen):
+        if isinstance(value, Tensor) and (used is None or id(value) in used):
             return ops.clone(value)
-        if seen is not None:
-            seen.add(id(value))
+        if used is not None:
+            used.add(id(value))
         return value
 
     separated: list[Any] = map_structure(separate, results)

@@ -276,7 +276,7 @@ def check_patterns(weights: Iterable[Weight], quantization: QuantizationPatterns
     dtypes = {weight.name: str(weight.value.dtype) for weight in weights}
     for target, patterns in quantization.items():
         names = [name for name, dtype in dtypes.items() if dtype in QUANTIZED_DTYPES[target]]
-        for pattern in _patterns(patterns):
+        for pattern in _listed(patterns):
             if not any(fnmatchcase(name, pattern) for name in names):
                 raise ValueError(
                     f"quantization: no weight that can be stored as {target!r} has a name like "
@@ -296,8 +296,8 @@ def _check_dtypes(patterns: QuantizationPatterns) -> None:
 def _chooser(patterns: QuantizationPatterns | None) -> Any:
     """Return a function that returns the dtype in the file for a weight's name, or None."""
     _check_dtypes(patterns or {})
-    lists = {dtype: [*_patterns(given)] for dtype, given in (patterns or {}).items()}
-    others = [dtype for dtype, given in (patterns or {}).items() if given is True]
+    lists = {dtype: [*_listed(value)] for dtype, value in (patterns or {}).items()}
+    others = [dtype for dtype, value in (patterns or {}).items() if value is True]
     if len(others) > 1:
         raise ValueError(f"quantization: only one dtype can be True, but {others} are")
 
@@ -317,11 +317,11 @@ def _chooser(patterns: QuantizationPatterns | None) -> Any:
     return choose
 
 
-def _patterns(given: str | Sequence[str] | bool) -> Iterator[str]:
-    if isinstance(given, str):
-        yield given
-    elif not isinstance(given, bool):
-        yield from given
+def _listed(patterns: str | Sequence[str] | bool) -> Iterator[str]:
+    if isinstance(patterns, str):
+        yield patterns
+    elif not isinstance(patterns, bool):
+        yield from patterns
 
 
 def encode_weights(

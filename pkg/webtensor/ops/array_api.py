@@ -195,8 +195,8 @@ def iinfo(type: Any, /) -> IntegerInfo:
         raise TypeError(f"iinfo: dtype must be of integers, but got {dtype}")
     bits = 8 * dtype.itemsize
     signed = dtype in _SIGNED
-    least = -(2 ** (bits - 1)) if signed else 0
-    return IntegerInfo(bits, least + 2**bits - 1, least, InfoDType(dtype))
+    minimum = -(2 ** (bits - 1)) if signed else 0
+    return IntegerInfo(bits, minimum + 2**bits - 1, minimum, InfoDType(dtype))
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:

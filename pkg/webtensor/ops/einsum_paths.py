@@ -129,15 +129,15 @@ def _parse(
         _axis_labels(equation, part, len(shape)) for part, shape in zip(parts, shapes, strict=True)
     ]
     dotted = [label for own in labels for label in own if label.isdigit()]
-    most = max(map(int, dotted), default=-1) + 1
-    dots = tuple(str(distance) for distance in range(most - 1, -1, -1))
+    dotted_rank = max(map(int, dotted), default=-1) + 1
+    dots = tuple(str(distance) for distance in range(dotted_rank - 1, -1, -1))
     counts = Counter(label for own in labels for label in own)
     if not arrow:
         once = sorted(label for label, count in counts.items() if count == 1 and label.isalpha())
         return labels, (*dots, *once)
     if dots and "..." not in output:
         raise ValueError(f"einsum: the result of equation {equation!r} must have '...', too")
-    result = _axis_labels(equation, output, len(output.replace("...", "")) + most)
+    result = _axis_labels(equation, output, len(output.replace("...", "")) + dotted_rank)
     for label in result:
         if result.count(label) > 1 or label not in counts:
             raise ValueError(

@@ -215,13 +215,13 @@ def _from_start(pick: _Pick) -> Tensor:
     """Return indices that count from the start of their axis."""
     bounds = index_bounds(pick.indices)
     if bounds is not None:
-        least, most = bounds
-        if not (-pick.size <= least and most < pick.size):
+        minimum, maximum = bounds
+        if not (-pick.size <= minimum and maximum < pick.size):
             raise IndexError(
                 f"index: indices must lie in [{-pick.size}, {pick.size}) for an axis of size "
-                f"{pick.size}, but they range from {least} to {most}"
+                f"{pick.size}, but they range from {minimum} to {maximum}"
             )
-        if least >= 0:
+        if minimum >= 0:
             return pick.indices
     return where(pick.indices < 0, pick.indices + pick.size, pick.indices)
 

@@ -47,16 +47,16 @@ def random_uniform(
     if (minval, maxval) == (0, 1):
         drawn = unit_numbers("random_uniform", shape, seed)
     else:
-        most = _float_below(maxval) if minval < maxval else minval  # sums may be rounded up
+        maximum = _float_below(maxval) if minval < maxval else minval  # sums may be rounded up
         bits = random_bits("random_uniform", shape, seed)
-        drawn = float_between(bits, minval, maxval - minval, most)
+        drawn = float_between(bits, minval, maxval - minval, maximum)
     return in_dtype(drawn, dtype, floor)
 
 
 def _float_below(bound: float) -> float:
     """Return the largest number below ``bound`` in the active backend's format of floats."""
     float_format = backend().float_format
-    bits, least = {"f": ("i", 2.0**-149), "e": ("h", 2.0**-24)}[float_format]
+    bits, smallest = {"f": ("i", 2.0**-149), "e": ("h", 2.0**-24)}[float_format]
     try:
         (rounded,) = unpack(float_format, pack(float_format, bound))
     except OverflowError:  # it is far above all numbers that can be drawn
@@ -64,6 +64,6 @@ def _float_below(bound: float) -> float:
     if rounded < bound:
         return float(rounded)
     if rounded == 0:
-        return -least
+        return -smallest
     (number,) = unpack(bits, pack(float_format, rounded))
     return float(unpack(float_format, pack(bits, number - 1 if rounded > 0 else number + 1))[0])

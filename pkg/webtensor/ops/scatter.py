@@ -38,7 +38,7 @@ from webtensor.ops.movement import (
     reshape,
     scatter_add,
 )
-from webtensor.ops.reduction import min as least, sum as total
+from webtensor.ops.reduction import min as _min, sum as _sum
 from webtensor.ops.sequences import arange
 from webtensor.ops.string_elements import check_all_text, put_texts
 from webtensor.ops.ternary import where
@@ -69,7 +69,7 @@ def _unreplaced(
 ) -> Tensor:
     """The gradient of the elements that are not replaced."""
     gradient = run(_SCATTER_SET, (dy, indices, zeros_like(updates)), y.shape, x.dtype, *group)
-    return gradient if x.shape == y.shape else total(gradient)
+    return gradient if x.shape == y.shape else _sum(gradient)
 
 
 def _replaced(
@@ -425,7 +425,7 @@ def _add_up(
             raise ValueError(f"{name}: {argument} must not be negative, but got {bounds[0]}")
         is_eager_on_host = backend().computes_on_host and not state.captures
         may_read = bounds is None and is_eager_on_host and segments.storage.is_readable
-        if not (may_read and segments.size and int(least(segments)) >= 0):
+        if not (may_read and segments.size and int(_min(segments)) >= 0):
             segments = where(segments < 0, count, segments)
     rest = x.shape[1:]
     group = (1, count, prod(rest), segments.size)
@@ -487,9 +487,9 @@ def bincount(
     operand = as_indices("bincount", x, "x")
     if len(operand.shape) != 1:
         raise ValueError(f"bincount: x must have rank 1, but its shape is {operand.shape}")
-    least = as_non_negative_integer("bincount", "minlength", minlength)
+    minlength = as_non_negative_integer("bincount", "minlength", minlength)
     if size is None:
-        size = max(_size_of_counts(operand), least)
+        size = max(_size_of_counts(operand), minlength)
     return _bincount("bincount", operand, weights, size)
 
 

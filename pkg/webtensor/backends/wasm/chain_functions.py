@@ -228,8 +228,8 @@ class _Body:
             code.append(self._store(values[-1], dtype, part))
         code += [_advanced(_FIRST_OPERAND + index, dtypes[index], vectors) for index in rows]
         code += [_advanced(_OUT, dtype, vectors), _added(_SIZE, -4 * vectors)]
-        least = _constant(4 * vectors if vectors > 1 else 1)
-        is_left = _GET + encoded(_SIZE) + least + _AT_LEAST
+        step_size = _constant(4 * vectors if vectors > 1 else 1)
+        is_left = _GET + encoded(_SIZE) + step_size + _AT_LEAST
         return b"".join((is_left, _IF, _LOOP, *code, is_left, _AGAIN, _END, _END))
 
     def _load(self, index: int, value: int, dtype: DType, step: int, part: int = 0) -> bytes:

@@ -84,12 +84,13 @@ def _make_memory(shared: bool) -> Any:
 
 
 def _thread_counts() -> tuple[int, int]:
-    """How many threads can compute at once, and how many do by default."""
+    """Return the maximum and the default number of threads."""
     shared = env().get_bool("WASM_HAS_MULTITHREAD_SUPPORT") and memory_can_be_shared()
-    most = int(getattr(js.navigator, "hardwareConcurrency", 1) or 1) if shared else 1
-    if most > 1 and not hasattr(js, "document") and "Firefox/" in js.navigator.userAgent:
-        return most, 1  # a worker of Firefox may hang if it starts workers: docs/design/choices.md
-    return most, most
+    max_threads = int(getattr(js.navigator, "hardwareConcurrency", 1) or 1) if shared else 1
+    if max_threads > 1 and not hasattr(js, "document") and "Firefox/" in js.navigator.userAgent:
+        # A worker of Firefox may hang if it starts workers: docs/design/choices.md.
+        return max_threads, 1
+    return max_threads, max_threads
 
 
 class JavascriptHost(Host):

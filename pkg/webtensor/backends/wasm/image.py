@@ -28,9 +28,9 @@ def sample(of: Signature, sizes: Sampling, fill: float) -> Description:
 
 @kernel("non_max_suppression")
 def non_max_suppression(
-    of: Signature, most: int, iou_threshold: float, score_threshold: float
+    of: Signature, max_output_size: int, iou_threshold: float, score_threshold: float
 ) -> Description:
-    """Choose boxes: how many, then their numbers."""
+    """Return the number of chosen boxes, then their indices."""
     count = of.inputs[1].size
-    numbers = (count, most, float(iou_threshold), float(score_threshold))
+    numbers = (count, max_output_size, float(iou_threshold), float(score_threshold))
     return one_call(of, ("non_max_suppression",), *numbers, scratch_bytes=count * 4)

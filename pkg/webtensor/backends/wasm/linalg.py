@@ -52,6 +52,6 @@ def eigh(of: Signature, words: int, batch: int, n: int) -> Description:
 @kernel("svd")
 def svd(of: Signature, words: int, batch: int, m: int, n: int, full: bool) -> Description:
     """Return singular values, descending, beside U and V*."""
-    k, most = min(m, n), max(m, n)
-    doubles = words * (2 * m * n + 2 * k * k + most * most + 4 * most) + 2 * k
+    k, larger = min(m, n), max(m, n)
+    doubles = words * (2 * m * n + 2 * k * k + larger * larger + 4 * larger) + 2 * k
     return one_call(of, ("svd",), words, batch, m, n, int(full), scratch_bytes=8 * doubles)

@@ -92,8 +92,8 @@ def _saves_time(window: Window, groups: int) -> bool:
         and _MINIMUM_CHANNELS <= channels <= _MAXIMUM_CHANNELS
         and columns >= _MINIMUM_CHANNELS
         and any(
-            channels * columns <= size and _tiles(window) >= least
-            for size, least in _MINIMUM_TILES.items()
+            channels * columns <= size and _tiles(window) >= min_tiles
+            for size, min_tiles in _MINIMUM_TILES.items()
         )
         and env().get_bool("WASM_WINOGRAD")
     )

@@ -44,7 +44,7 @@ class PaddedSelection(NamedTuple):
 
 
 class _Options(NamedTuple):
-    most: int
+    max_output_size: int
     iou_threshold: float
     score_threshold: float
     sigma: float
@@ -75,8 +75,9 @@ def _checked(
         fractions.append(as_number(name, argument, value))
         if not 0 <= fractions[-1] <= 1:
             raise ValueError(f"{name}: {argument} must lie in [0, 1], but got {value!r}")
-    most = min(max_output_size, count)
-    return box_corners, ranks, _Options(most, fractions[0], score_threshold, fractions[1])
+    output_size = min(max_output_size, count)
+    options = _Options(output_size, fractions[0], score_threshold, fractions[1])
+    return box_corners, ranks, options
 
 
 # -- the algorithm ------------------------------------------------------------------------------
@@ -116,7 +117,7 @@ def _choose(boxes: Any, scores: Any, options: _Options) -> tuple[list[int], list
     A box that overlaps a chosen one by the threshold or more is left out. With a ``sigma``, smaller
     overlaps lower its score (soft-NMS, Bodla et al., 2017), and it is considered again later.
     """
-    most, iou_threshold, score_threshold, sigma = options
+    max_output_size, iou_threshold, score_threshold, sigma = options
     # Ordered by score, then index. The last number counts the chosen boxes compared with already.
     waiting = [(-score, index, 0) for index, score in enumerate(scores) if score > score_threshold]
     heapify(waiting)
@@ -124,7 +125,7 @@ def _choose(boxes: Any, scores: Any, options: _Options) -> tuple[list[int], list
     chosen: list[Box] = []
     indices: list[int] = []
     chosen_scores: list[float] = []
-    while waiting and len(chosen) < most:
+    while waiting and len(chosen) < max_output_size:
         negative, index, compared = heappop(waiting)
         score = -negative
         box = _box(boxes, index)
@@ -146,16 +147,17 @@ def _choose(boxes: Any, scores: Any, options: _Options) -> tuple[list[int], list
     return indices, chosen_scores
 
 
-#: Returns the number of chosen boxes, then their indices; attributes are (most, IoU threshold,
-#: score threshold).
+#: Returns the number of chosen boxes, then their indices; attributes are (maximum number,
+#: IoU threshold, score threshold).
 _SUPPRESS = Primitive("non_max_suppression")
 
 
 def _on_device(boxes: Tensor, scores: Tensor, options: _Options) -> Tensor | None:
     """Choose with the active backend's kernel, if it has one and no score is to be lowered."""
-    if options.sigma or not options.most or _SUPPRESS.kernel not in backend().kernels:
+    if options.sigma or not options.max_output_size or _SUPPRESS.kernel not in backend().kernels:
         return None
-    return run(_SUPPRESS, (boxes, scores), (options.most + 1,), int32, *options[:3])
+    shape = (options.max_output_size + 1,)
+    return run(_SUPPRESS, (boxes, scores), shape, int32, *options[:3])
 
 
 def _counted(selection: Any, scores: Any) -> tuple[list[int], list[float]]:
@@ -187,11 +189,11 @@ def _chosen(name: str, indices: list[int]) -> Tensor:
 
 
 def _padded(
-    name: str, indices: list[int], most: int, pad_to_max_output_size: bool
+    name: str, indices: list[int], max_output_size: int, pad_to_max_output_size: bool
 ) -> PaddedSelection:
     valid = len(indices)
     if pad_to_max_output_size:
-        indices = indices + [0] * (most - valid)
+        indices = indices + [0] * (max_output_size - valid)
     return PaddedSelection(_chosen(name, indices), from_host(name, valid, int32))
 
 
@@ -355,7 +357,7 @@ def non_max_suppression_padded(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold
     )
     indices, _ = _select(box_corners, ranks, options)
-    return _padded(name, indices, options.most, pad_to_max_output_size)
+    return _padded(name, indices, options.max_output_size, pad_to_max_output_size)
 
 
 async def non_max_suppression_padded_async(
@@ -388,4 +390,4 @@ async def non_max_suppression_padded_async(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold
     )
     indices, _ = await _select_async(box_corners, ranks, options)
-    return _padded(name, indices, options.most, pad_to_max_output_size)
+    return _padded(name, indices, options.max_output_size, pad_to_max_output_size)
