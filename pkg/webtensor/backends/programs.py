@@ -83,7 +83,7 @@ def last_uses(program: Program) -> list[tuple[int, ...]]:
 
 
 class _Cell:
-    """The place of a value's handle."""
+    """Holds the handle of a value."""
 
     __slots__ = ("handle",)
 
@@ -109,8 +109,7 @@ class Replay:
     def __init__(self, backend: Backend, program: Program) -> None:
         self._backend = backend
         self._program = program
-        values = program.sources + len(program.calls)
-        self._cells = [_Cell() for _ in range(values)]
+        self._cells = [_Cell() for _ in range(program.sources + len(program.calls))]
         self._operands = [
             tuple(
                 ProgramOperand(spec, self._cells[number])
@@ -134,10 +133,10 @@ class Replay:
     def _replayed(self, sources: Sequence[Stored], late: Sequence[tuple[Any, ...]]) -> list[Handle]:
         if self._epoch is not self._backend.epoch:
             self._prepare()
-        cells, calls, first = self._cells, self._program.calls, self._program.sources
+        cells, calls, sources_count = self._cells, self._program.calls, self._program.sources
         for cell, source in zip(cells, sources, strict=False):
             cell.handle = source.handle
-        computed = cells[first:]
+        computed = cells[sources_count:]
         release = self._backend.release
         try:
             for prepared, call, operands, cell, unneeded in zip(
@@ -155,7 +154,7 @@ class Replay:
                 cells[number].handle = None
             return results
         finally:
-            for cell in cells[:first]:
+            for cell in cells[:sources_count]:
                 cell.handle = None
             for cell in computed:  # where a kernel failed
                 if cell.handle is not None:

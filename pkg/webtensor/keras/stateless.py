@@ -1,4 +1,4 @@
-"""Stateless versions of methods: variables have other values during a call, then theirs again."""
+"""Temporary values of variables, for the stateless versions of methods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["lent", "values_of"]
 
 @contextmanager
 def lent(name: str, variables: Sequence[Variable], values: Sequence[TensorLike]) -> Iterator[None]:
-    """Within the ``with``, variables have other values, and may change; then theirs again.
+    """Assign values to variables for the ``with``, and restore their own ones afterwards.
 
     Errors name the argument ``name``.
 

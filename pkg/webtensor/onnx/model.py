@@ -41,7 +41,8 @@ class OnnxModel:
 
     Attributes:
         inputs: the inputs that must be given, with shapes in which unknown sizes are None.
-        outputs: the outputs.
+        outputs: the outputs, likewise.
+        metadata: the properties of the model, texts by their names.
     """
 
     def __init__(

@@ -57,14 +57,14 @@ class UnreadStorages:
         self._storages: WeakSet[Storage] = WeakSet()
 
     def add(self, storage: Storage) -> None:
-        """Let a storage not be read; those of text and disposed ones stay as they are."""
+        """Refuse reads of a storage; those of text and disposed ones stay as they are."""
         if type(storage) is Storage:
             storage.__class__ = _UnreadStorage
             self._storages.add(storage)
 
     @contextmanager
     def readable(self) -> Iterator[None]:
-        """Let all be read within the context."""
+        """Allow reads of all storages within the context."""
         unread = WeakSet[Storage](
             storage for storage in self._storages if type(storage) is _UnreadStorage
         )
@@ -79,7 +79,7 @@ class UnreadStorages:
                     storage.host = None  # what was read meanwhile would mislead
 
     def release(self) -> None:
-        """Let all be read again."""
+        """Allow reads of all storages again, and forget them."""
         for storage in self._storages:
             storage.__class__ = Storage
         self._storages.clear()

@@ -22,7 +22,7 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
 def where_positive(dy: Tensor, x: Tensor, otherwise: Tensor | float = 0.0) -> Tensor:
-    """Return a gradient where x is above zero."""
+    """Return a gradient where x is above zero, and ``otherwise`` elsewhere."""
     return ops.where(ops.greater(x, 0), dy, otherwise)
 
 

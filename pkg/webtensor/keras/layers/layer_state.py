@@ -79,7 +79,7 @@ def _lists_for(value: object) -> tuple[str, ...]:
 
 
 class LayerState(Operation, Configurable):
-    """What the variables, layers, metrics and losses of a layer are, and how they change."""
+    """The part of a layer that keeps its variables, layers, metrics and losses."""
 
     built: bool
     _path: str
