@@ -45,6 +45,10 @@ INLINE Part part_at(const Window *w, int row, int column) {
          run = column >= inner && column < inner_end ? inner_end - column : 1,                     \
          column < w->out_width; column += run)
 
+/* Elements from a cell of the filter to the next one below it, and to the next one beside it. */
+#define ROW_STEP (w->dilation_height * w->in_width * channels)
+#define COLUMN_STEP (w->dilation_width * channels)
+
 #define OFFSET_OF(PART)                                                                            \
   (((image * w->in_height + (PART).row) * w->in_width + (PART).column) * w->in_channels)
 
@@ -150,8 +154,7 @@ void max_pool(const float *x, float *out, const Window *w, int part, int parts) 
   FOR_EACH_RUN_OF_PART {
     Part window = part_at(w, row, column);
     maxima_of_run(x + OFFSET_OF(window), out + (line * w->out_width + column) * channels, window,
-                  run, w->stride_width * channels, w->dilation_height * w->in_width * channels,
-                  w->dilation_width * channels, channels);
+                  run, w->stride_width * channels, ROW_STEP, COLUMN_STEP, channels);
   }
 }
 
@@ -181,9 +184,7 @@ void max_pool_scatter(const float *dy, const float *x, float *out, const Window 
     int offset = OFFSET_OF(part);
     if (part.rows > 0 && part.columns > 0) {
       for (int c = 0; c < channels; c += 4) {
-        vi where =
-            argmax_of_window(x + offset + c, part, w->dilation_height * w->in_width * channels,
-                             w->dilation_width * channels);
+        vi where = argmax_of_window(x + offset + c, part, ROW_STEP, COLUMN_STEP);
         for (int lane = 0; lane < 4 && c + lane < channels; lane++)
           out[offset + c + lane + where[lane]] += dy[c + lane];
       }
@@ -201,8 +202,7 @@ void max_pool_pick(const float *values, const float *x, float *out, const Window
     for (int c = 0; c < channels; c += 4) {
       vi where = vseti(0);
       if (part.rows > 0 && part.columns > 0)
-        where = argmax_of_window(x + offset + c, part, w->dilation_height * w->in_width * channels,
-                                 w->dilation_width * channels);
+        where = argmax_of_window(x + offset + c, part, ROW_STEP, COLUMN_STEP);
       for (int lane = 0; lane < 4 && c + lane < channels; lane++)
         out[c + lane] = part.rows > 0 && part.columns > 0
                             ? values[offset + c + lane + where[lane]]
@@ -255,8 +255,7 @@ void avg_pool(const float *x, float *out, const Window *w, int part, int parts) 
   FOR_EACH_RUN_OF_PART {
     Part window = part_at(w, row, column);
     mean_of_run(x + OFFSET_OF(window), out + (line * w->out_width + column) * channels, window, run,
-                w->stride_width * channels, w->dilation_height * w->in_width * channels,
-                w->dilation_width * channels, channels);
+                w->stride_width * channels, ROW_STEP, COLUMN_STEP, channels);
   }
 }
 
@@ -279,8 +278,7 @@ EXPORT(avg_pool_gradient) void avg_pool_gradient(const float *dy, float *out, co
   __builtin_memset(out, 0, w->batch * w->in_height * w->in_width * channels * sizeof(float));
   FOR_EACH_WINDOW {
     Part part = part_at(w, row, column);
-    spread_mean(dy, out + OFFSET_OF(part), part, w->dilation_height * w->in_width * channels,
-                w->dilation_width * channels, channels);
+    spread_mean(dy, out + OFFSET_OF(part), part, ROW_STEP, COLUMN_STEP, channels);
     dy += channels;
   }
 }
@@ -309,7 +307,6 @@ void dilation2d(const float *x, const float *filter, float *out, const Window *w
     int first = (window.column - column * w->stride_width + w->pad_left) / w->dilation_width;
     maximum_sum(x + OFFSET_OF(window), filter + first_row * filter_row + first * channels,
                  out + (line * w->out_width + column) * channels, window,
-                 w->dilation_height * w->in_width * channels, w->dilation_width * channels,
-                 filter_row, channels);
+                 ROW_STEP, COLUMN_STEP, filter_row, channels);
   }
 }
