@@ -105,6 +105,18 @@ static void NOINLINE short_rows(const int *x, int *out, int rows, int size, int 
   }
 }
 
+/* Counts the index of a row up, and adds the elements from the row to the next one to *distance;
+ * 0 after the last row. */
+INLINE int next_row(int *index, const int *sizes, const int *strides, int outer, int *distance) {
+  for (int axis = outer - 1; axis >= 0; axis--) {
+    *distance += strides[axis];
+    if (++index[axis] < sizes[axis]) return 1;
+    *distance -= strides[axis] * sizes[axis];
+    index[axis] = 0;
+  }
+  return 0;
+}
+
 #define STRIDED(NAME, TYPE, ROW)                                                                   \
   EXPORT(NAME) void NAME(const TYPE *x, TYPE *out, const int *parameters) {                        \
     int outer = parameters[1] - 1;                                                                 \
@@ -125,14 +137,9 @@ static void NOINLINE short_rows(const int *x, int *out, int rows, int size, int 
       else                                                                                         \
         ROW(x, out, size, stride);                                                                 \
       out += step * size;                                                                          \
-      int axis = outer - 1;                                                                        \
-      for (; axis >= 0; axis--) {                                                                  \
-        x += strides[axis];                                                                        \
-        if (++index[axis] < sizes[axis]) break;                                                    \
-        x -= strides[axis] * sizes[axis];                                                          \
-        index[axis] = 0;                                                                           \
-      }                                                                                            \
-      if (axis < 0) return;                                                                        \
+      int distance = 0;                                                                            \
+      if (!next_row(index, sizes, strides, outer, &distance)) return;                              \
+      x += distance;                                                                               \
     }                                                                                              \
   }
 STRIDED(strided_words, int, strided_row_of_words)
@@ -166,17 +173,11 @@ OVERLOAD void fill_up_to(byte *from, const byte *to, int value) {
       else                                                                                         \
         for (int i = 0; i < size; i++) out[i * stride] = x[i];                                     \
       x += size;                                                                                   \
-      int axis = outer - 1;                                                                        \
-      for (; axis >= 0; axis--) {                                                                  \
-        out += strides[axis];                                                                      \
-        if (++index[axis] < sizes[axis]) break;                                                    \
-        out -= strides[axis] * sizes[axis];                                                        \
-        index[axis] = 0;                                                                           \
-      }                                                                                            \
-      if (axis >= 0) continue;                                                                     \
-      fill_up_to(done, end, value);                                                                \
-      return;                                                                                      \
+      int distance = 0;                                                                            \
+      if (!next_row(index, sizes, strides, outer, &distance)) break;                               \
+      out += distance;                                                                             \
     }                                                                                              \
+    fill_up_to(done, end, value);                                                                  \
   }
 SPREAD(spread_words, int)
 SPREAD(spread_bytes, byte)
