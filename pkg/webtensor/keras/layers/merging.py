@@ -441,9 +441,8 @@ def _as_matrices(x: Tensor, axis: int) -> tuple[Tensor, bool]:
     other_size = prod(x.shape[1:]) // size if size else 0
     if axis == 1:
         return wt.reshape(x, (batch, size, other_size)), True
-    rank = len(x.shape)
-    if axis < rank - 1:
-        x = wt.permute_dims(x, (*range(axis), *range(axis + 1, rank), axis))
+    if axis < len(x.shape) - 1:
+        x = wt.moveaxis(x, axis, -1)
     return wt.reshape(x, (batch, other_size, size)), False
 
 

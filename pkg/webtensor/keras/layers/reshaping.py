@@ -72,10 +72,9 @@ class Flatten(Rearranging):
 
     def call(self, inputs: Tensor) -> Tensor:
         """Flatten."""
-        rank = len(inputs.shape)
         shape = (inputs.shape[0], prod(inputs.shape[1:]))
-        if self.data_format == "channels_first" and rank > 2:
-            inputs = wt.permute_dims(inputs, (0, *range(2, rank), 1))
+        if self.data_format == "channels_first" and len(inputs.shape) > 2:
+            inputs = wt.moveaxis(inputs, 1, -1)
         return wt.reshape(inputs, shape)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:

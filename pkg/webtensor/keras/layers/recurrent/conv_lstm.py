@@ -134,19 +134,12 @@ class ConvLSTMCell(MemoryCell):
     # -- the two parts of a step --------------------------------------------------------------
 
     def _with_channels_last(self, x: Tensor) -> Tensor:
-        if self.data_format == "channels_last":
-            return x
-        rank = len(x.shape)
-        channels = rank - self.rank - 1
-        return wt.permute_dims(x, (*range(channels), *range(channels + 1, rank), channels))
+        return x if self.data_format == "channels_last" else wt.moveaxis(x, -self.rank - 1, -1)
 
     def in_data_format(self, outputs: Tensor) -> Tensor:
         """Return outputs with the channels where the user's data format has them."""
-        if self.data_format == "channels_last":
-            return outputs
-        rank = len(outputs.shape)
-        channels = rank - self.rank - 1
-        return wt.permute_dims(outputs, (*range(channels), rank - 1, *range(channels, rank - 1)))
+        is_last = self.data_format == "channels_last"
+        return outputs if is_last else wt.moveaxis(outputs, -1, -self.rank - 1)
 
     def project_inputs(self, inputs: Tensor, training: bool, has_steps: bool) -> Tensor:
         """Return what inputs contribute to the gates; with ``has_steps``, axis 0 is the steps."""
