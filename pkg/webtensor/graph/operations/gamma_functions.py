@@ -16,17 +16,12 @@ __all__ = ["digamma", "log_gamma"]
 _SHIFT = 8
 
 
-def _reflected_and_shifted(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return whether ``x`` is low, its reflection, whether that is shifted, and the shifted."""
+def log_gamma(x: Tensor) -> Tensor:
+    """Return the logarithm of the magnitude of the gamma function."""
     is_low = ops.less(x, 0.5)
     positive = ops.where(is_low, 1 - x, x)
     is_shifted = ops.less(positive, _SHIFT)
-    return is_low, positive, is_shifted, ops.where(is_shifted, positive + _SHIFT, positive)
-
-
-def log_gamma(x: Tensor) -> Tensor:
-    """Return the logarithm of the magnitude of the gamma function."""
-    is_low, positive, is_shifted, z = _reflected_and_shifted(x)
+    z = ops.where(is_shifted, positive + _SHIFT, positive)
     inverse = 1 / z
     square = inverse * inverse
     tail = inverse * (1 / 12 - square * (1 / 360 - square / 1260))
@@ -42,7 +37,10 @@ def log_gamma(x: Tensor) -> Tensor:
 
 def digamma(x: Tensor) -> Tensor:
     """Return the derivative of the logarithm of the gamma function."""
-    is_low, positive, is_shifted, z = _reflected_and_shifted(x)
+    is_low = ops.less(x, 0.5)
+    positive = ops.where(is_low, 1 - x, x)
+    is_shifted = ops.less(positive, _SHIFT)
+    z = ops.where(is_shifted, positive + _SHIFT, positive)
     square = 1 / (z * z)
     tail = square * (1 / 12 - square * (1 / 120 - square / 252))
     terms = ops.zeros_like(x)
