@@ -113,13 +113,7 @@ def _form(group: tuple[int, int, int], part: int) -> tuple[str, int, int]:
 
 
 class _Split(NamedTuple):
-    """How a stage splits the middle axis.
-
-    Attributes:
-        parts: the number of parts, of which each becomes one element.
-        part: the number of elements of a part.
-        scale: the factor that turns sums into means.
-    """
+    """The number of parts of the middle axis, their size, and what turns sums into means."""
 
     parts: int
     part: int
