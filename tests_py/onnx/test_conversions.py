@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,13 @@ from tests_py.onnx.networks import FOLDER, detector, encoder, mobilenet, spectro
 from webtensor.convert import convert_model
 from webtensor.formats.onnx import read_onnx_tensor
 from webtensor.onnx.stored_constants import constant_of
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[NodeProcess]:
+    """TensorFlow.js."""
+    with NodeProcess() as process:
+        yield process
 
 
 def close(actual: Any, expected: Any) -> None:
@@ -252,6 +260,63 @@ def test_images_of_any_size_are_scaled_and_padded(name: str, tmp_path: Path) -> 
         x = np.random.default_rng(2).random(shape, np.float32)
         close(model.predict(x).numpy(), session.run(None, {"x": x})[0])
     model.dispose()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"mode": "cubic"},
+        {"mode": "cubic", "coordinate_transformation_mode": "align_corners"},
+        {"mode": "cubic", "antialias": 1},
+        {"mode": "cubic", "cubic_coeff_a": -0.5, "exclude_outside": 1},
+        {"mode": "linear", "antialias": 1},
+    ],
+    ids=str,
+)
+def test_images_are_resized_to_sizes_that_are_unknown(
+    options: dict[str, Any], tmp_path: Path, node: NodeProcess
+) -> None:
+    value, float32 = onnx.helper.make_tensor_value_info, onnx.TensorProto.FLOAT
+    graph = onnx.helper.make_graph(
+        [
+            make("Shape", ["x"], ["channels"], end=2),
+            make("Shape", ["like"], ["size"], start=2),
+            make("Concat", ["channels", "size"], ["sizes"], axis=0),
+            make("Resize", ["x", "", "", "sizes"], ["y"], **options),
+        ],
+        "graph",
+        [
+            value("x", float32, ["batch", 2, "height", "width"]),
+            value("like", float32, [1, 1, "rows", "columns"]),
+        ],
+        [value("y", float32, None)],
+    )
+    model = onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=8
+    )
+    compared(model, ([(2, 2, 9, 8), (1, 1, 5, 13)], [(1, 2, 7, 30), (1, 1, 17, 8)]), tmp_path, node)
+
+
+def compared(
+    model: onnx.ModelProto,
+    shapes: Iterable[Sequence[tuple[int, ...]]],
+    folder: Path,
+    node: NodeProcess,
+) -> None:
+    """Compare a model's graph-model with ONNX Runtime, here and in TensorFlow.js."""
+    onnx.save(model, str(folder / "model.onnx"))
+    convert_model(folder / "model.onnx", folder / "web")
+    session = onnxruntime.InferenceSession(str(folder / "model.onnx"))
+    ours: Any = wt.load_graph_model(folder / "web")
+    names = [value.name for value in model.graph.input]
+    draw = np.random.default_rng(2)
+    for shapes_of_inputs in shapes:
+        arrays = [draw.random(shape, np.float32) for shape in shapes_of_inputs]
+        inputs = dict(zip(names, arrays, strict=True))
+        (expected,) = session.run(None, inputs)
+        close(ours.predict(inputs).numpy(), expected)
+        close(node.run(folder / "web", inputs)[0], expected)
+    ours.dispose()
 
 
 def test_elements_at_coordinates_in_a_matrix_of_any_size(tmp_path: Path) -> None:

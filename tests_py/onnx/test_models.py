@@ -615,7 +615,7 @@ COORDINATES = "coordinate_transformation_mode"
         ("resize_bilinear", (0.5, 2), {"mode": "linear"}),
         ("resize_bilinear", (2, 3), {"mode": "linear", COORDINATES: "asymmetric"}),
         ("resize_bilinear", (2, 3), {"mode": "linear", COORDINATES: "align_corners"}),
-        ("gather", (0.5, 1), {"mode": "linear", "antialias": 1}),
+        ("matmul", (0.5, 1), {"mode": "linear", "antialias": 1}),
         ("gather", (1.3, 1), {"mode": "linear"}),
         ("gather", (2, 2), {"mode": "cubic"}),
     ],
@@ -630,7 +630,9 @@ def test_images_are_resized_at_once(
     check(model, x=x)
     kernels = kernels_of(model, x=x)
     assert {
-        name for name in kernels if name in ("gather", "resize_bilinear", "resize_nearest")
+        name
+        for name in kernels
+        if name in ("gather", "matmul", "resize_bilinear", "resize_nearest")
     } == {kernel}
 
 

@@ -2,20 +2,21 @@
 
 Images are resized by one kernel where TensorFlow defines their pixels in the same way. Else each
 axis is resized by itself: the positions in the input that the elements of the result come from
-follow from the sizes, so that indices and weights of neighbours are computed on the host. As in
-ONNX Runtime, sizes, ratios and quotients are rounded to float32: 7 / 0.7 and the like then are the
-integers that they stand for.
+follow from the sizes, and indices and weights of neighbours from these. As in ONNX Runtime, sizes,
+ratios and quotients are rounded to float32: 7 / 0.7 and the like then are the integers that they
+stand for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import ceil, floor, isclose
+from math import floor, isclose
 from struct import pack, unpack
 from typing import Any, NamedTuple
 
 from webtensor import ops
 from webtensor.engine import Tensor
+from webtensor.engine.placement import on_host
 from webtensor.graph.operations import Row
 from webtensor.onnx.operations.operators import Operator, integers, numbers
 from webtensor.onnx.operations.shapes import checked_shape
@@ -34,6 +35,12 @@ class _Options(NamedTuple):
     exclude_outside: bool
     antialias: bool
     extrapolation: float
+    is_to_sizes: bool
+
+    @property
+    def reach(self) -> int:
+        """How far neighbours may be, if the result is not smaller."""
+        return 2 if self.mode == "cubic" else 1
 
 
 class _Axis(NamedTuple):
@@ -50,102 +57,110 @@ def _as_float32(value: float) -> float:
     return float(unpack("f", pack("f", value))[0])
 
 
-def _position(index: int, axis: _Axis, transformation: str) -> float:
-    """Return where in the input an element of the result comes from."""
-    result, scale = axis.result, axis.scale
-    middle = _as_float32((index + 0.5) / scale)
-    if transformation == "half_pixel":
+def _scale(axis: _Axis, options: _Options) -> Any:
+    if options.is_to_sizes:
+        return ops.divide(float(axis.result), float(axis.size))
+    return ops.tensor(axis.scale)
+
+
+def _positions(axis: _Axis, options: _Options) -> Any:
+    """Return where in the input the elements of the result come from."""
+    name, several = options.transformation, axis.result > 1
+    size, result = (ops.tensor(float(count)) for count in (axis.size, axis.result))
+    scale = _scale(axis, options)
+    index: Any = ops.astype(ops.arange(axis.result), "float32")
+    middle = (index + 0.5) / scale
+    last, steps = size - 1, ops.maximum(result - 1, 1.0)
+    if name == "half_pixel" or (name == "pytorch_half_pixel" and several):
         return middle - 0.5
-    if transformation == "half_pixel_symmetric":
-        adjustment = result / _as_float32(scale * axis.size)
-        center = axis.size / 2
-        return center * (1 - adjustment) + middle - 0.5
-    if transformation == "pytorch_half_pixel":
-        return middle - 0.5 if result > 1 else 0.0
-    if transformation == "align_corners":
-        return _as_float32(index * (axis.size - 1) / (result - 1)) if result > 1 else 0.0
-    if transformation == "asymmetric":
-        return _as_float32(index / scale)
-    if transformation == "tf_half_pixel_for_nn":
+    if name == "half_pixel_symmetric":
+        return size / 2 * (1 - result / (scale * size)) + middle - 0.5
+    if name == "align_corners":
+        return index * last / steps
+    if name == "asymmetric":
+        return index / scale
+    if name == "tf_half_pixel_for_nn":
         return middle
-    if transformation == "tf_crop_and_resize":
-        last = axis.size - 1
-        if result > 1:
-            return axis.start * last + index * (axis.end - axis.start) * last / (result - 1)
-        return 0.5 * (axis.start + axis.end) * last
-    raise ValueError(f"coordinate_transformation_mode is {transformation!r:.200}")
+    if name == "tf_crop_and_resize":
+        start = axis.start if several else 0.5 * (axis.start + axis.end)
+        return start * last + index * (axis.end - axis.start) * last / steps
+    if name == "pytorch_half_pixel":
+        return index
+    raise ValueError(f"coordinate_transformation_mode is {name!r:.200}")
 
 
-def _nearest(position: float, rounding: str, is_smaller: bool) -> int:
+def _nearest(positions: Any, rounding: str, is_smaller: bool) -> Tensor:
     if not rounding:  # before version 11, which has a name for it
         rounding = "ceil" if is_smaller else "floor"
     if rounding == "round_prefer_floor":
-        return ceil(position - 0.5)
+        return ops.ceil(positions - 0.5)
     if rounding == "round_prefer_ceil":
-        return floor(position + 0.5)
-    if rounding == "floor":
-        return floor(position)
-    if rounding == "ceil":
-        return ceil(position)
+        return ops.floor(positions + 0.5)
+    if rounding in ("ceil", "floor"):
+        return ops.ceil(positions) if rounding == "ceil" else ops.floor(positions)
     raise ValueError(f"nearest_mode is {rounding!r:.200}")
 
 
-def _cubic(distance: float, a: float) -> float:
-    """Return the weight at a distance in cubic convolution (Keys, 1981)."""
-    if distance <= 1:
-        return ((a + 2) * distance - (a + 3)) * distance * distance + 1
-    if distance < 2:
-        return ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a
-    return 0.0
-
-
-def _taps(position: float, axis: _Axis, options: _Options) -> dict[int, float]:
-    """Return the weights of neighbours by their index, which may be outside."""
-    if options.mode == "nearest":
-        return {_nearest(position, options.nearest, axis.scale < 1): 1.0}
-    reach = 2 if options.mode == "cubic" else 1
-    width = min(axis.scale, 1.0) if options.antialias else 1.0
-    weights: dict[int, float] = {}
-    for index in range(floor(position - reach / width) + 1, ceil(position + reach / width)):
-        distance = abs(index - position) * width
-        if options.mode == "cubic":
-            weights[index] = _cubic(distance, options.coefficient)
-        else:
-            weights[index] = max(1 - distance, 0.0)
-    if position == floor(position) and not weights:
-        weights[int(position)] = 1.0
-    if options.exclude_outside:
-        weights = {index: weight for index, weight in weights.items() if 0 <= index < axis.size}
-    total = sum(weights.values())
-    if options.antialias or options.exclude_outside:
-        weights = {index: weight / total for index, weight in weights.items()}
-    return weights
+def _weights(distances: Any, options: _Options) -> Any:
+    """Return the weights at distances, for "cubic" those of cubic convolution (Keys, 1981)."""
+    if options.mode == "linear":
+        return ops.maximum(1 - distances, 0.0)
+    a = options.coefficient
+    near, far = ops.minimum(distances, 1.0), ops.clip_by_value(distances, 1.0, 2.0)
+    inner = ((a + 2) * near - (a + 3)) * near * near + 1
+    return inner + ((a * far - 5 * a) * far + 8 * a) * far - 4 * a
 
 
 def _resized_axis(x: Tensor, number: int, axis: _Axis, options: _Options) -> Tensor:
-    rows: list[list[tuple[int, float]]] = []
-    outside: list[bool] = []
-    for index in range(axis.result):
-        position = _position(index, axis, options.transformation)
-        outside.append(not 0 <= position <= axis.size - 1)
-        taps = _taps(position, axis, options)
-        rows.append([(min(max(at, 0), axis.size - 1), weight) for at, weight in taps.items()])
+    with on_host("positions"):  # where quotients are exact
+        positions = _positions(axis, options)
+    last: Any = ops.tensor(axis.size - 1.0)
     shape = [1] * len(x.shape)
     shape[number] = axis.result
-    result: Any = None
-    for tap in range(max(len(row) for row in rows)):
-        indices = [row[tap][0] if tap < len(row) else 0 for row in rows]
-        part: Any = ops.gather(x, ops.tensor(indices, dtype="int32"), number)
-        if options.mode != "nearest":
-            weights = [row[tap][1] if tap < len(row) else 0.0 for row in rows]
-            part = part * ops.tensor(weights, shape=shape, dtype="float32")
-        result = part if result is None else result + part
-    if options.transformation == "tf_crop_and_resize" and any(outside):
-        flags = ops.tensor(outside, shape=shape, dtype="bool")
+
+    def elements(index: Any) -> Any:
+        within = ops.minimum(ops.maximum(index, 0.0), last)
+        return ops.gather(x, ops.astype(within, "int32"), number)
+
+    result: Any = 0
+    if options.mode == "nearest":
+        result = elements(_nearest(positions, options.nearest, axis.scale < 1))
+    elif options.antialias:
+        matrix = _matrix(positions, axis, options)
+        result = ops.moveaxis(ops.linalg.tensordot(x, matrix, axes=([number], [1])), -1, number)
+    else:
+        total: Any = 0
+        for offset in range(1 - options.reach, options.reach + 1):
+            index = ops.floor(positions) + offset
+            weights = _weights(ops.abs(positions - index), options)
+            if options.exclude_outside:
+                is_inside = ops.logical_and(index >= 0, index <= last)
+                weights = weights * ops.astype(is_inside, "float32")
+            total = total + weights
+            result = result + elements(index) * ops.reshape(weights, shape)
+        if options.exclude_outside:
+            result = result / ops.reshape(total, shape)
+    if options.transformation == "tf_crop_and_resize":
+        is_outside = ops.logical_or(positions < 0, positions > last)
         filled = ops.full(result.shape, options.extrapolation, str(result.dtype))
-        result = ops.where(flags, filled, result)
+        result = ops.where(ops.reshape(is_outside, shape), filled, result)
     resized_: Tensor = result
     return resized_
+
+
+def _matrix(positions: Any, axis: _Axis, options: _Options) -> Any:
+    """Return the weights of all elements, of which there are more the smaller the result is."""
+    size, margin = axis.size, options.reach * axis.size
+    neighbors: Any = ops.astype(ops.arange(-margin, size + margin), "float32")
+    width = ops.minimum(_scale(axis, options), 1.0)
+    distances = ops.abs(ops.reshape(positions, (-1, 1)) - neighbors) * width
+    weights = _weights(distances, options)
+    inside: Any = ops.slice(weights, (0, margin), (axis.result, size))
+    if not options.exclude_outside:  # what is outside is the first or the last element
+        for begin, end in ((0, 0), (margin + size, size - 1)):
+            outside = ops.sum(ops.slice(weights, (0, begin), (axis.result, margin)), 1, True)
+            inside = inside + outside * ops.astype(ops.equal(ops.arange(size), end), "float32")
+    return inside / ops.sum(inside, 1, True)
 
 
 #: Modes of coordinates and rounding that repeat each pixel in a block, where scales are integers.
@@ -242,6 +257,7 @@ def resized(
         bool(exclude_outside),
         bool(antialias),
         extrapolation_value,
+        bool(sizes) and keep_aspect_ratio_policy == "stretch",
     )
     chosen = [axis % len(x.shape) for axis in axes or range(len(x.shape))]
     results = _scales(x.shape, chosen, scales or [], sizes, keep_aspect_ratio_policy)
