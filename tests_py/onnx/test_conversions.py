@@ -297,6 +297,84 @@ def test_images_are_resized_to_sizes_that_are_unknown(
     compared(model, ([(2, 2, 9, 8), (1, 1, 5, 13)], [(1, 2, 7, 30), (1, 1, 17, 8)]), tmp_path, node)
 
 
+#: The masks of a causal transformer that keeps ``past`` steps, from the nodes of language models.
+MASKS: dict[str, list[onnx.NodeProto]] = {
+    "the triangle above a diagonal": [
+        make("Concat", ["rows", "columns"], ["mask shape"], axis=0),
+        make(
+            "ConstantOfShape",
+            ["mask shape"],
+            ["low"],
+            value=onnx.helper.make_tensor("low", onnx.TensorProto.FLOAT, [1], [-1e4]),
+        ),
+        make("Add", ["past size", "one"], ["diagonal"]),
+        make("Trilu", ["low", "diagonal"], ["mask"], upper=1),
+    ],
+    "rows of the triangle below the diagonal": [
+        make("Concat", ["columns", "columns"], ["mask shape"], axis=0),
+        make(
+            "ConstantOfShape",
+            ["mask shape"],
+            ["high"],
+            value=onnx.helper.make_tensor("high", onnx.TensorProto.FLOAT, [1], [1e4]),
+        ),
+        make("Trilu", ["high"], ["triangle"], upper=0),
+        make("Slice", ["triangle", "past size", "columns", "zero"], ["mask"]),
+    ],
+    "positions after others": [
+        make("Squeeze", ["past size"], ["first"]),
+        make("Squeeze", ["columns"], ["last"]),
+        make("Range", ["first", "last", "step"], ["queries"]),
+        make("Unsqueeze", ["queries", "one"], ["column"]),
+        make("Range", ["start", "last", "step"], ["keys"]),
+        make("Greater", ["keys", "column"], ["is later"]),
+        make("Where", ["is later", "low", "nothing"], ["mask"]),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_causal_masks_of_any_length(name: str, tmp_path: Path, node: NodeProcess) -> None:
+    value, float32 = onnx.helper.make_tensor_value_info, onnx.TensorProto.FLOAT
+    constants = {
+        "zero": np.array([0]),
+        "one": np.array([1]),
+        "start": np.array(0),
+        "step": np.array(1),
+        "low": np.array(-1e4, "float32"),
+        "nothing": np.array(0, "float32"),
+    }
+    used = {input for node in MASKS[name] for input in node.input}
+    made = {output for node in MASKS[name] for output in node.output}
+    graph = onnx.helper.make_graph(
+        [
+            make("Concat", ["past", "x"], ["all"], axis=1),
+            make("Shape", ["past"], ["past size"], start=1, end=2),
+            make("Shape", ["x"], ["rows"], start=1, end=2),
+            make("Add", ["past size", "rows"], ["columns"]),
+            *MASKS[name],
+            make("Transpose", ["all"], ["keys of heads"], perm=[0, 2, 1]),
+            make("MatMul", ["x", "keys of heads"], ["scores"]),
+            make("Add", ["scores", "mask"], ["masked"]),
+            make("Softmax", ["masked"], ["shares"]),
+            make("MatMul", ["shares", "all"], ["y"]),
+        ],
+        "graph",
+        [value("x", float32, ["batch", "new", 4]), value("past", float32, ["batch", "old", 4])],
+        [value("y", float32, None)],
+        [
+            onnx.numpy_helper.from_array(array, constant)
+            for constant, array in constants.items()
+            if constant in used - made
+        ],
+    )
+    model = onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8
+    )
+    shapes = ([(2, 5, 4), (2, 3, 4)], [(1, 1, 4), (1, 8, 4)], [(1, 3, 4), (1, 0, 4)])
+    compared(model, shapes, tmp_path, node)
+
+
 def compared(
     model: onnx.ModelProto,
     shapes: Iterable[Sequence[tuple[int, ...]]],

@@ -29,7 +29,7 @@ from webtensor.convert.recording import (
     TracedModel,
 )
 from webtensor.convert.size_bounds import size_bounds
-from webtensor.convert.sizes import Shape, Size, UnknownSizeError, Varying, size_of
+from webtensor.convert.sizes import Shape, Size, UnknownSizeError, Varying, product, size_of
 from webtensor.convert.window_nodes import WINDOW_RULES
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
@@ -300,11 +300,13 @@ class Merging:
             if not shape:
                 return scalar
             return nodes.add("Fill", [nodes.integers(shape), scalar], shape, dtype)
-        if len(shape) == 1 and dtype == "int32" and len(lists[0]) > 1:
-            start, step = lists[0][0], lists[0][1] - lists[0][0]
-            if step and all(numbers == _counted(start, step, numbers) for numbers in lists):
-                ends = [nodes.size(size) for size in (start, shape[0] * step + start, step)]
-                return nodes.add("Range", ends, shape, dtype, Tidx=ElementType("int32"))
+        if dtype == "int32" and all(lists) and len(lists[0]) > 1:
+            step = lists[0][1] - lists[0][0]
+            if step and all(numbers == _counted(numbers, step) for numbers in lists):
+                start, count = size_of(numbers[0] for numbers in lists), product(shape)
+                ends = [nodes.size(size) for size in (start, count * step + start, step)]
+                counts = nodes.add("Range", ends, (count,), dtype, Tidx=ElementType("int32"))
+                return nodes.reshaped(counts, shape)
         if dtype == "int32" and len({len(numbers) for numbers in lists}) == 1:
             sizes = [size_of(numbers) for numbers in zip(*lists, strict=True)]
             if len(sizes) <= _MAX_SIZES:
@@ -383,8 +385,8 @@ def _without_copies(traces: Sequence[Trace]) -> list[Trace]:
     return [Trace(tensors, trace.outputs) for tensors, trace in zip(rows, traces, strict=True)]
 
 
-def _counted(start: int, step: int, numbers: Sequence[int]) -> list[int]:
-    return [start + index * step for index in range(len(numbers))]
+def _counted(numbers: Sequence[int], step: int) -> list[int]:
+    return [numbers[0] + index * step for index in range(len(numbers))]
 
 
 def _in_pairs(value: Tensor) -> Tensor:
