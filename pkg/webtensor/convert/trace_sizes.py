@@ -91,10 +91,11 @@ class Grouping:
             for run in range(4)
         ]
 
-    def checks(self, has_loops: bool) -> Iterator[Sizes]:
+    def checks(self, has_loops: bool, takes_steps: bool) -> Iterator[Sizes]:
         """Yield sizes of runs that check graphs, which are large enough for most strides.
 
-        Those of loops are smaller, as each step takes long.
+        Those of loops are smaller, as each step takes long. With ``takes_steps``, a loop has a
+        step for each of the elements of an axis, which is then no signal.
         """
         if not self.others:
             return
@@ -104,7 +105,7 @@ class Grouping:
         if len(self.others) == 1:
             checks = (
                 *(_CHECKS if has_loops else _SEQUENCE_CHECKS),
-                *(_SIGNAL_CHECKS if self.is_signal else ()),
+                *(_SIGNAL_CHECKS if self.is_signal and not takes_steps else ()),
             )
         for batch, sizes in checks:
             yield self._sizes([batch] * len(self.batches), sizes)

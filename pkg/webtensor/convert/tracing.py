@@ -125,16 +125,16 @@ class _Attempts:
         model = self._model
         traces, checks = self._traces(runs)
         try:
-            empty = self._empty(traces)
+            empty = self._empty(traces, runs)
             merging = Merging(model, traces)
             results = merging.results()
             source = _source(model, merging, results)
             bounds = merging.bounds()
             self._bounds |= bounds
-            further = [*self._further_checks(), *self._taken(self._grouping.checks_around(bounds))]
+            around = self._taken(self._grouping.checks_around(bounds))
             checked, earlier = (
                 [run for run in others if run.empty <= empty]
-                for others in ([checks[-1], *further], self._earlier)
+                for others in ([checks[-1], *self._further_checks(runs), *around], self._earlier)
             )
             constants = merging.nodes.constants
             errors = _check(model, source, constants, checked, earlier, self._has_unknown)
@@ -180,10 +180,13 @@ class _Attempts:
             for feeds, iterations in zip(inputs, _ITERATIONS, strict=False)
         ]
 
-    def _further_checks(self) -> list[_Run]:
+    def _further_checks(self, runs: Sequence[Sizes]) -> list[_Run]:
         """Return runs of the sizes that check all graphs, as far as the model takes them."""
         if self._checks is None:
-            self._checks = [*self._taken(self._grouping.checks(bool(self._loops.rolled)))]
+            sizes = {run[group[0]] for run in runs for group in self._grouping.others}
+            counts = [self._loops.counts[name] for name in self._loops.rolled]
+            takes_steps = any(sizes <= steps for steps in counts)
+            self._checks = [*self._taken(self._grouping.checks(bool(counts), takes_steps))]
         return self._checks
 
     def _taken(self, checks: Iterable[Sizes]) -> Iterator[_Run]:
@@ -202,7 +205,7 @@ class _Attempts:
                 continue  # a network that takes multiples of a size, or images up to one
             yield run
 
-    def _empty(self, traces: Sequence[Trace]) -> frozenset[int]:
+    def _empty(self, traces: Sequence[Trace], runs: Sequence[Sizes]) -> frozenset[int]:
         """Return the numbers of the tensors without elements.
 
         Raises:
@@ -212,7 +215,7 @@ class _Attempts:
         empty = frozenset[int]().union(*map(_empty, traces))
         if not empty or not self._grouping.others:
             return empty
-        if not all(empty <= run.empty for run in self._further_checks()):
+        if not all(empty <= run.empty for run in self._further_checks(runs)):
             row = traces[0].tensors[min(empty)]
             place = f"{row.place:.200}: " if row.place else ""
             raise UnknownSizeError(
