@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import webtensor as wt
 from tests_py.convert.node import NodeProcess
 from tests_py.graph.cases import CASES as OPERATION_CASES, Case
-from webtensor import io
+from webtensor import io, keras
 from webtensor.convert import convert_model
 
 Array = NDArray[Any]
@@ -114,3 +114,14 @@ def test_what_tensorflow_js_computes_differently(
     for result, expected in zip(results, case.expectation() or [], strict=True):
         assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
         np.testing.assert_allclose(result, expected, rtol=1e-6)
+
+
+def test_groups_of_channels_of_layers(tmp_path: Path, node: NodeProcess) -> None:
+    layers = [keras.layers.Conv2D(6, 3, padding="same", groups=2), keras.layers.ReLU()]
+    one_each = keras.layers.Conv2D(12, 2, groups=6, activation="relu")
+    model = keras.Sequential([keras.Input((None, 5, 4), name="x"), *layers, one_each])
+    model.save(tmp_path / "model.keras")
+    convert_model(tmp_path / "model.keras", tmp_path / "web", output_format="tfjs_graph_model")
+    image = np.random.default_rng(1).random((2, 7, 5, 4), np.float32)
+    (result,) = node.run(tmp_path / "web", {"x": image})
+    np.testing.assert_allclose(result, model(image).numpy(), rtol=1e-4, atol=1e-6)

@@ -272,15 +272,6 @@ def test_activations_and_means_are_operations_of_their_own() -> None:
     assert {"Relu6", "Softmax", "Mean"} < {*operations(traced(function, ("batch", 3, 4)))}
 
 
-def test_groups_of_channels_are_convolutions_of_their_own() -> None:
-    image = np.random.default_rng(1).random((2, 5, 6, 6), np.float32)
-    filter = wt.random_uniform((3, 3, 2, 9), seed=1)
-    model: Any = traced(lambda x: wt.conv2d(x, filter, 1, "same"), ("batch", "height", "width", 6))
-    assert operations(model).count("Conv2D") == 3, "TensorFlow.js knows no others"
-    expected = wt.conv2d(image, filter, 1, "same").numpy()
-    np.testing.assert_allclose(model.predict(image).numpy(), expected, rtol=1e-5)
-
-
 @pytest.mark.parametrize("mode", ["constant", "reflect", "wrap", "nearest"])
 @pytest.mark.parametrize("interpolation", ["nearest", "bilinear"])
 def test_warped_images_are_one_operation(mode: str, interpolation: str) -> None:

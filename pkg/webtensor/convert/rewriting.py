@@ -251,15 +251,12 @@ def _grouped_convolution(rewriting: Rewriting) -> list[Reference] | None:
     filter, channels = rewriting.value(1), (rewriting.shape(0) or (None,))[-1]
     attributes: dict[str, Any] = {**with_defaults(rewriting.node, DEFAULTS).attributes}
     groups = attributes.pop("groups", 1)
-    if filter is None or len(filter.shape) != 4 or attributes.get("data_format") == "NCHW":
+    if filter is not None and filter.size and channels:
+        groups = channels // filter.shape[2]
+    if groups < 2 or attributes.get("data_format") == "NCHW":
         return None
-    height, width, depth, results = filter.shape
-    if channels and depth:
-        groups = channels // depth
-    if groups < 2 or results % groups:
-        return None
-    if depth == 1:
-        by_channel = reshape(filter, (height, width, groups, results // groups))
+    if filter is not None and filter.shape[2] == 1:
+        by_channel = reshape(filter, (*filter.shape[:2], groups, -1))
         filter_input = rewriting.constant("filter", by_channel, "float32")
         return [rewriting.add("DepthwiseConv2dNative", x, filter_input, **attributes)]
     axis = rewriting.constant("axis", 3, "int32")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from webtensor.convert.node_building import NodeBuilder, Value
 from webtensor.convert.node_rules import Call, Rule, refused
 from webtensor.convert.primitive_nodes import added_epilogue
-from webtensor.formats.graph_def import AttributeValue, ElementType
+from webtensor.formats.graph_def import AttributeValue
 from webtensor.geometry import Window, WindowAxis, make_resize
 
 __all__ = ["WINDOW_RULES"]
@@ -106,37 +106,10 @@ def _convolved(op: str, nodes: NodeBuilder, call: Call) -> Value:
     attributes = _attributes(windows[0], _padding(nodes, windows))
     x, filter = call.inputs[:2]
     depth = filter.shape[2]
-    if not isinstance(depth, int) or depth == windows[0].in_channels:
-        return nodes.add(op, [x, filter], call.shape, **attributes)
-    # TensorFlow.js convolves all channels together, so each group is a convolution of its own.
-    groups = windows[0].groups(depth)
-    width = windows[0].out_channels // groups
-    shape = (*call.shape[:3], width)
-    parts = [
-        nodes.add(
-            op,
-            [_channels(nodes, x, group, depth), _channels(nodes, filter, group, width)],
-            shape,
-            **attributes,
-        )
-        for group in range(groups)
-    ]
-    return nodes.add(
-        "ConcatV2",
-        [*parts, nodes.scalar(3, "int32")],
-        call.shape,
-        N=groups,
-        Tidx=ElementType("int32"),
-    )
-
-
-def _channels(nodes: NodeBuilder, value: Value, group: int, count: int) -> Value:
-    """Return the channels of a group, which has ``count`` of them."""
-    first = group * count
-    shape = (*value.shape[:3], count)
-    return nodes.sliced(
-        value, [0, 0, 0, first], [0, 0, 0, first + count], [1] * 4, shape, 0b0111, 0b0111
-    )
+    groups = windows[0].groups(depth) if isinstance(depth, int) else 1
+    if groups > 1:
+        attributes["groups"] = groups  # for the rewriting of Conv2D
+    return nodes.add(op, [x, filter], call.shape, **attributes)
 
 
 def _transposed(nodes: NodeBuilder, call: Call) -> Value:
