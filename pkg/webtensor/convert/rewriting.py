@@ -52,16 +52,17 @@ class Rewriting:
         full_name = f"{self.node.name}/{name}"
         return self._graph.add_constant(self._scope, full_name, tensor(value, dtype=dtype))
 
+    def integers(self, **values: int | list[int]) -> list[Reference]:
+        """Add constants of int32."""
+        return [self.constant(name, value, "int32") for name, value in values.items()]
+
     def with_inputs(self, *inputs: Reference) -> Rewriting:
         """Return the rewriting of the same node with other inputs."""
         return Rewriting(self._graph, self._scope, self.node, inputs)
 
     def size(self, shape: Reference, axis: int) -> Reference:
         """Add the size along an axis, of a shape."""
-        begin, end, step = (
-            self.constant(name, [value], "int32")
-            for name, value in (("begin", axis), ("end", axis + 1), ("step", 1))
-        )
+        begin, end, step = self.integers(begin=[axis], end=[axis + 1], step=[1])
         return self.add(
             "StridedSlice", shape, begin, end, step,
             end_mask=int(axis == -1), shrink_axis_mask=1, T=_INT32, Index=_INT32,
@@ -127,16 +128,13 @@ def _unsorted_segment_sum(rewriting: Rewriting) -> list[Reference]:
     numbers = rewriting.value(1)
     if numbers is not None and min(_integers(numbers), default=0) >= 0:
         return _segment_sum(rewriting)
-    zero, one = (rewriting.constant(name, value, "int32") for name, value in (("0", 0), ("1", 1)))
+    zero, one = rewriting.integers(zero=0, one=1)
     # What is in no segment becomes one more, which is cut off.
     is_none = rewriting.add("Less", segments, zero, T=_INT32)
     all_segments = rewriting.add("SelectV2", is_none, count, segments, T=_INT32)
     more = rewriting.add("AddV2", count, one, T=_INT32)
     (sums,) = _segment_sum(rewriting.with_inputs(data, all_segments, more))
-    begin, end, step = (
-        rewriting.constant(name, [value], "int32")
-        for name, value in (("begin", 0), ("end", -1), ("step", 1))
-    )
+    begin, end, step = rewriting.integers(begin=[0], end=[-1], step=[1])
     dtype = rewriting.node.attributes.get("T")
     return [
         rewriting.add("StridedSlice", sums, begin, end, step, begin_mask=1, T=dtype, Index=_INT32)
@@ -150,13 +148,9 @@ def _segment_sum(rewriting: Rewriting) -> list[Reference]:
     """
     data, segments, count = rewriting.inputs
     dtype = rewriting.node.attributes.get("T")
-    last = rewriting.constant("last_axis", -1, "int32")
-    first = rewriting.constant("first_axis", 0, "int32")
+    last, first, end, step = rewriting.integers(last_axis=-1, first_axis=0, end=[0], step=[1])
     indices = rewriting.add("ExpandDims", segments, last, T=_INT32, Tdim=_INT32)
     shape = rewriting.add("Shape", data, T=dtype, out_type=_INT32)
-    end, step = (
-        rewriting.constant(name, [value], "int32") for name, value in (("end", 0), ("step", 1))
-    )
     sizes_of_segments = rewriting.add("Shape", segments, T=_INT32, out_type=_INT32)
     begin = rewriting.add("Shape", sizes_of_segments, T=_INT32, out_type=_INT32)
     inner = rewriting.add(
@@ -170,9 +164,7 @@ def _segment_sum(rewriting: Rewriting) -> list[Reference]:
 def _sorted_segment_sum(rewriting: Rewriting) -> list[Reference]:
     """Replace SegmentSum, whose last segment is that of the largest number, if there is any."""
     data, segments = rewriting.inputs
-    axis = rewriting.constant("axis", 0, "int32")
-    one = rewriting.constant("one", 1, "int32")
-    none = rewriting.constant("none", [-1], "int32")
+    axis, one, none = rewriting.integers(axis=0, one=1, none=[-1])
     numbers = rewriting.add("ConcatV2", segments, none, axis, N=2, T=_INT32, Tidx=_INT32)
     last = rewriting.add("Max", numbers, axis, T=_INT32, Tidx=_INT32, keep_dims=False)
     count = rewriting.add("AddV2", last, one, T=_INT32)
@@ -182,7 +174,7 @@ def _sorted_segment_sum(rewriting: Rewriting) -> list[Reference]:
 def _buckets(rewriting: Rewriting) -> list[Reference]:
     """Replace Bucketize by the number of boundaries that are not larger."""
     boundaries: Any = rewriting.node.attributes.get("boundaries", [])
-    axis = rewriting.constant("axis", -1, "int32")
+    (axis,) = rewriting.integers(axis=-1)
     bounds = rewriting.constant("boundaries", [float(bound) for bound in boundaries], "float32")
     x = rewriting.add("Cast", *rewriting.inputs, SrcT=_FLOAT32, DstT=_FLOAT32)
     columns = rewriting.add("ExpandDims", x, axis, T=_FLOAT32, Tdim=_INT32)
@@ -199,8 +191,7 @@ def _space_to_depth(rewriting: Rewriting) -> list[Reference] | None:
         return None
     (x,) = rewriting.inputs
     dtype = attributes.get("T")
-    size = rewriting.constant("block", block, "int32")
-    depth = rewriting.constant("depth", block * block, "int32")
+    size, depth = rewriting.integers(block=block, depth=block * block)
     shape = rewriting.add("Shape", x, T=dtype, out_type=_INT32)
     sizes = rewriting.add("Unpack", shape, T=_INT32, num=4, axis=0)
     batch, height, width, channels = (Reference(sizes.node, index) for index in range(4))
@@ -211,7 +202,7 @@ def _space_to_depth(rewriting: Rewriting) -> list[Reference] | None:
         return rewriting.add("Reshape", value, target, T=dtype, Tshape=_INT32)
 
     blocks = reshaped(x, batch, rows, size, columns, size, channels)
-    order = rewriting.constant("order", [0, 1, 3, 2, 4, 5], "int32")
+    (order,) = rewriting.integers(order=[0, 1, 3, 2, 4, 5])
     moved = rewriting.add("Transpose", blocks, order, T=dtype, Tperm=_INT32)
     wide = rewriting.add("Mul", channels, depth, T=_INT32)
     return [reshaped(moved, batch, rows, columns, wide)]
@@ -223,12 +214,11 @@ def _roll(rewriting: Rewriting) -> list[Reference] | None:
     if shifts is None or axes is None:
         return None
     dtype = rewriting.node.attributes.get("T")
-    zero, one = rewriting.constant("zero", 0, "int32"), rewriting.constant("one", 1, "int32")
+    zero, one = rewriting.integers(zero=0, one=1)
     x = rewriting.inputs[0]
     shape = rewriting.add("Shape", x, T=dtype, out_type=_INT32)
     for shift, axis in zip(_integers(shifts), _integers(axes), strict=True):
-        shift_number = rewriting.constant("shift", shift, "int32")
-        axis_number = rewriting.constant("axis", axis, "int32")
+        shift_number, axis_number = rewriting.integers(shift=shift, axis=axis)
         count = rewriting.size(shape, axis)
         numbers = rewriting.add("Range", zero, count, one, Tidx=_INT32)
         moved = rewriting.add("Sub", numbers, shift_number, T=_INT32)
@@ -259,7 +249,7 @@ def _grouped_convolution(rewriting: Rewriting) -> list[Reference] | None:
         by_channel = reshape(filter, (*filter.shape[:2], groups, -1))
         filter_input = rewriting.constant("filter", by_channel, "float32")
         return [rewriting.add("DepthwiseConv2dNative", x, filter_input, **attributes)]
-    axis = rewriting.constant("axis", 3, "int32")
+    (axis,) = rewriting.integers(axis=3)
     images, filters = (
         rewriting.add("Split", axis, value, num_split=groups, T=_FLOAT32)
         for value in (x, filter_input)
@@ -299,7 +289,7 @@ def _band(rewriting: Rewriting) -> list[Reference] | None:
     if lower == upper:
         return None
     x, dtype = rewriting.inputs[0], rewriting.node.attributes.get("T")
-    zero, one = rewriting.constant("zero", 0, "int32"), rewriting.constant("one", 1, "int32")
+    zero, one = rewriting.integers(zero=0, one=1)
     shape = rewriting.add("Shape", x, T=dtype, out_type=_INT32)
     rows, columns = (
         rewriting.add("Range", zero, rewriting.size(shape, axis), one, Tidx=_INT32)
@@ -309,7 +299,7 @@ def _band(rewriting: Rewriting) -> list[Reference] | None:
     offsets = rewriting.add("Sub", columns, rows, T=_INT32)
     for op, width, offset in (("GreaterEqual", lower, -lower), ("LessEqual", upper, upper)):
         if width >= 0:
-            bound = rewriting.constant("bound", offset, "int32")
+            (bound,) = rewriting.integers(bound=offset)
             is_inside = rewriting.add(op, offsets, bound, T=_INT32)
             zeros = rewriting.add("ZerosLike", x, T=dtype)
             x = rewriting.add("SelectV2", is_inside, x, zeros, T=dtype)
@@ -324,8 +314,7 @@ def _one_hot(rewriting: Rewriting) -> list[Reference] | None:
         return None
     dtype = attributes.get("T")
     vectors = rewriting.add("OneHot", *rewriting.inputs, **{**attributes, "axis": -1})
-    zero, one = rewriting.constant("zero", 0, "int32"), rewriting.constant("one", 1, "int32")
-    new_axis = rewriting.constant("axis", axis, "int32")
+    zero, one, new_axis = rewriting.integers(zero=0, one=1, axis=axis)
     last = rewriting.add("Rank", rewriting.inputs[0], T=attributes.get("TI"))
     before = rewriting.add("Range", zero, new_axis, one, Tidx=_INT32)
     moved = rewriting.add("Pack", last, N=1, T=_INT32, axis=0)
@@ -349,7 +338,7 @@ def _strided_slice(rewriting: Rewriting) -> list[Reference] | None:
     part = rewriting.add(
         "StridedSlice", *rewriting.inputs, **{**masks, **whole, "shrink_axis_mask": 0}
     )
-    ones = rewriting.constant("ones", [1] * strides.size, "int32")
+    (ones,) = rewriting.integers(ones=[1] * strides.size)
     others = (1 << strides.size) - 1 & ~shrunk
     rest = {"begin_mask": others, "end_mask": others, "new_axis_mask": 0}
     _, begin, end, _ = rewriting.inputs
@@ -395,7 +384,7 @@ def _lookup(rewriting: Rewriting) -> list[Reference] | None:
     if len(rewriting.shape(1) or ()) == 1:
         return None
     attributes = rewriting.node.attributes
-    all_keys = rewriting.constant("all", [-1], "int32")
+    (all_keys,) = rewriting.integers(all=[-1])
     flat = rewriting.add("Reshape", keys, all_keys, T=attributes.get("Tin"), Tshape=_INT32)
     values = rewriting.add(rewriting.node.op, table, flat, default, **attributes)
     shape = rewriting.add("Shape", keys, T=attributes.get("Tin"), out_type=_INT32)

@@ -185,8 +185,8 @@ class _Attempts:
         if self._checks is None:
             sizes = {run[group[0]] for run in runs for group in self._grouping.others}
             counts = [self._loops.counts[name] for name in self._loops.rolled]
-            takes_steps = any(sizes <= steps for steps in counts)
-            self._checks = [*self._taken(self._grouping.checks(bool(counts), takes_steps))]
+            checks = self._grouping.checks(bool(counts), any(sizes <= steps for steps in counts))
+            self._checks = [*self._taken(checks)]
         return self._checks
 
     def _taken(self, checks: Iterable[Sizes]) -> Iterator[_Run]:

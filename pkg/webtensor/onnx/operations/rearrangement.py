@@ -201,11 +201,7 @@ def columns_to_image(
 
 def triangle(x: Tensor, k: int = 0, *, upper: int = 1) -> Tensor:
     """Return the triangle above or below a diagonal, with zeros elsewhere."""
-    rows, columns = x.shape[-2:]
-    row = ops.reshape(ops.arange(rows), (rows, 1))
-    distance = ops.reshape(ops.arange(columns), (1, columns)) - row
-    is_inside = ops.greater_equal(distance, k) if upper else ops.less_equal(distance, k)
-    return ops.where(is_inside, x, ops.zeros_like(x))
+    return ops.triu(x, k) if upper else ops.tril(x, k)
 
 
 ROWS: dict[str, Row] = {
