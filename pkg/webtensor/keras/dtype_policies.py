@@ -183,6 +183,16 @@ def serialize(policy: DTypePolicy) -> Config:
     return config
 
 
+def without_quantization(config: Config) -> Config:
+    """Return the configuration of a layer; weights of 8 bits become floats when they are read."""
+    match config:
+        case {
+            "dtype": {"class_name": "QuantizedDTypePolicy", "config": {"mode": "int8", **policy}}
+        }:
+            return {**config, "dtype": policy.get("source_name"), "quantization_config": None}
+    return dict(config)
+
+
 def deserialize(config: Config, custom_objects: CustomObjects | None = None) -> DTypePolicy:
     """Return the policy that a configuration describes.
 

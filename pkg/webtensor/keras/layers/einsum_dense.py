@@ -253,6 +253,10 @@ class EinsumDense(Adaptable, Weighted):
         """The kernel: a variable, or a sum where ``enable_lora`` was called."""
         return self._adapted_value() if self.lora_enabled else self._kernel
 
+    def _dequantized(self, kernel: Tensor, scales: Tensor) -> Tensor:
+        axes = self._letters.kernel  # scales have those of the outputs
+        return wt.einsum(f"{axes},{self._letters.outputs}->{axes}", kernel, wt.reciprocal(scales))
+
     def call(self, inputs: Tensor, training: bool | None = None) -> Tensor:
         """Compute the sums, as a product of matrices where the equation is one."""
         bias = None if self.bias is None else self.bias.value

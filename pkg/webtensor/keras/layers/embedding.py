@@ -96,6 +96,9 @@ class Embedding(Adaptable, Weighted):
         """The matrix: a variable, or a sum where ``enable_lora`` was called."""
         return self._adapted_value() if self.lora_enabled else self._embeddings
 
+    def _dequantized(self, kernel: Tensor, scales: Tensor) -> Tensor:
+        return wt.divide(kernel, wt.expand_dims(scales, -1))
+
     def call(self, inputs: Tensor) -> Tensor:
         """Return the rows that the inputs are indices of."""
         indices = inputs if inputs.dtype is int32 else wt.astype(inputs, int32)

@@ -442,7 +442,7 @@ class Layer(LayerState):
     @classmethod
     def from_config(cls, config: Config) -> Any:
         """Make a layer of what ``get_config`` returned."""
-        config = dict(config)
+        config = dtype_policies.without_quantization(config)
         if isinstance(config.get("dtype"), dict):
             config["dtype"] = dtype_policies.deserialize(config["dtype"])
         if _keeps_arguments(cls):

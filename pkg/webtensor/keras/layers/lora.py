@@ -6,6 +6,7 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any, ClassVar
 
 from webtensor import ops as wt
+from webtensor.dtypes import int32
 from webtensor.engine import Tensor, Variable as EngineVariable
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.types import InitializerLike
@@ -80,6 +81,9 @@ class Adaptable(Layer):
 
         return low_rank.adapted_value(self, kernel)
 
+    def _dequantized(self, kernel: Tensor, scales: Tensor) -> Tensor:
+        return wt.divide(kernel, scales)
+
     def _own_variables(self) -> list[EngineVariable]:
         """This layer's own variables, as files have them: without those of the product."""
         variables = super()._own_variables()
@@ -93,7 +97,14 @@ class Adaptable(Layer):
             store[str(index)] = self._adapted_value() if variable is kernel else variable
 
     def load_own_variables(self, store: Mapping[str, Any]) -> None:
-        """Take the values of this layer's own variables from a mapping; the product becomes 0."""
+        """Take the values of this layer's own variables from a mapping; the product becomes 0.
+
+        A kernel that Keras quantized to 8 bits is divided by its scales, which are the last value.
+        """
+        last = str(len(self._own_variables()))
+        if len(store) == int(last) + 1 and store["0"].dtype is int32:
+            store = {**store, "0": self._dequantized(store["0"], store[last])}
+            del store[last]
         super().load_own_variables(store)
         for weight in self._lora_weights() if self.lora_enabled else ():
             weight.assign(wt.zeros(weight.shape))
