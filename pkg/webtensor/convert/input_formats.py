@@ -18,10 +18,13 @@ from webtensor.convert.safetensors_models import (
     is_safetensors_model,
     read_safetensors_model,
 )
-from webtensor.convert.saved_models import source_of_graph, source_of_saved_model
+from webtensor.convert.saved_models import (
+    source_of_graph,
+    source_of_graph_model,
+    source_of_saved_model,
+)
 from webtensor.convert.tflite_models import source_of_tflite
 from webtensor.convert.traced_models import source_of_onnx
-from webtensor.convert.web_graph_models import source_of_graph_model
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, parse_json
 from webtensor.formats.files import label_of, path_beside, read_bytes
