@@ -71,8 +71,9 @@ class ConversionReport:
         counts = self.counts
         if counts.read:
             pruned = counts.read - counts.needed
+            change = "more for loops and calls" if pruned < 0 else "are not needed"
             lines += [
-                f"nodes  {counts.read:,} -> {counts.written:,}: {pruned:,} are not needed, "
+                f"nodes  {counts.read:,} -> {counts.written:,}: {abs(pruned):,} {change}, "
                 f"{counts.folded:,} constant, {counts.fused:,} fused with others",
             ]
         if counts.lacking:
