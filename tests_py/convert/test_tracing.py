@@ -98,6 +98,11 @@ SIZED: dict[str, tuple[Function, tuple[Any, ...], Function]] = {
         ("batch", "length", 5),
         lambda x: np.concatenate([x, np.ones((4, 1, 5))], 1),
     ),
+    "a size beside the number that it is in one run": (
+        lambda x: x * x.shape[0] + x * 2,
+        ("batch", 6, 5),
+        lambda x: x * 6,
+    ),
     "half of an axis": (
         lambda x: wt.sum(wt.reshape(x[:, :, :4], (x.shape[0], x.shape[1], 2, 2)), 1),
         ("batch", "length", 5),

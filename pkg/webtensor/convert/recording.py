@@ -448,6 +448,9 @@ class Recorder(LoopObserver):
         else:
             place = self.place()
             traced = Traced(CONSTANT, (), tensor.shape, dtype, (), place, unscoped(tensor))
+            if not tensor.shape:
+                # The engine has one tensor of a number, which is a size in one run alone.
+                return self._append(traced)
         self._note(tensor, traced)
         return len(self._tensors) - 1
 
