@@ -103,6 +103,11 @@ SIZED: dict[str, tuple[Function, tuple[Any, ...], Function]] = {
         ("batch", 6, 5),
         lambda x: x * 6,
     ),
+    "a mask of NaN": (
+        lambda x: wt.where(x > 0.5, x, wt.full(x.shape, float("nan"))),
+        ("batch", "length", 5),
+        lambda x: np.where(x > 0.5, x, np.nan),
+    ),
     "half of an axis": (
         lambda x: wt.sum(wt.reshape(x[:, :, :4], (x.shape[0], x.shape[1], 2, 2)), 1),
         ("batch", "length", 5),

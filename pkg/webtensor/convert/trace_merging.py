@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import nan
 from typing import Any, NoReturn
 
 from webtensor import ops
@@ -294,7 +295,7 @@ class Merging:
         It has one number everywhere, or counts, or has a few sizes.
         """
         shape, dtype, nodes = self._shape(number), rows[0].dtype, self.nodes
-        lists = [ops.reshape(row.value, (-1,)).tolist() for row in rows]
+        lists = [_numbers_in(row.value) for row in rows]
         if all(len({*numbers}) == 1 for numbers in lists):
             scalar = self._number([numbers[0] for numbers in lists], dtype)
             if not shape:
@@ -383,6 +384,12 @@ def _without_copies(traces: Sequence[Trace]) -> list[Trace]:
             if row.primitive.name == "clone" and attributes is not None:
                 tensors[number] = replace(row, primitive=other.primitive, attributes=attributes)
     return [Trace(tensors, trace.outputs) for tensors, trace in zip(rows, traces, strict=True)]
+
+
+def _numbers_in(value: Tensor | None) -> list[Any]:
+    """Return the elements of a tensor; all that are NaN are one object."""
+    numbers = ops.reshape(value, (-1,)).tolist()
+    return [number if number == number else nan for number in numbers]
 
 
 def _counted(numbers: Sequence[int], step: int) -> list[int]:
