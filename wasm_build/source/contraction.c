@@ -120,14 +120,22 @@ EXPORT(matmul_int32)
 void matmul_int32(const int *a, const int *b, int *out, const MatmulSizes *sizes) {
   int m = sizes->m, k = sizes->k, n = sizes->n;
   int a_row = sizes->transpose_a ? 1 : k, a_column = sizes->transpose_a ? m : 1;
-  int b_row = sizes->transpose_b ? 1 : n, b_column = sizes->transpose_b ? k : 1;
   for (int i = 0; i < sizes->batch; i++) {
-    for (int row = 0; row < m; row++) {
-      for (int column = 0; column < n; column++) {
-        int sum = 0;
-        for (int j = 0; j < k; j++)
-          sum += a[row * a_row + j * a_column] * b[j * b_row + column * b_column];
-        *out++ = sum;
+    for (int row = 0; row < m; row++, out += n) {
+      const int *left = a + row * a_row;
+      /* The inner loops are over adjacent elements of b, of which vectors hold four. */
+      if (sizes->transpose_b) {
+        for (int column = 0; column < n; column++) {
+          int sum = 0;
+          for (int j = 0; j < k; j++) sum += left[j * a_column] * b[column * k + j];
+          out[column] = sum;
+        }
+      } else {
+        __builtin_memset(out, 0, n * sizeof(int));
+        for (int j = 0; j < k; j++) {
+          int factor = left[j * a_column];
+          for (int column = 0; column < n; column++) out[column] += factor * b[j * n + column];
+        }
       }
     }
     if (sizes->a_batched) a += m * k;
