@@ -118,6 +118,7 @@ def _special_cases() -> list[Case]:
         _case(ints((5, 7)), ints((7, 3), seed=1), sample=True),
         _case(ints((2, 5, 7)), ints((3, 7), seed=1), False, True),
         _case(large, large, note="wrapping"),
+        _case(ints((3, 8), -(2**22), 2**22), ints((8, 5), -(2**22), 2**22), note="wrapping"),
         _case(
             ints((33, 70), -(2**31), 2**31 - 1), ints((70, 9), -(2**31), 2**31 - 1), note="wrapping"
         ),

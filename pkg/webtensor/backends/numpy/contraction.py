@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +31,16 @@ def matmul(of: Signature, arrays: Arrays, sizes: MatmulSizes) -> Handle:
 
     a = matrices(arrays[0], sizes.a_batched, sizes.transpose_a, sizes.m, sizes.k)
     b = matrices(arrays[1], sizes.b_batched, sizes.transpose_b, sizes.k, sizes.n)
-    return (a @ b).reshape(of.shape)
+    product = _exact_product(a, b) if a.dtype == np.int32 else a @ b
+    return product.reshape(of.shape)
+
+
+def _exact_product(a: Array, b: Array) -> Array:
+    """Multiply matrices of integers as doubles, for which there is BLAS, where these are exact."""
+    largest = [max(int(x.max(initial=0)), -int(x.min(initial=0))) for x in (a, b)]
+    if prod(largest) * a.shape[-1] >= 1 << 53:
+        return a @ b
+    return (a.astype(np.float64) @ b).astype(np.int64).astype(np.int32)
 
 
 def fused(product: Callable[..., Handle]) -> Callable[..., Handle]:
