@@ -528,6 +528,25 @@ def test_derivatives_of_complex_results(backend: str) -> None:
         wt.jacobian(lambda z: z * z)(z)
 
 
+def test_derivatives_of_steps_of_complex_numbers_are_complex(backend: str) -> None:
+    z = wt.complex([1.0, 2.0], [2.0, 4.0])
+    with wt.GradientTape(persistent=True) as tape:
+        tape.watch(z)
+        floors = wt.floor(wt.real(z))
+    derivatives = [
+        wt.grad(wt.zeros_like)(z),
+        wt.grad(lambda pair: wt.sum(wt.abs(pair[0])))([z, z])[1],
+        wt.jvp(wt.zeros_like, [z], [z])[1],
+        wt.vjp(lambda z: wt.floor(wt.real(z)), z)[1](wt.ones((2,)))[0],
+        tape.gradient(floors, z, unconnected_gradients="zero"),
+    ]
+    for derivative in derivatives:
+        assert derivative.dtype is wt.complex64
+        assert derivative.tolist() == [0j, 0j]
+    jacobian = tape.jacobian(floors, z, unconnected_gradients="zero")
+    assert (jacobian.shape, jacobian.dtype) == ((2, 2), "complex64")
+
+
 def test_derivatives_of_several_arguments(backend: str) -> None:
     values = [drawn(2, 3), drawn(3, 4), drawn(4)]
     directions = [drawn(2, 3), drawn(3, 4), drawn(4)]

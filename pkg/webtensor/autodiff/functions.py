@@ -184,7 +184,7 @@ def value_and_gradient_of(
             parts = list(islice(remaining, len(sources)))
             if sources and all(part is None for part in parts):
                 raise _independence(name, position)
-            zeroed = with_zeros(parts, [source.shape for source in sources])
+            zeroed = with_zeros(parts, sources)
             by_argument.append(pack_leaves(tree, zeroed))
         gradient = by_argument[0] if hasattr(argnums, "__index__") else tuple(by_argument)
         return (value, auxiliary) if has_aux else value, gradient
@@ -281,7 +281,7 @@ def _gradients(
     of_nothing = tape.met_nothing() or any(0 in operand.shape for operand in (value, *sources))
     gradients = tape.gradients([value], sources, [dy])
     if of_nothing:
-        return value, [*with_zeros(gradients, [source.shape for source in sources])]
+        return value, [*with_zeros(gradients, sources)]
     return value, gradients
 
 

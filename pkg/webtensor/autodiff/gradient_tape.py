@@ -270,7 +270,8 @@ class GradientTape:
         self._release()
         jacobian = _stacked(columns, 1, (output.shape[0], *row_shape))
         if jacobian is None and (unconnected_gradients == "zero" or not columns):
-            return zero_gradient((*output.shape, *operand.shape[1:]))
+            zeros = zero_gradient(operand, row_shape)
+            return zeros.reshape((*output.shape, *operand.shape[1:]))  # type: ignore[no-any-return]
         return jacobian
 
     def _claim(self, name: str) -> Tape:
@@ -398,7 +399,7 @@ def _stacked(
     if some is None:
         return None
     stack = some.__array_namespace__().stack
-    stacked = stack(with_zeros(gradients, [some.shape] * len(gradients)), axis)
+    stacked = stack(with_zeros(gradients, [some] * len(gradients)), axis)
     return stacked.reshape((*shape, *some.shape[axis:]))  # type: ignore[no-any-return]
 
 
@@ -411,4 +412,4 @@ def _completed(
     """Return the gradients, with zeros in place of None if that is requested."""
     if unconnected == "none":
         return list(gradients)
-    return with_zeros(gradients, [(*shape, *source.shape) for source in sources])
+    return with_zeros(gradients, sources, shape)

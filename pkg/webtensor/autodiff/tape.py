@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from webtensor.dtypes import float32
+from webtensor.dtypes import complex64, float32
 from webtensor.engine import Primitive, Storage, Tensor, Variable, as_operand, state
 from webtensor.engine.state import attach, detach, state_lock
 from webtensor.engine.storage import DISPOSED
@@ -265,19 +265,23 @@ class Tape:
 def _settled(adjoint: Any, source: Tensor, zeros: bool) -> Tensor | None:
     if adjoint is not _ZERO:
         return _total(adjoint)  # type: ignore[no-any-return]
-    return zero_gradient(source.shape) if zeros else None
+    return zero_gradient(source) if zeros else None
 
 
-def zero_gradient(shape: Shape) -> Tensor:
-    """Return the gradient of what does not change with a source of this shape."""
-    return as_operand("grad", 0.0, float32).broadcast_to(shape)  # type: ignore[no-any-return]
+def zero_gradient(source: Tensor | Variable, of: Shape = ()) -> Tensor:
+    """Return the gradient of what has shape ``of`` and does not change with a source."""
+    dtype = complex64 if source.dtype is complex64 else float32
+    zero = as_operand("grad", 0.0, dtype)
+    return zero.broadcast_to((*of, *source.shape))  # type: ignore[no-any-return]
 
 
-def with_zeros(gradients: Iterable[Tensor | None], shapes: Iterable[Shape]) -> list[Tensor]:
-    """Return gradients with zeros of the sources' shapes in place of None."""
+def with_zeros(
+    gradients: Iterable[Tensor | None], sources: Iterable[Tensor | Variable], of: Shape = ()
+) -> list[Tensor]:
+    """Return gradients of what has shape ``of``, with zeros in place of None."""
     return [
-        zero_gradient(shape) if gradient is None else gradient
-        for gradient, shape in zip(gradients, shapes, strict=True)
+        zero_gradient(source, of) if gradient is None else gradient
+        for gradient, source in zip(gradients, sources, strict=True)
     ]
 
 

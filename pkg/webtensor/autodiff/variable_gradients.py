@@ -75,7 +75,7 @@ def loss_and_gradients(
         [loss], [value for _, value in chosen], [seed if scale is None else seed * scale]
     )
     if of_nothing:  # a sum over no elements depends on no variable
-        gradients = with_zeros(gradients, [value.shape for _, value in chosen])
+        gradients = with_zeros(gradients, [value for _, value in chosen])
     reached = [index for index, gradient in enumerate(gradients) if gradient is not None]
     if not reached:
         raise ValueError(f"{name}: the loss depends on none of the trainable variables")

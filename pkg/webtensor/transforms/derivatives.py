@@ -38,7 +38,7 @@ class _Recorded(NamedTuple):
     def gradients(self, sources: Sequence[Tensor], dys: Sequence[Tensor]) -> list[Tensor]:
         """Return the gradients of the sources, given those of all values."""
         parts = self.tape.gradients(self.values, sources, dys, keep=True)
-        return without_aliases(with_zeros(parts, [source.shape for source in sources]))
+        return without_aliases(with_zeros(parts, sources))
 
 
 def _recorded(
@@ -107,7 +107,7 @@ def jvp(
         if gradient is not None
     ]
     along = tape.gradients([pair[0] for pair in pairs], dys, [pair[1] for pair in pairs])
-    derivatives = without_aliases(with_zeros(along, [value.shape for value in values]))
+    derivatives = without_aliases(with_zeros(along, values))
     result = recorded.result
     return pack_leaves(result, values), pack_leaves(result, derivatives), *recorded.auxiliary
 

@@ -228,7 +228,7 @@ def _gradients(
 ) -> list[Tensor]:
     """Return gradients of the shapes and dtypes of their sources, and keep the tape."""
     parts = tape.gradients(outputs, sources, dys, keep=True)
-    gradients = with_zeros(parts, [source.shape for source in sources])
+    gradients = with_zeros(parts, sources)
     return [
         gradient if gradient.dtype is source.dtype else gradient.astype(source.dtype)
         for gradient, source in zip(gradients, sources, strict=True)
