@@ -852,6 +852,12 @@ def test_no_gradient_passes_a_function_where_it_is_flat(
     np.testing.assert_equal(gradient.numpy(), np.array([0.0, dy, 0.0], "float32"))
 
 
+@pytest.mark.parametrize("name", ["elu", "log_sigmoid", "selu", "softplus"])
+def test_gradients_of_smooth_activations_of_nan_are_nan(name: str, backend: str) -> None:
+    gradient = wt.grad(getattr(wt, name))(wt.tensor([math.nan, 1.0])).numpy()
+    assert np.isnan(gradient).tolist() == [True, False]
+
+
 def test_the_gradient_of_an_exponent_is_nan_where_the_power_has_no_value(backend: str) -> None:
     bases = wt.tensor([math.nan, -2.0, 0.0, 0.0, -2.0])
     exponents = wt.tensor([2.0, 0.5, -1.0, 3.0, 3.0])

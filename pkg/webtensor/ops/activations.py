@@ -103,7 +103,7 @@ def leaky_relu(x: TensorLike, alpha: float = 0.2) -> Tensor:
     numpy=lambda np, x, alpha: np.where(x < 0, alpha * np.expm1(np.minimum(x, 0)), x),
     glsl="mix(x, alpha * expm1_(x), x < 0.0)",
     c="vsel(x < 0, alpha * vexpm1(x), x)",
-    grad=lambda dy, y, x, alpha: dy * (y + alpha).where(x < 0, 1.0),
+    grad=lambda dy, y, x, alpha: dy * (y + alpha).where(~(x >= 0), 1.0),
 )
 def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
     """``x`` where it is positive, else ``alpha * (exp(x) - 1)`` (Clevert et al., 2015).
@@ -124,7 +124,7 @@ def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
     numpy=lambda np, x: _SELU_SCALE * np.where(x < 0, _SELU_ALPHA * np.expm1(np.minimum(x, 0)), x),
     glsl=f"{_SELU_SCALE} * mix(x, {_SELU_ALPHA} * expm1_(x), x < 0.0)",
     c=f"{_SELU_SCALE}f * vsel(x < 0, {_SELU_ALPHA}f * vexpm1(x), x)",
-    grad=lambda dy, y, x: dy * (y + _SELU_SCALE * _SELU_ALPHA).where(x <= 0, _SELU_SCALE),
+    grad=lambda dy, y, x: dy * (y + _SELU_SCALE * _SELU_ALPHA).where(~(x > 0), _SELU_SCALE),
 )
 def selu(x: TensorLike) -> Tensor:
     """Scaled exponential linear unit (Klambauer et al., 2017).
