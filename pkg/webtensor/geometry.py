@@ -15,6 +15,7 @@ __all__ = [
     "Window",
     "WindowAxis",
     "WindowOptions",
+    "axis_paddings",
     "make_resize",
     "make_volume_window",
     "make_window",
@@ -240,12 +241,13 @@ def _sized(name: str, label: str, axis: WindowAxis, rounding: Callable[[int], in
 
 
 _EXPLICIT_PADDING = {
+    1: "[[0, 0], [left, right], [0, 0]]",
     2: "[[0, 0], [top, bottom], [left, right], [0, 0]]",
     3: "[[0, 0], [front, back], [top, bottom], [left, right], [0, 0]]",
 }
 
 
-def _axis_paddings(name: str, padding: Padding, axes: int = 2) -> list[Any]:
+def axis_paddings(name: str, padding: Padding, axes: int = 2) -> list[Any]:
     """Return the padding of each spatial axis: a word, or (before, after)."""
     number = single_integer(padding)
     if isinstance(padding, str):
@@ -299,7 +301,7 @@ def _window_axes(
     strides = several(name, "strides", options.strides, count)
     dilations = 1 if options.dilations is None else options.dilations
     dilations = several(name, "dilations", dilations, count)
-    paddings = _axis_paddings(name, options.padding, count)
+    paddings = axis_paddings(name, options.padding, count)
     rounding = _rounding(name, options.dim_rounding_mode, options.padding)
     labels = ("depth", "height", "width")[-count:]
     axes = [

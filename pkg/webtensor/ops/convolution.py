@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from webtensor.arguments import as_pairs_of_integers
 from webtensor.dtypes import float32
 from webtensor.engine import Primitive, Tensor, TensorLike, planned, run
 from webtensor.geometry import (
@@ -19,6 +18,7 @@ from webtensor.geometry import (
     Window,
     WindowAxis,
     WindowOptions,
+    axis_paddings,
     make_volume_window,
     make_window,
 )
@@ -426,24 +426,11 @@ def conv1d(
 
 def _row_padding(name: str, pad: Padding, data_format: str) -> Padding:
     """The padding of a row as that of an image of height 1."""
-    if isinstance(pad, str) and pad.lower() in ("same", "valid"):
+    if hasattr(pad, "__len__") and len(pad) == 4 and not isinstance(pad, str):
         return pad
-    nothing = [0, 0]
-    pairs: list[list[int]] = []
-    number = single_integer(pad)
-    if number is not None:
-        pairs = [nothing, nothing, [number, number], nothing]
-    elif hasattr(pad, "__iter__") and not isinstance(pad, str):
-        pairs = as_pairs_of_integers(name, "pad", pad)
-    if len(pairs) == 3:
-        batch, width, channels = pairs if data_format == "NWC" else (pairs[0], *pairs[:0:-1])
-        pairs = [batch, nothing, width, channels]
-    if len(pairs) != 4 or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
-        raise ValueError(
-            f"{name}: pad must be 'same', 'valid', a non-negative number, or [[0, 0], [left, "
-            f"right], [0, 0]], but got {pad!r}"
-        )
-    return pairs
+    pad = _in_order(pad, "NHWC" if data_format == "NWC" else data_format)
+    (row,) = axis_paddings(name, pad, 1)
+    return row if isinstance(row, str) else ((0, 0), (0, 0), row, (0, 0))
 
 
 def _positive(name: str, argument: str, value: Any) -> int:
