@@ -86,13 +86,14 @@ def written(module: Any) -> Any:
         def __init__(self) -> None:
             super().__init__(name="written")
             self.first = module.layers.Dense(3, name="first")
-            self.second = module.layers.Dense(2, name="second")
+            self.second = module.layers.MultiHeadAttention(2, 2, output_shape=4, name="second")
 
         def call(self, inputs: Any) -> Any:
-            return self.second(self.first(inputs))
+            x = self.first(inputs)
+            return self.second(x, x)
 
     model = Written()
-    model(np.zeros((2, 5), "float32"))
+    model(np.zeros((2, 5, 3), "float32"))
     return model
 
 

@@ -91,8 +91,11 @@ class MultiHeadAttention(AttentionWithHeads):
             check_positive("MultiHeadAttention", value_dim=value_dim)
         self.num_heads, self.key_dim = num_heads, key_dim
         self.value_dim = value_dim or key_dim
-        self.output_shape = _as_tuple("output_shape", output_shape)
+        self._output_shape = _as_tuple("output_shape", output_shape)
         self.attention_axes = _as_tuple("attention_axes", attention_axes)
+
+    def _config_value(self, name: str) -> Any:
+        return super()._config_value("_output_shape" if name == "output_shape" else name)
 
     @property
     def query_dense(self) -> EinsumDense:
@@ -125,7 +128,7 @@ class MultiHeadAttention(AttentionWithHeads):
             Projected(query_shape, key_heads),
             Projected(value_shape if key_shape is None else key_shape, key_heads),
             Projected(value_shape, (self.num_heads, self.value_dim)),
-            output_sizes=self.output_shape or query_shape[-1:],
+            output_sizes=self._output_shape or query_shape[-1:],
         )
         self._build_softmax(tuple(range(-len(axes), 0)))
 
@@ -174,7 +177,7 @@ class MultiHeadAttention(AttentionWithHeads):
     ) -> Shape:
         """Return the query's shape, with ``output_shape`` instead of its size if there is one."""
         self._check_key_shape(value_shape, key_shape)
-        return (*query_shape[:-1], *(self.output_shape or query_shape[-1:]))
+        return (*query_shape[:-1], *(self._output_shape or query_shape[-1:]))
 
     def _score_heads(self) -> int:
         return self.num_heads
