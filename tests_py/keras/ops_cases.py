@@ -241,6 +241,7 @@ CASES: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("repeat", [X, 3], {}),
     ("reshape", [X, (2, 12)], {}),
     ("reshape", [X, (-1, 4)], {}),
+    ("size", [X], {}),
     ("roll", [X, 1], {}),
     ("roll", [X, 2], {"axis": 1}),
     ("rot90", [X], {}),

@@ -30,7 +30,7 @@ _MORE: list[tuple[str, list[Any], dict[str, Any]]] = [
 ]
 
 #: JAX has no gradients of Keras's, or cannot compile them.
-_WITHOUT = {"nextafter", "rearrange", "segment_prod"}
+_WITHOUT = {"nextafter", "rearrange", "segment_prod", "size"}
 
 
 def cases() -> Iterator[tuple[str, list[Any], dict[str, Any]]]:

@@ -62,16 +62,19 @@ def _ndim(x: Operand) -> int:
     return len(shape_of(x))
 
 
-def _size(x: Operand) -> int | None:
-    """Return the number of elements of a tensor, or None where a dimension is unknown.
+def _size(x: Operand) -> int:
+    """Return the number of elements of a tensor; that of a symbolic one is symbolic.
 
     Example:
         >>> from webtensor import keras
         >>> keras.ops.size([[1, 2, 3]])
         3
     """
-    shape = shape_of(x)
-    return None if None in shape else prod(size for size in shape if size is not None)
+    return prod(size for size in shape_of(x) if size is not None)
+
+
+def _size_spec(compute: Computation, args: Arguments, config: Config) -> KerasTensor:
+    return KerasTensor((), int32)
 
 
 def _reshape(x: TensorLike, newshape: int | Sequence[int | None]) -> Tensor:
@@ -100,7 +103,7 @@ def _reshape_spec(compute: Computation, args: Arguments, config: Config) -> Kera
     if shape.count(-1) > 1:
         raise ValueError(f"reshape: only one size may be -1, but newshape is {shape}")
     element_count = _size(x)
-    if element_count is None:
+    if None in x.shape:
         return KerasTensor([None if size == -1 else size for size in shape], x.dtype)
     product = prod(size for size in shape if size != -1)
     if element_count % product if -1 in shape and product else element_count != product:
@@ -799,7 +802,7 @@ ROWS: dict[str, Row] = {
     "expand_dims": op(_expand_dims, "axis"),
     "meshgrid": op(_meshgrid, "indexing"),
     "ndim": plain(_ndim),
-    "size": plain(_size),
+    "size": op(_size, spec=_size_spec),
     "moveaxis": op(_moveaxis, "source destination"),
     "ravel": op(lambda x: wt.reshape(x, (-1,))),
     "reshape": op(_reshape, "newshape", spec=_reshape_spec),
