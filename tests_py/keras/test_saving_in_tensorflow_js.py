@@ -112,6 +112,11 @@ def words(body: Callable[[Any], Any]) -> Callable[[], Network]:
     return make
 
 
+def inner_dense() -> Any:
+    x = keras.Input((6, 4))
+    return keras.Model(x, L.Dense(3)(x))
+
+
 def pixels() -> Network:
     x = keras.Input((6, 6, 2), dtype="uint8")
     return keras.Model(x, L.Conv2D(2, 3)(L.Rescaling(1 / 255)(x))), [(6, 6, 2)]
@@ -143,11 +148,13 @@ NETWORKS = {
     "masked, both directions": words(
         lambda x: L.Bidirectional(L.GRU(2, reset_after=False))(L.Dense(3)(x))
     ),
+    "masked, then a model": words(lambda x: L.LSTM(3)(inner_dense()(x))),
     "masks along time": words(lambda x: L.LSTM(3)(L.Concatenate(axis=1)([x, x]))),
     "masked sum": words(lambda x: L.Add()([x, L.Dense(4)(x)])),
 }
 
 
 @pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
+@pytest.mark.filterwarnings("ignore:Layer .* was passed an input with a mask")
 def test_network(make: Callable[[], Network], tmp_path: Path, node: NodeProcess):
     check(*make(), tmp_path, node)

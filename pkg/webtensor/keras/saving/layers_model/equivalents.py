@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from webtensor.keras.layers import RNN, Bidirectional, GlobalAveragePooling1D
-from webtensor.keras.layers.merging import Concatenate, Merge
+from webtensor.keras.layers.merging import Concatenate, Maximum, Merge, Minimum, Multiply
 from webtensor.keras.masks import mask_of
-from webtensor.keras.nodes import Node
+from webtensor.keras.nodes import Node, Operation
 from webtensor.keras.types import Config, Shape
 from webtensor.nest import flatten
 
@@ -103,30 +103,55 @@ def _check(class_name: str, config: Config, shape: Shape) -> None:
 def check_masks(nodes: Iterable[Node]) -> None:
     """Refuse layers whose inputs carry a mask, where TensorFlow.js computes something else.
 
-    Its merging layers make masks that recurrent layers cannot take.
+    Its merging layers make masks that recurrent layers cannot take, its models lose those that they
+    make, and a layer whose inputs have none gets the last one of the layers before it.
     """
-    broken: set[int] = set()  # ``id`` of outputs whose masks are other ones in TensorFlow.js
+    other = object()  # a mask that is another one in TensorFlow.js
+    changed: dict[int, object] = {}  # masks by ``id`` of their symbolic tensors
+    last = None
     for node in nodes:
         layer = node.operation
-        masks = list(map(mask_of, node.inputs))
+        graph = getattr(layer, "_graph", None)
+        operations = _operations(node)
+        masks = [changed.get(id(symbol), mask_of(symbol)) for symbol in node.inputs]
         has_mask = any(mask is not None for mask in masks)
-        is_broken = any(id(symbol) in broken for symbol in node.inputs)
-        is_recurrent = isinstance(layer, (RNN, Bidirectional))
-        if (
-            (has_mask and isinstance(layer, GlobalAveragePooling1D))
-            or (has_mask and getattr(layer, "zero_output_for_mask", False))
-            or (has_mask and isinstance(layer, Bidirectional) and layer.return_sequences)
-            or (is_broken and is_recurrent)
+        is_other = any(mask is other for mask in masks)
+        if has_mask and not is_other:
+            last = masks[0]
+        if any(
+            (isinstance(operation, (RNN, Bidirectional)) and masks[0] is not last)
+            or (has_mask and _uses_mask_otherwise(operation))
+            for operation in operations
         ):
             raise ValueError(
-                f"TensorFlow.js computes something else of the masked inputs of layer "
-                f"{layer.name!r} ({type(layer).__name__})"
+                f"TensorFlow.js uses masks differently in layer {layer.name!r} "
+                f"({type(layer).__name__})"
             )
         if isinstance(layer, Merge) and has_mask:
-            is_equal = isinstance(layer, Concatenate) and (
-                layer.axis % len(node.inputs[0].shape) != len(node.inputs[0].shape) - 1
-                or len({*map(id, masks)}) == 1
+            is_other = not isinstance(layer, Concatenate) or (
+                layer.axis % len(node.inputs[0].shape) == len(node.inputs[0].shape) - 1
+                and len({*map(id, masks)}) > 1
             )
-            is_broken = not is_equal
-        if is_broken and getattr(layer, "supports_masking", False) and not is_recurrent:
-            broken |= {id(symbol) for symbol in node.outputs}
+        hands_on = all(getattr(operation, "supports_masking", False) for operation in operations)
+        if is_other and hands_on:
+            changed |= dict.fromkeys(map(id, node.outputs), other)
+        elif graph:
+            for symbol, inner in zip(node.outputs, graph.outputs, strict=True):
+                makes_mask = mask_of(inner) is not None
+                changed[id(symbol)] = other if makes_mask else masks[0] if hands_on else None
+
+
+def _operations(node: Node) -> list[Operation]:
+    """Return the operation of a node, or those with inputs in it, if it is a model."""
+    graph = getattr(node.operation, "_graph", None)
+    if not graph:
+        return [node.operation]
+    return [operation for inner in graph.nodes if inner.inputs for operation in _operations(inner)]
+
+
+def _uses_mask_otherwise(operation: Operation) -> bool:
+    return (
+        isinstance(operation, (GlobalAveragePooling1D, Maximum, Minimum, Multiply))
+        or getattr(operation, "zero_output_for_mask", False)
+        or (isinstance(operation, Bidirectional) and operation.return_sequences)
+    )
