@@ -108,6 +108,22 @@ def test_training_goes_on():
             np.testing.assert_allclose(first, second, rtol=1e-5, atol=1e-6)
 
 
+def test_training_begins():
+    """TensorFlow.js saves an optimizer that has made no step without slots."""
+    model = small()
+    model.compile("adam", "mse")
+    files = ours.saving.layers_model_files(model, include_optimizer=True)
+    steps = {"name": "iter", "shape": [], "dtype": "int32", "group": "optimizer"}
+    groups = json.loads(files["model.json"])["weightsManifest"]
+    groups.append({"paths": ["steps"], "weights": [steps]})
+    files = changed({**files, "steps": bytes(4)}, {"weightsManifest": groups})
+    again = ours.saving.load_layers_model(files)
+    x, y = np.ones((4, 2)), np.ones((4, 3))
+    for trained in (model, again):
+        trained.fit(x, y, verbose=0)
+    same_weights(again, model)
+
+
 @pytest.mark.parametrize("momentum, name", [(0.0, "SGD"), (0.9, "Momentum")])
 def test_sgd_with_momentum_has_a_name_of_its_own(momentum: float, name: str):
     model = small()

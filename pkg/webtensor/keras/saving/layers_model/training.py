@@ -233,7 +233,8 @@ def load_optimizer(
     slot_names = _slot_names(optimizer)
     assignments = []
     for tfjs_name, keras_name in _SLOTS.get(type(optimizer).__name__, ()):
-        for name, variable in trainable if keras_name in slot_names else ():
+        # Before the first step TensorFlow.js has no slots.
+        for name, variable in trainable if values and keras_name in slot_names else ():
             key = f"{name}/{tfjs_name}"
             if key not in values:
                 raise ValueError(f"{where}: the optimizer's {key!r} is missing")
