@@ -124,6 +124,36 @@ def test_training_begins():
     same_weights(again, model)
 
 
+def two_outputs(metrics: Any) -> Any:
+    x = ours.Input((2,))
+    model = ours.Model(x, [ours.layers.Dense(3, name="p")(x), ours.layers.Dense(1, name="q")(x)])
+    model.compile("adam", "mse", metrics=metrics)
+    return model
+
+
+@pytest.mark.parametrize(
+    "metrics, saved",
+    [
+        ([["mae", "mse"], ["mae", "mse"]], ["mae", "mse"]),
+        (["mae", "mse"], {"p": "mae", "q": "mse"}),
+        ({"q": "mse"}, {"q": "mse"}),
+    ],
+)
+def test_metrics_of_several_outputs(metrics: Any, saved: Any):
+    """A list of metrics is that of each output in TensorFlow.js and in Keras 2."""
+    files = ours.saving.layers_model_files(two_outputs(metrics), include_optimizer=True)
+    assert json.loads(files["model.json"])["trainingConfig"]["metrics"] == saved
+    x, y = np.ones((4, 2)), [np.ones((4, 3)), np.ones((4, 1))]
+    names = two_outputs(metrics).fit(x, y, verbose=0).history.keys()
+    again = ours.saving.load_layers_model(files)
+    assert again.fit(x, y, verbose=0).history.keys() == names
+
+
+def test_metrics_of_one_output_that_tensorflow_js_lacks():
+    with pytest.raises(ValueError, match=r"TensorFlow\.js has no metric \['mae'\]"):
+        ours.saving.layers_model_files(two_outputs([["mae"], ["mae", "mse"]]), True)
+
+
 @pytest.mark.parametrize("momentum, name", [(0.0, "SGD"), (0.9, "Momentum")])
 def test_sgd_with_momentum_has_a_name_of_its_own(momentum: float, name: str):
     model = small()

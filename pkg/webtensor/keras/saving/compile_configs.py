@@ -45,7 +45,7 @@ def training_config(model: Model) -> Config:
     return {**serialize_keras_object(config), "optimizer_config": optimizer}
 
 
-def compile_as(model: Model, config: object) -> None:
+def compile_as(model: Model, config: object, is_old: bool = False) -> None:
     """Compile a model with the arguments in a file.
 
     Raises:
@@ -53,12 +53,16 @@ def compile_as(model: Model, config: object) -> None:
     """
     if not isinstance(config, Mapping):
         raise ValueError(f"it is no mapping, but {config!r}")
+    metrics = config.get("metrics")
+    count = len(getattr(model, "outputs", ()))
+    if is_old and count > 1 and isinstance(metrics, list) and list not in map(type, metrics):
+        metrics = [metrics] * count  # as these metrics are those of each output
     model.compile(
         optimizer=_optimizer(config.get("optimizer_config")),
         # TensorFlow.js writes an empty mapping for a function.
         loss=_map_configs(_loss, config.get("loss") or None),
         loss_weights=config.get("loss_weights"),
-        metrics=_map_configs(_metric, config.get("metrics")),
+        metrics=_map_configs(_metric, metrics),
         weighted_metrics=_map_configs(_metric, config.get("weighted_metrics")),
     )
 

@@ -97,7 +97,7 @@ def load_legacy_model(tree: Group, label: str, compile: bool, budget: Budget) ->
     if compile and isinstance(training, str):
         where = f"{label}: training_config"
         with reading(where), making_model(budget, size_of(tree) + MORE_ELEMENTS):
-            compile_as(model, parse_json(training, where, budget))
+            compile_as(model, parse_json(training, where, budget), is_old(version))
         _load_optimizer(model, tree.group("optimizer_weights"), label)
     return model
 

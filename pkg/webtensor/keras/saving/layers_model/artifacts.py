@@ -215,7 +215,7 @@ def model_of(
             reading(f"{label}: trainingConfig"),
             making_model(budget, elements + MORE_ELEMENTS),
         ):
-            compile_as(model, training)
+            compile_as(model, training, is_old(_version(topology)))
             state = [weight for weight in weights if weight.group == GROUP]
             if state:
                 variables = model.trainable_variables
@@ -225,6 +225,10 @@ def model_of(
     if artifacts.user_defined_metadata is not None:
         object.__setattr__(model, "user_defined_metadata", artifacts.user_defined_metadata)
     return model
+
+
+def _version(topology: Mapping[str, Any]) -> str:
+    return str(topology.get("keras_version", "2"))
 
 
 def _described_model(topology: Any) -> Model:
@@ -237,7 +241,7 @@ def _described_model(topology: Any) -> Model:
     check_configuration(config)
     if not isinstance(topology, Mapping):
         raise ValueError(f"it must be a mapping, but is {topology!r:.200}")
-    version = str(topology.get("keras_version", "2"))
+    version = _version(topology)
     if is_old(version):
         config = modernized(config, version)
     elif isinstance(config, Mapping):

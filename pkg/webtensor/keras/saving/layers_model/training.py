@@ -106,9 +106,14 @@ def training_config_of(model: Model) -> Config:
             )
     if config.get("loss_weights") or config.get("weighted_metrics"):
         raise ValueError("TensorFlow.js has neither loss_weights nor weighted_metrics")
+    metrics, outputs = config.get("metrics"), getattr(model, "output_names", ())
+    if isinstance(metrics, list) and len(metrics) == len(outputs) > 1:
+        # TensorFlow.js takes a list for the metrics of each output.
+        is_same = isinstance(metrics[0], list) and metrics.count(metrics[0]) == len(metrics)
+        metrics = metrics[0] if is_same else dict(zip(outputs, metrics, strict=True))
     return {
         "loss": _names(_loss_name, config.get("loss")),
-        "metrics": _names(_metric_name, config.get("metrics")),
+        "metrics": _names(_metric_name, metrics),
         "optimizer_config": {
             "class_name": _optimizer_name(class_name, arguments),
             "config": _optimizer_arguments(class_name, arguments),
