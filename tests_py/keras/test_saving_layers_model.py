@@ -533,6 +533,29 @@ def test_keras_file_of_the_converter(layers: str):
         ours.saving.load_layers_model(changed(files, fields))
 
 
+@pytest.mark.parametrize(
+    "shape, make",
+    [
+        ((6, 4), lambda api: api.LSTM(3)),
+        ((6, 4), lambda api: api.Bidirectional(api.GRU(3, reset_after=False, name="g"))),
+        ((6, 4), lambda api: api.RNN(api.SimpleRNNCell(3))),
+        ((2, 6, 6, 3), lambda api: api.ConvLSTM2D(3, 2)),
+    ],
+)
+def test_names_of_wrapped_recurrent_weights(shape: tuple[int, ...], make: Any):
+    """TensorFlow.js leaves the cell out of them."""
+    layer = ours.layers.TimeDistributed(make(ours.layers), name="t")
+    model = randomized(ours.Sequential([ours.Input((2, *shape)), layer]))
+    files = ours.saving.layers_model_files(model)
+    (group,) = json.loads(files["model.json"])["weightsManifest"]
+    for weight in group["weights"]:
+        *parts, _, name = weight["name"].split("/")
+        weight["name"] = "/".join((*parts, name))
+    assert group["weights"][0]["name"] in ("t/kernel", "t/forward_g/kernel")
+    again = ours.saving.load_layers_model(changed(files, {"weightsManifest": [group]}))
+    same_weights(again, model)
+
+
 def test_names_of_layers_with_slashes():
     """MobileNetV3 of Keras 2 has such names, which Keras 3 refuses."""
     model = randomized(

@@ -328,8 +328,8 @@ def _assign(
     names_by_alias = _names_by_alias(values)
     assignments = []
     for variable in model.weights:
-        candidates = (usual_names.get(id(variable), ""), *_candidate_names(variable.path))
-        usual_name = candidates[0] or variable.path
+        usual_name = usual_names.get(id(variable), variable.path)
+        candidates = (*_candidate_names(usual_name), *_candidate_names(variable.path))
         name = next((candidate for candidate in candidates if candidate in values), "")
         if not name:
             aliases = (path.replace("/", "_") for path in candidates if "/" in path)
