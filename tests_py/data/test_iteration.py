@@ -198,6 +198,26 @@ def test_waiting_that_nothing_announces_is_an_error():
         list(wt.data.generator(lambda: Source(1).numbers_async()))
 
 
+def test_functions_that_wait_give_elements():
+    """TensorFlow.js takes such functions, too."""
+    numbers = iter(range(3))
+
+    async def element() -> int:
+        await asyncio.sleep(0)
+        for number in numbers:
+            return number
+        raise StopAsyncIteration
+
+    async def items() -> Iterator[int]:
+        await asyncio.sleep(0)
+        return iter([3, 4])
+
+    data = wt.data.func(element).concatenate(wt.data.generator(items))
+    assert data.is_async
+    assert data.to_list() == [0, 1, 2, 3, 4]
+    assert asyncio.run(wt.data.generator(items).to_list_async()) == [3, 4]
+
+
 def test_map_async_takes_awaitables_only():
     with pytest.raises(TypeError, match="map_async: the function must return an awaitable"):
         list(wt.data.array([1]).map_async(lambda x: x))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from inspect import isasyncgenfunction
+from inspect import isasyncgenfunction, iscoroutinefunction
 from math import inf
 from random import Random, getrandbits
 from typing import Any, NamedTuple, Self
@@ -340,7 +340,7 @@ def generator_of(
     """
     check_callable(name, "generator", function)
     own_args = tuple(args)
-    is_async = isasyncgenfunction(function)
+    is_async = isasyncgenfunction(function) or iscoroutinefunction(function)
 
     def begin(iteration: Iteration) -> Elements:
         return sources.iterated(name, lambda: function(*own_args), iteration)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from inspect import iscoroutinefunction
 from typing import Any
 
 from webtensor.arguments import check_callable
@@ -37,8 +38,8 @@ def generator(generator: Callable[[], Any]) -> Dataset:
     """Return a data set of what an iterator gives, which a function makes for each iteration.
 
     Args:
-        generator: a generator function, also an asynchronous one, or a function that returns an
-            iterable. Its ``finally`` blocks run when an iteration ends early.
+        generator: a generator function or a function that returns an iterable, also asynchronous
+            ones. Its ``finally`` blocks run when an iteration ends early.
 
     Raises:
         TypeError: ``generator`` is not callable, or returns something else.
@@ -55,7 +56,7 @@ def generator(generator: Callable[[], Any]) -> Dataset:
 
 
 def func(f: Callable[[], Any]) -> Dataset:
-    """Return a data set of the results of a function, until it raises StopIteration.
+    """Return a data set of the results of a function, until it raises Stop(Async)Iteration.
 
     Raises:
         TypeError: ``f`` is not callable.
@@ -66,7 +67,7 @@ def func(f: Callable[[], Any]) -> Dataset:
         [7, 7]
     """
     check_callable("func", "f", f)
-    return Dataset(lambda _: sources.calls(f))
+    return Dataset(lambda _: sources.calls(f), None, iscoroutinefunction(f))
 
 
 def zip(*datasets: Any) -> Dataset:

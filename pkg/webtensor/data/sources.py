@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncIterable,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from contextlib import ExitStack, contextmanager
 from random import Random
 from typing import Any
@@ -17,6 +25,7 @@ from webtensor.data.iteration import (
     closing,
     from_async_iterable,
     next_of,
+    waited,
 )
 from webtensor.nest import pack
 
@@ -36,6 +45,8 @@ def from_iterable(iterable: Iterable[Any]) -> Elements:
 def iterated(name: str, make: Callable[[], Any], iteration: Iteration) -> Elements:
     """Give the items of an iterator, also an asynchronous one, that a function makes."""
     iterable = make()
+    if isinstance(iterable, Awaitable):
+        iterable = yield from waited(iterable)
     if isinstance(iterable, AsyncIterable):
         yield from from_async_iterable(iterable, iteration)
     elif isinstance(iterable, Iterable):
@@ -47,11 +58,13 @@ def iterated(name: str, make: Callable[[], Any], iteration: Iteration) -> Elemen
 
 
 def calls(function: Callable[[], Any]) -> Elements:
-    """Give the results of a function until it raises StopIteration."""
+    """Give the results of a function, or what they wait for, until it says that it ends."""
     while True:
         try:
             element = function()
-        except StopIteration:
+            if isinstance(element, Awaitable):
+                element = yield from waited(element)
+        except (StopIteration, StopAsyncIteration):
             return
         yield element
 
