@@ -218,6 +218,12 @@ def test_functions_that_wait_give_elements():
     assert asyncio.run(wt.data.generator(items).to_list_async()) == [3, 4]
 
 
+@pytest.mark.parametrize("name", ["filter", "take_while"])
+def test_predicates_that_are_coroutine_functions(name: str):
+    with pytest.raises(TypeError, match=f"^{name}: predicate must not be a coroutine function"):
+        getattr(wt.data.array([1]), name)(doubled)
+
+
 def test_map_async_takes_awaitables_only():
     with pytest.raises(TypeError, match="map_async: the function must return an awaitable"):
         list(wt.data.array([1]).map_async(lambda x: x))

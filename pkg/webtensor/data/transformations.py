@@ -134,7 +134,7 @@ class Transformations(Constructors):
             >>> wt.data.array([1, 2, 3]).filter(lambda x: x > 1).to_list()
             [2, 3]
         """
-        check_callable("filter", "predicate", predicate)
+        _check_predicate("filter", predicate)
         return self._derived(
             lambda begin, iteration: functions.filtered(begin(iteration), predicate),
             inf if self.size == inf else None,
@@ -148,7 +148,7 @@ class Transformations(Constructors):
             >>> wt.data.array([1, 5, 2]).take_while(lambda x: x < 4).to_list()
             [1]
         """
-        check_callable("take_while", "predicate", predicate)
+        _check_predicate("take_while", predicate)
         return self._derived(
             lambda begin, iteration: functions.taken_while(begin(iteration), predicate), None
         )
@@ -662,6 +662,13 @@ class Transformations(Constructors):
         if not isinstance(result, Transformations):
             raise TypeError(f"apply: transformation_func must return a data set, not {result!r}")
         return cast("Dataset", result)
+
+
+def _check_predicate(name: str, predicate: Any) -> None:
+    """Check a function whose results are not waited for."""
+    check_callable(name, "predicate", predicate)
+    if iscoroutinefunction(predicate):
+        raise TypeError(f"{name}: predicate must not be a coroutine function; use map_async before")
 
 
 def _count_parallel(name: str, argument: str, count: int) -> int:
