@@ -127,6 +127,10 @@ def words_of_64_bits() -> Network:
     return keras.Model(x, L.Embedding(5, 4)(x)), [(6,)]
 
 
+def model_with_any_name() -> Network:
+    return keras.Sequential([keras.Input((4,)), L.Dense(2)], name="my model"), [(4,)]
+
+
 def frames() -> Network:
     image = keras.Input((6, 6, 2))
     y = L.Flatten()(L.BatchNormalization()(L.Conv2D(2, 2)(image)))
@@ -142,6 +146,7 @@ NETWORKS = {
     "states of both directions": states_of_both_directions,
     "squeeze and excite": squeeze_and_excite,
     "frames": frames,
+    "a model with any name": model_with_any_name,
     "pixels": pixels,
     "words of 64 bits": words_of_64_bits,
     "masked sequences": words(lambda x: L.LSTM(3)(L.Dropout(0.2)(x))),

@@ -682,6 +682,10 @@ def test_fewer_weights_than_the_model_has():
         (lambda api: api.layers.ReLU(1.0, negative_slope=0.1), "no negative_slope=0.1 of ReLU"),
         (lambda api: api.layers.Dense(2, name="my layer"), "does not allow the name 'my layer'"),
         (
+            lambda api: api.Sequential([api.layers.Dense(2)], name="my model"),
+            "does not allow the name 'my model'",
+        ),
+        (
             lambda api: api.layers.Dense(
                 2, kernel_regularizer=api.regularizers.OrthogonalRegularizer()
             ),

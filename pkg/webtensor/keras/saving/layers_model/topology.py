@@ -188,13 +188,13 @@ def topology_of(model: Model) -> Config:
         ValueError: TensorFlow.js has no such layer, or no such argument.
     """
     with carried_masks_left_out():
-        return _layer(serialize_keras_object(model), model)
+        return _layer(serialize_keras_object(model), model, is_inner=False)
 
 
-def _layer(entry: Config, layer: object, shape: Shape = ()) -> Config:
+def _layer(entry: Config, layer: object, shape: Shape = (), is_inner: bool = True) -> Config:
     """Return the configuration of a layer whose entry in Keras 3 and inputs' shape these are."""
     class_name, config = str(entry["class_name"]), entry["config"]
-    if not _NAME.fullmatch(str(config.get("name", class_name))):
+    if is_inner and not _NAME.fullmatch(str(config.get("name", class_name))):
         raise ValueError(
             f"TensorFlow.js does not allow the name {config['name']!r:.200} of a layer: names "
             "consist of letters, digits, '.', '-', '_' and '/', and begin with a letter or a digit"
