@@ -323,6 +323,19 @@ def test_a_model_of_one_input_warns_of_inputs_that_it_does_not_use(k: Any) -> No
         assert model({"x": ones, "y": ones}).shape == (4, 3)
 
 
+@pytest.mark.parametrize("given", ["float32", "float64", "int32", "bool"])
+@pytest.mark.parametrize("dtype", ["float32", "int32", "bool"])
+def test_inputs_are_converted_to_the_dtypes_of_a_models_inputs(dtype: str, given: str) -> None:
+    def outputs(k: Any) -> Any:
+        symbol = k.Input((3,), dtype=dtype)
+        model = k.Model(symbol, k.layers.Identity()(symbol))
+        x = np.array([[-1.7, 0, 2.6]]).astype(given)
+        return [model.predict(x, verbose=0), np.asarray(model(x))]
+
+    for mine, theirs in zip(outputs(ours), outputs(keras), strict=True):
+        np.testing.assert_array_equal(mine, theirs, strict=True)
+
+
 def test_structures() -> None:
     structure = {"b": [1, (2, 3)], "a": 4}
     for tree in (ours.tree, keras.tree):

@@ -9,6 +9,7 @@ from warnings import warn
 
 from webtensor.engine import Tensor
 from webtensor.keras import models
+from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.layers import Input, InputLayer, Layer
 from webtensor.keras.models.capturing import CapturedComputation, CaptureMode
 from webtensor.keras.models.function import Graph, OperationCall, call_symbolically, symbols_in
@@ -301,7 +302,7 @@ def operation_of(symbol: KerasTensor) -> Operation:
 def _adjusted(
     value: Tensor | KerasTensor | None, symbol: KerasTensor, model: str, sizes_may_vary: bool
 ) -> Tensor | KerasTensor | None:
-    """Return the value of an input, with a last axis of size 1 added or removed if necessary.
+    """Return the value of an input in its dtype, with a last axis of size 1 added or removed.
 
     Raises:
         ValueError: its shape is not that of the symbolic input, or it is None.
@@ -318,6 +319,9 @@ def _adjusted(
             value = squeeze(value, -1)
         elif len(shape) == len(expected) - 1 and expected[-1] == 1:
             value = expand_dims(value, -1)
+        dtype = storage_dtype(symbol.dtype)
+        if value.dtype is not dtype and "string" not in (value.dtype, dtype):
+            value = value.astype(dtype)
     # A batch may have any size, even if the Input has a batch size.
     is_compatible = len(value.shape) == len(expected) and all(
         sizes_may_vary or size is None or expected_size is None or size == expected_size
