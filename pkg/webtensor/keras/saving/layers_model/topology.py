@@ -271,10 +271,7 @@ def _check_backward_layer(backward_layer: Config | None, arguments: Config) -> N
     forward, backward = ({**entry["config"], "name": None} for entry in (layer, backward_layer))
     forward["go_backwards"] = not forward.get("go_backwards")
     if layer["class_name"] != backward_layer["class_name"] or forward != backward:
-        raise ValueError(
-            "TensorFlow.js has no backward_layer of Bidirectional, which layer "
-            f"{arguments.get('name')!r} has"
-        )
+        raise lacking("Bidirectional", arguments, "backward_layer")
 
 
 def _argument(class_name: str, name: str, value: Any, layer: object, shape: Shape) -> object:
