@@ -493,6 +493,26 @@ def test_an_axis_named_as_a_sum_has_the_sum_of_the_sizes(tmp_path: Path) -> None
     model.dispose()
 
 
+def test_axes_are_not_taken_to_be_of_one_size_where_others_give_other_results(
+    tmp_path: Path,
+) -> None:
+    """Signals that get the size of others, which this size would leave as they are."""
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [
+            make("Shape", ["like"], ["size"], start=1),
+            make("CenterCropPad", ["x", "size"], ["y"], axes=[1]),
+        ],
+        "graph",
+        [value("x", 1, [1, "samples"]), value("like", 1, [1, "length"])],
+        [value("y", 1, None)],
+    )
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)])
+    onnx.save(model, str(tmp_path / "model.onnx"))
+    with pytest.raises(wt.ModelFormatError, match=r"something else .* \(1, 8\), \(1, 13\)"):
+        convert_model(tmp_path / "model.onnx", tmp_path / "web")
+
+
 def test_signals_of_any_length(tmp_path: Path) -> None:
     filters = np.random.default_rng(2).standard_normal((8, 3, 400)).astype("float32")
     nodes = [

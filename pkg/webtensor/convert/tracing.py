@@ -50,8 +50,10 @@ def traced_graph(model: TracedModel) -> GraphSource:
         limited: GraphSource | None = None
         sizes = [size for value in model.inputs for size in value.shape]
         loops = Loops(has_fixed_sizes=all(isinstance(size, int) for size in sizes))
+        distinct: Sequence[Sizes] = ()
         for grouping in groupings(model.inputs):
-            attempts = _Attempts(model, grouping, loops)
+            attempts = _Attempts(model, grouping, loops, distinct)
+            distinct = distinct or next(grouping.runs())
             for runs in attempts.runs():
                 try:
                     return attempts.graph(runs)
@@ -89,10 +91,14 @@ class _Attempts:
         model: the model.
         grouping: which unknown axes have the same size.
         loops: what the runs of the model show about its loops.
+        distinct: sizes that differ where names do, for which graphs must also compute the same.
     """
 
-    def __init__(self, model: TracedModel, grouping: Grouping, loops: Loops) -> None:
+    def __init__(
+        self, model: TracedModel, grouping: Grouping, loops: Loops, distinct: Sequence[Sizes]
+    ) -> None:
         self._model, self._grouping, self._loops = model, grouping, loops
+        self._distinct = distinct
         self._has_unknown = bool(grouping.batches or grouping.others)
         #: Runs of sizes that were not enough for a graph, which must compute the same for them.
         self._earlier: list[_Run] = []
@@ -186,7 +192,7 @@ class _Attempts:
             sizes = {run[group[0]] for run in runs for group in self._grouping.others}
             counts = [self._loops.counts[name] for name in self._loops.rolled]
             checks = self._grouping.checks(bool(counts), any(sizes <= steps for steps in counts))
-            self._checks = [*self._taken(checks)]
+            self._checks = [*self._taken([*self._distinct, *checks])]
         return self._checks
 
     def _taken(self, checks: Iterable[Sizes]) -> Iterator[_Run]:
