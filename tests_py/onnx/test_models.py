@@ -398,6 +398,23 @@ def test_functions_of_the_model_are_expanded() -> None:
     np.testing.assert_allclose(loaded.predict(array([-1, 0, 2])).numpy(), expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("bits", [32, 64])
+def test_shifted_integers_keep_their_sign(bits: int) -> None:
+    """PyTorch's exporter shifts them without a sign, and sets the bits of negative ones."""
+    signed, unsigned = np.dtype(f"int{bits}"), np.dtype(f"uint{bits}")
+    kind = helper.np_dtype_to_tensor_dtype(signed)
+    nodes = [
+        helper.make_node("Cast", ["x"], ["bits"], to=helper.np_dtype_to_tensor_dtype(unsigned)),
+        helper.make_node("BitShift", ["bits", "count"], ["shifted"], direction="RIGHT"),
+        helper.make_node("BitwiseOr", ["shifted", "mask"], ["y bits"]),
+        helper.make_node("Cast", ["y bits"], ["y"], to=kind),
+    ]
+    weights = [constant("count", 3, unsigned), constant("mask", 7 << (bits - 3), unsigned)]
+    x, y = (value(name, [3], kind) for name in "xy")
+    model = model_of(nodes, [x], [y], weights, opset=20, ir_version=10)
+    compare_models(bytes_of(model), {"x": np.array([-9, -1, -128], signed)}, 0)
+
+
 # -- transformers ------------------------------------------------------------------------------
 
 

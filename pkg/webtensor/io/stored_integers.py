@@ -42,7 +42,8 @@ def unpacked(elements: Elements) -> Elements:
 def clamped(elements: Elements) -> Elements:
     """Return integers of 64 bits as those of 32 bits that are closest, and others as they are.
 
-    Models write the end of a slice as the largest integer.
+    Models write the end of a slice as the largest integer. Unsigned ones count as the signed ones
+    of the same bits, for masks of the sign.
 
     Example:
         >>> elements = Elements((1,), "int64", (1 << 62).to_bytes(8, "little"))
@@ -51,7 +52,7 @@ def clamped(elements: Elements) -> Elements:
     """
     if elements.dtype not in ("int64", "uint64"):
         return elements
-    numbers = memoryview(elements.data).cast("B").cast("q" if elements.dtype == "int64" else "Q")
+    numbers = memoryview(elements.data).cast("B").cast("q")
     closest = array("i", (min(max(number, INT32_MIN), INT32_MAX) for number in numbers))
     return Elements(elements.shape, "int32", closest.tobytes())
 
