@@ -415,6 +415,19 @@ def test_shifted_integers_keep_their_sign(bits: int) -> None:
     compare_models(bytes_of(model), {"x": np.array([-9, -1, -128], signed)}, 0)
 
 
+def test_integers_are_quantized_to_the_dtype_that_their_zero_is_cast_to() -> None:
+    nodes = [
+        helper.make_node("Cast", ["number"], ["cast"], to=TensorProto.INT8),
+        helper.make_node("Reshape", ["cast", "shape"], ["zero"]),
+        helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["steps"]),
+        helper.make_node("DequantizeLinear", ["steps", "scale", "zero"], ["y"]),
+    ]
+    weights = [constant("number", [3], np.int64), constant("scale", 0.1)]
+    weights.append(constant("shape", [], np.int64))
+    model = model_of(nodes, [value("x", [3])], [value("y", [3])], weights, 20, ir_version=10)
+    compare_models(bytes_of(model), {"x": array([-20, -3.04, 20])}, 1e-6)
+
+
 # -- transformers ------------------------------------------------------------------------------
 
 

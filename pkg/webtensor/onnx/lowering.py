@@ -18,6 +18,7 @@ from webtensor.errors import ModelFormatError
 from webtensor.formats import onnx as format_
 from webtensor.formats.budgets import reading
 from webtensor.formats.element_types import Buffer
+from webtensor.formats.onnx_messages import DATA_TYPES
 from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
 from webtensor.graph.unique_names import UniqueNames
 from webtensor.onnx.operations import row_name
@@ -36,6 +37,8 @@ _COUNTED = frozenset({"BatchNormalization", "Dropout", "MaxPool", "Split"})
 #: Operations whose results have the dtype of an input, by its index: integers of few bits, whose
 #: tensors do not tell how many.
 _TYPED = {"CastLike": 1, "QLinearConv": 7, "QLinearMatMul": 7, "QuantizeLinear": 2}
+#: Operations whose results have the dtype of their first input.
+_KEEPING = frozenset({"Identity", "Reshape", "Squeeze", "Unsqueeze"})
 
 
 class Body(NamedTuple):
@@ -327,7 +330,7 @@ class _Lowering:
 
 
 def _add_facts(values: dict[str, Any], definition: format_.Node, scope: _Scope) -> None:
-    """Add attributes that tell an operator the dtype and the number of its outputs."""
+    """Add attributes for the dtype and the number of outputs, and note the dtype of a result."""
     index = _TYPED.get(definition.op)
     if index is not None and index < len(definition.inputs) and not values.get("output_dtype"):
         dtype = scope.dtype(definition.inputs[index])
@@ -335,6 +338,13 @@ def _add_facts(values: dict[str, Any], definition: format_.Node, scope: _Scope) 
             values["output_dtype"] = dtype
     if definition.op in _COUNTED and not definition.domain:
         values.setdefault("num_outputs", len(definition.outputs))
+    dtype, kind = None, values.get("to")
+    if definition.op == "Cast" and isinstance(kind, int) and kind in DATA_TYPES:
+        dtype = DATA_TYPES[kind].name
+    elif definition.op in _KEEPING and definition.inputs:
+        dtype = scope.dtype(definition.inputs[0])
+    if dtype and definition.outputs:
+        scope.dtypes.setdefault(definition.outputs[0], dtype)
 
 
 def _deeper(context: _Context) -> _Context:
