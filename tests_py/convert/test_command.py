@@ -181,6 +181,15 @@ def test_safetensors_with_a_configuration(model: keras.Model, tmp_path: Path) ->
         np.testing.assert_array_equal(back.predict(X), model.predict(X))
 
 
+def test_safetensors_of_recurrent_layers(tmp_path: Path) -> None:
+    """The paths of seeds are numbered, so that they differ in each model."""
+    model = keras.Sequential([keras.Input((2, 2)), keras.layers.LSTM(2), keras.layers.Dropout(0.5)])
+    assert any("seed_generator" in variable.path for variable in model.variables)
+    convert_model(safetensors(model, tmp_path / "model"), tmp_path / "web")
+    x, back = X.reshape(2, 2, 2), keras.saving.load_layers_model(tmp_path / "web")
+    np.testing.assert_array_equal(back.predict(x, verbose=0), model.predict(x, verbose=0))
+
+
 def test_safetensors_that_do_not_fit(model: keras.Model, tmp_path: Path) -> None:
     other = keras.Sequential([keras.Input((4,)), keras.layers.Dense(9, name="first")])
     folder = safetensors(model, tmp_path / "model")

@@ -61,7 +61,7 @@ def read_safetensors_model(path: Path) -> Model:
 
 
 def _assign(model: Model, tensors: Mapping[str, Elements], label: str) -> None:
-    for variable in model.variables:
+    for variable in model.weights:
         path = variable.path
         # The name of the model is a part of some paths: it depends on when layers were built.
         prefix = f"{model.name}/"
