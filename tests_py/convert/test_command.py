@@ -181,10 +181,27 @@ def test_safetensors_with_a_configuration(model: keras.Model, tmp_path: Path) ->
         np.testing.assert_array_equal(back.predict(X), model.predict(X))
 
 
+def test_safetensors_of_models_with_layers_of_the_same_name(tmp_path: Path) -> None:
+    """A model with the names of its layers in the paths, which it gets again without them."""
+    inner = [
+        keras.Sequential([keras.Input((4,)), keras.layers.Dense(4, name="dense")], name=name)
+        for name in ("first", "second")
+    ]
+    x = keras.Input((4,))
+    y = inner[1](inner[0](keras.layers.Dense(4, name="dense")(x)))
+    model = keras.Model(x, y)
+    assert {variable.path for variable in model.variables} >= {"dense/kernel", "first/dense/kernel"}
+    convert_model(safetensors(model, tmp_path / "model"), tmp_path / "model.keras")
+    back = keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(back.predict(X, verbose=0), model.predict(X, verbose=0))
+
+
 def test_safetensors_of_recurrent_layers(tmp_path: Path) -> None:
-    """The paths of seeds are numbered, so that they differ in each model."""
-    model = keras.Sequential([keras.Input((2, 2)), keras.layers.LSTM(2), keras.layers.Dropout(0.5)])
+    """The paths of seeds are numbered, and a wrapper is in those of its layers at times."""
+    layers = [keras.layers.Bidirectional(keras.layers.LSTM(2)), keras.layers.Dropout(0.5)]
+    model = keras.Sequential([keras.Input((2, 2)), *layers])
     assert any("seed_generator" in variable.path for variable in model.variables)
+    assert any("bidirectional/" in variable.path for variable in model.variables)
     convert_model(safetensors(model, tmp_path / "model"), tmp_path / "web")
     x, back = X.reshape(2, 2, 2), keras.saving.load_layers_model(tmp_path / "web")
     np.testing.assert_array_equal(back.predict(x, verbose=0), model.predict(x, verbose=0))

@@ -7,7 +7,7 @@ name. The tensors have the variables' paths as names, as of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from webtensor import keras
@@ -17,6 +17,7 @@ from webtensor.formats.element_types import Elements
 from webtensor.formats.files import label_of, path_beside
 from webtensor.formats.safetensors import read_safetensors
 from webtensor.io.stored_tensors import tensor_of
+from webtensor.keras.layers import Layer
 from webtensor.keras.models import Model
 
 __all__ = ["is_safetensors_model", "read_safetensors_model"]
@@ -61,18 +62,27 @@ def read_safetensors_model(path: Path) -> Model:
 
 
 def _assign(model: Model, tensors: Mapping[str, Elements], label: str) -> None:
+    layers = dict(_layers(model, ()))
+    remaining = dict(tensors)
     for variable in model.weights:
-        path = variable.path
-        # The name of the model is a part of some paths: it depends on when layers were built.
-        prefix = f"{model.name}/"
-        names = (path, prefix + path, path.removeprefix(prefix))
-        name = next((name for name in names if name in tensors), None)
+        # Paths begin with the names of some layers around: that depends on when they were built.
+        names = [*layers.get(id(variable), ()), variable.name]
+        paths = ["/".join(names[start:]) for start in range(len(names) - 1)]
+        name = next((path for path in [*paths, variable.path] if path in remaining), None)
         if name is None:
-            raise ModelFormatError(f"{label} has no tensor {path!r:.200}")
-        elements = tensors[name]
+            raise ModelFormatError(f"{label} has no tensor {variable.path!r:.200}")
+        elements = remaining.pop(name)
         if elements.shape != variable.shape:
             raise ModelFormatError(
                 f"{label}: tensor {name!r:.200} has shape {elements.shape}, but the variable "
                 f"{variable.shape}"
             )
         variable.assign(tensor_of(elements, f"{label}: tensor {name!r:.200}"))
+
+
+def _layers(layer: Layer, around: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the identities of variables and the names of the layers around, the innermost last."""
+    names = (*around, layer.name)
+    yield from ((id(variable), names) for variable in layer.weights)
+    for inner in layer._flatten_layers(include_self=False, recursive=False):
+        yield from _layers(inner, names)
