@@ -156,6 +156,27 @@ def test_a_padding_that_differs_between_odd_and_even_images_is_refused(tmp_path:
         converted_with(nodes, 4, weights, tmp_path)
 
 
+@pytest.mark.parametrize("groups", [1, 3])
+def test_convolutions_with_strides_and_dilations(
+    groups: int, tmp_path: Path, node: NodeProcess
+) -> None:
+    """TensorFlow.js has one or the other."""
+    value = onnx.helper.make_tensor_value_info
+    filters = np.random.default_rng(3).standard_normal((6, 3 // groups, 3, 2)).astype("float32")
+    options: dict[str, Any] = {"strides": [2, 3], "dilations": [2, 1], "pads": [1, 2, 0, 3]}
+    graph = onnx.helper.make_graph(
+        [make("Conv", ["x", "filters"], ["y"], group=groups, **options)],
+        "graph",
+        [value("x", onnx.TensorProto.FLOAT, ["batch", 3, "height", "width"])],
+        [value("y", onnx.TensorProto.FLOAT, None)],
+        [onnx.numpy_helper.from_array(filters, "filters")],
+    )
+    model = onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8
+    )
+    compared(model, ([(2, 3, 9, 8)], [(1, 3, 12, 7)], [(1, 3, 31, 40)]), tmp_path, node)
+
+
 @pytest.mark.parametrize("head", ["means", "rows"])
 def test_networks_of_many_strides_compute_the_same_for_all_sizes(head: str, tmp_path: Path) -> None:
     draw = np.random.default_rng(2)

@@ -103,13 +103,25 @@ def _attributes(window: Window, padding: _Padding) -> dict[str, AttributeValue]:
 
 def _convolved(op: str, nodes: NodeBuilder, call: Call) -> Value:
     windows = _windows(call)
-    attributes = _attributes(windows[0], _padding(nodes, windows))
+    window, padding = windows[0], _padding(nodes, windows)
+    attributes = _attributes(window, padding)
     x, filter = call.inputs[:2]
     depth = filter.shape[2]
-    groups = windows[0].groups(depth) if isinstance(depth, int) else 1
+    groups = window.groups(depth) if isinstance(depth, int) else 1
     if groups > 1:
         attributes["groups"] = groups  # for the rewriting of Conv2D
-    return nodes.add(op, [x, filter], call.shape, **attributes)
+    strides = [1, window.stride_height, window.stride_width, 1]
+    is_dilated = window.dilation_height > 1 or window.dilation_width > 1
+    if max(strides) == 1 or not is_dilated or padding.name == "SAME":
+        return nodes.add(op, [x, filter], call.shape, **attributes)
+    # TensorFlow.js has strides or dilations: all outputs are computed, of which some are kept.
+    sizes = [
+        size + sum(pair) + 1 - axis.reach
+        for size, pair, axis in zip(x.shape[1:3], padding.pairs, window.axes, strict=True)
+    ]
+    attributes["strides"] = [1] * 4
+    y = nodes.add(op, [x, filter], (x.shape[0], *sizes, call.shape[3]), **attributes)
+    return nodes.sliced(y, [0] * 4, [0] * 4, strides, call.shape, 0b1111, 0b1111)
 
 
 def _transposed(nodes: NodeBuilder, call: Call) -> Value:
