@@ -29,8 +29,8 @@ from webtensor.convert.recording import (
     TracedLoop,
     TracedModel,
 )
+from webtensor.convert.size_bounds import size_bounds
 from webtensor.convert.sizes import Shape, Size, UnknownSizeError, Varying, product, size_of
-from webtensor.convert.trace_sizes import size_bounds
 from webtensor.convert.window_nodes import WINDOW_RULES
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
