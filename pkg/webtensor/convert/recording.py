@@ -449,7 +449,7 @@ class Recorder(LoopObserver):
             place = self.place()
             traced = Traced(CONSTANT, (), tensor.shape, dtype, (), place, unscoped(tensor))
             if not tensor.shape:
-                # The engine has one tensor of a number, which is a size in one run alone.
+                # The engine has one tensor of equal numbers; they may differ in other runs.
                 return self._append(traced)
         self._note(tensor, traced)
         return len(self._tensors) - 1

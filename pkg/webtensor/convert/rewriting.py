@@ -77,7 +77,7 @@ class Rewriting:
         return self._graph.constants.get(self.inputs[index].node)
 
     def producer(self, op: str) -> Rewriting | None:
-        """Return the rewriting of the node that computes the first input, if it is such a one."""
+        """Return the rewriting of the node that computes the first input, if that is an ``op``."""
         node = self._scope.nodes.get(self.inputs[0].node)
         if node is None or node.op != op:
             return None
@@ -264,7 +264,7 @@ def _grouped_convolution(rewriting: Rewriting) -> list[Reference] | None:
 
 
 def _sign_bit(rewriting: Rewriting) -> list[Reference] | None:
-    """Replace the sign bit that Keras reads: numbers below 0 and the reciprocal of -0 have it."""
+    """Replace the sign bit that Keras reads: it is set if a number or its reciprocal is below 0."""
     masked = rewriting.producer("BitwiseAnd")
     cast = None if masked is None else masked.producer("Bitcast")
     mask = None if masked is None else masked.value(1)

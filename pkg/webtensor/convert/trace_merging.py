@@ -387,7 +387,7 @@ def _without_copies(traces: Sequence[Trace]) -> list[Trace]:
 
 
 def _numbers_in(value: Tensor | None) -> list[Any]:
-    """Return the elements of a tensor; all that are NaN are one object."""
+    """Return the elements of a tensor; NaN is one object, which sets hold once."""
     numbers = ops.reshape(value, (-1,)).tolist()
     return [number if number == number else nan for number in numbers]
 

@@ -114,7 +114,7 @@ def _convolved(op: str, nodes: NodeBuilder, call: Call) -> Value:
     is_dilated = window.dilation_height > 1 or window.dilation_width > 1
     if max(strides) == 1 or not is_dilated or padding.name == "SAME":
         return nodes.add(op, [x, filter], call.shape, **attributes)
-    # TensorFlow.js has strides or dilations: all outputs are computed, of which some are kept.
+    # TensorFlow.js takes strides or dilations, not both: a slice keeps the outputs at the strides.
     sizes = [
         size + sum(pair) + 1 - axis.reach
         for size, pair, axis in zip(x.shape[1:3], padding.pairs, window.axes, strict=True)

@@ -56,7 +56,9 @@ def generator(generator: Callable[[], Any]) -> Dataset:
 
 
 def func(f: Callable[[], Any]) -> Dataset:
-    """Return a data set of the results of a function, until it raises Stop(Async)Iteration.
+    """Return a data set of the results of a function, until it raises StopIteration.
+
+    A coroutine function is awaited, and raises StopAsyncIteration.
 
     Raises:
         TypeError: ``f`` is not callable.

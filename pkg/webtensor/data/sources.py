@@ -58,7 +58,7 @@ def iterated(name: str, make: Callable[[], Any], iteration: Iteration) -> Elemen
 
 
 def calls(function: Callable[[], Any]) -> Elements:
-    """Give the results of a function, or what they wait for, until it says that it ends."""
+    """Give a function's results, awaited if necessary, until it raises Stop(Async)Iteration."""
     while True:
         try:
             element = function()

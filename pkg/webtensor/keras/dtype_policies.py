@@ -184,7 +184,7 @@ def serialize(policy: DTypePolicy) -> Config:
 
 
 def without_quantization(config: Config) -> Config:
-    """Return the configuration of a layer; weights of 8 bits become floats when they are read."""
+    """Return the configuration of a layer, as if Keras had not quantized its weights to int8."""
     match config:
         case {
             "dtype": {"class_name": "QuantizedDTypePolicy", "config": {"mode": "int8", **policy}}

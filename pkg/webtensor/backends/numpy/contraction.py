@@ -31,12 +31,12 @@ def matmul(of: Signature, arrays: Arrays, sizes: MatmulSizes) -> Handle:
 
     a = matrices(arrays[0], sizes.a_batched, sizes.transpose_a, sizes.m, sizes.k)
     b = matrices(arrays[1], sizes.b_batched, sizes.transpose_b, sizes.k, sizes.n)
-    product = _exact_product(a, b) if a.dtype == np.int32 else a @ b
+    product = _integer_product(a, b) if a.dtype == np.int32 else a @ b
     return product.reshape(of.shape)
 
 
-def _exact_product(a: Array, b: Array) -> Array:
-    """Multiply matrices of integers as doubles, for which there is BLAS, where these are exact."""
+def _integer_product(a: Array, b: Array) -> Array:
+    """Multiply matrices of integers: as doubles, by BLAS, if doubles hold all sums exactly."""
     largest = [max(int(x.max(initial=0)), -int(x.min(initial=0))) for x in (a, b)]
     if prod(largest) * a.shape[-1] >= 1 << 53:
         return a @ b

@@ -102,9 +102,9 @@ def _reshape_spec(compute: Computation, args: Arguments, config: Config) -> Kera
     x, shape = args[0], _target_shape(config["newshape"])
     if shape.count(-1) > 1:
         raise ValueError(f"reshape: only one size may be -1, but newshape is {shape}")
-    element_count = _size(x)
     if None in x.shape:
         return KerasTensor([None if size == -1 else size for size in shape], x.dtype)
+    element_count = _size(x)
     product = prod(size for size in shape if size != -1)
     if element_count % product if -1 in shape and product else element_count != product:
         raise ValueError(f"reshape: x of shape {x.shape} has no shape {shape}")

@@ -48,6 +48,8 @@ def training_config(model: Model) -> Config:
 def compile_as(model: Model, config: object, is_old: bool = False) -> None:
     """Compile a model with the arguments in a file.
 
+    In an old file, of Keras 2 or TensorFlow.js, a list of metrics is that of each output.
+
     Raises:
         ValueError: an optimizer, a loss or a metric is unknown.
     """
@@ -56,7 +58,7 @@ def compile_as(model: Model, config: object, is_old: bool = False) -> None:
     metrics = config.get("metrics")
     count = len(getattr(model, "outputs", ()))
     if is_old and count > 1 and isinstance(metrics, list) and list not in map(type, metrics):
-        metrics = [metrics] * count  # as these metrics are those of each output
+        metrics = [metrics] * count
     model.compile(
         optimizer=_optimizer(config.get("optimizer_config")),
         # TensorFlow.js writes an empty mapping for a function.
