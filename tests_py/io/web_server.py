@@ -54,7 +54,7 @@ class Server:
         return _becomes_true(lambda: path in self.paths)
 
     def has_lost(self, path: str) -> bool:
-        """Whether the client breaks off an answer that stalls, within half a minute."""
+        """Whether the client breaks off an answer, within half a minute."""
         return _becomes_true(lambda: path in self.lost)
 
 
@@ -115,6 +115,13 @@ def serving(files: Mapping[str, bytes | Answer]) -> Iterator[Server]:
             raise AttributeError(name)
 
         def answer(self) -> None:
+            try:
+                self._answer()
+            except ConnectionError:
+                lost.add(self.path)
+                raise
+
+        def _answer(self) -> None:
             size = int(self.headers.get("Content-Length", 0))
             body = self.rfile.read(size)
             requests.append(Request(self.command, self.path, dict(self.headers), body))
