@@ -198,6 +198,8 @@ class Configurable(Declared):
     #: Arguments that a configuration omits if they have these values, ALWAYS or NEVER, in addition
     #: to those of the bases.
     _config_omits: ClassVar[Mapping[str, object]] = {}
+    #: Attributes of arguments that are not stored under their names.
+    _attribute_names: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self) -> None:  # for classes that declare no arguments
         super().__init__()
@@ -208,6 +210,7 @@ class Configurable(Declared):
 
     def _config_value(self, name: str) -> Any:
         """Return the configuration of one argument."""
+        name = self._attribute_names.get(name, name)
         return serialize_argument(name, getattr(self, name))
 
     @classmethod

@@ -10,6 +10,7 @@ from webtensor import ops as wt
 from webtensor.dtypes import bool_
 from webtensor.engine import Tensor
 from webtensor.keras import activations
+from webtensor.keras.arguments import forwards_arguments
 from webtensor.keras.layers.elementwise import Elementwise
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
@@ -154,6 +155,7 @@ class PReLU(Elementwise, Weighted):
         [[-2.0, 1.0]]
     """
 
+    @forwards_arguments
     def __init__(
         self,
         alpha_initializer: InitializerLike = "Zeros",
@@ -162,8 +164,6 @@ class PReLU(Elementwise, Weighted):
         shared_axes: int | Sequence[int] | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
-        self._take_weights(alpha=(alpha_initializer, alpha_regularizer, alpha_constraint))
         self.shared_axes: list[int] | None = None
         if shared_axes is not None:
             axes = shared_axes if isinstance(shared_axes, Sequence) else (shared_axes,)

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import SupportsIndex, TypeAlias, TypeGuard
+from typing import Any, SupportsIndex, TypeAlias, TypeGuard
+
+from webtensor.keras.data_formats import as_data_format
 
 __all__ = [
     "Pairs",
@@ -14,6 +16,7 @@ __all__ = [
     "as_padding",
     "as_pairs",
     "check_positive",
+    "check_window",
     "refuse_quantization",
 ]
 
@@ -75,6 +78,19 @@ def as_padding(name: str, value: object, *others: str) -> str:
     if padding not in choices:
         raise ValueError(f"{name}: padding must be one of {', '.join(choices)}, but got {value!r}")
     return str(padding)
+
+
+def check_window(layer: Any, name: str, *paddings: str) -> None:
+    """Validate the arguments of a layer whose kernel slides along ``layer.rank`` dimensions.
+
+    Raises:
+        ValueError: one is invalid.
+    """
+    for argument in ("kernel_size", "strides", "dilation_rate"):
+        sizes = as_integers(name, argument, getattr(layer, argument), layer.rank)
+        setattr(layer, argument, sizes)
+    layer.padding = as_padding(name, layer.padding, *paddings)
+    layer.data_format = as_data_format(name, layer.data_format)
 
 
 def check_positive(name: str, **values: object) -> None:

@@ -67,6 +67,7 @@ class Bidirectional(Layer):
     """
 
     _config_omits: ClassVar = {"weights": ALWAYS}
+    _attribute_names: ClassVar = {"layer": "forward_layer"}
 
     def __init__(
         self,
@@ -102,9 +103,6 @@ class Bidirectional(Layer):
         self.return_state = layer.return_state
         self.supports_masking = True
         self.input_spec = layer.input_spec
-
-    def _config_value(self, name: str) -> Any:
-        return super()._config_value("forward_layer" if name == "layer" else name)
 
     def _check_layers(self) -> None:
         forward, backward = self.forward_layer, self.backward_layer

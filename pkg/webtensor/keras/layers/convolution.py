@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from webtensor.engine import Tensor
-from webtensor.keras import activations, sliding_windows
+from webtensor.keras import sliding_windows
 from webtensor.keras.arguments import NEVER, forwards_arguments
-from webtensor.keras.data_formats import as_data_format, channels_of
-from webtensor.keras.layers.argument_checks import as_integers, as_padding, check_positive
+from webtensor.keras.data_formats import channels_of
+from webtensor.keras.layers.argument_checks import as_integers, check_positive, check_window
 from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable
@@ -78,30 +78,20 @@ class BaseConvolution(Weighted):
     _paddings: ClassVar[tuple[str, ...]] = ()
     kernel: Any  # a variable; a tensor in layers with low-rank adaptation
     bias: Variable | None
+    filters: int
+    kernel_size: tuple[int, ...]
+    strides: tuple[int, ...]
+    padding: str
+    data_format: str
+    dilation_rate: tuple[int, ...]
+    depth_multiplier: int
     activation: Callable[..., Tensor]
+    use_bias: bool
 
-    def __init__(
-        self,
-        *,
-        kernel_size: SizesLike,
-        strides: SizesLike,
-        padding: str,
-        data_format: str | None,
-        dilation_rate: SizesLike,
-        activation: ActivationLike,
-        use_bias: bool,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        name, rank = type(self).__name__, self.rank
-        self.kernel_size = as_integers(name, "kernel_size", kernel_size, rank)
-        self.strides = as_integers(name, "strides", strides, rank)
-        self.dilation_rate = as_integers(name, "dilation_rate", dilation_rate, rank)
-        self.padding = as_padding(name, padding, *self._paddings)
-        self.data_format = as_data_format(name, data_format)
-        self.activation = activations.get(activation)
-        self.use_bias = use_bias
-        self.input_spec = InputSpec(min_ndim=rank + 2)
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        check_window(self, type(self).__name__, *self._paddings)
+        self.input_spec = InputSpec(min_ndim=self.rank + 2)
 
     @property
     def _sliding(self) -> Sliding:
@@ -185,6 +175,9 @@ class Conv(AdaptableConvolution):
             strides and dilation rate are both greater than 1.
     """
 
+    groups: int
+
+    @forwards_arguments
     def __init__(
         self,
         filters: int,
@@ -205,17 +198,6 @@ class Conv(AdaptableConvolution):
         bias_constraint: ConstraintLike = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            kernel_size=kernel_size,
-            strides=strides,
-            padding=padding,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            activation=activation,
-            use_bias=use_bias,
-            activity_regularizer=activity_regularizer,
-            **kwargs,
-        )
         name = type(self).__name__
         check_positive(name, filters=filters, groups=groups)
         if filters % groups:
@@ -223,12 +205,7 @@ class Conv(AdaptableConvolution):
                 f"{name}: filters must be a multiple of groups, but got filters={filters} and "
                 f"groups={groups}"
             )
-        self.filters, self.groups = filters, groups
         sliding_windows.check_strides_and_dilation(name, self.strides, self.dilation_rate)
-        self._take_weights(
-            kernel=(kernel_initializer, kernel_regularizer, kernel_constraint),
-            bias=(bias_initializer, bias_regularizer, bias_constraint),
-        )
 
     def build(self, input_shape: Shape) -> None:
         """Add the kernel and the bias."""
@@ -354,6 +331,7 @@ class ConvTranspose(BaseConvolution):
             than 1.
     """
 
+    @forwards_arguments
     def __init__(
         self,
         filters: int,
@@ -374,20 +352,8 @@ class ConvTranspose(BaseConvolution):
         bias_constraint: ConstraintLike = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            kernel_size=kernel_size,
-            strides=strides,
-            padding=padding,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            activation=activation,
-            use_bias=use_bias,
-            activity_regularizer=activity_regularizer,
-            **kwargs,
-        )
         name = type(self).__name__
         check_positive(name, filters=filters)
-        self.filters = filters
         sliding_windows.check_strides_and_dilation(name, self.strides, self.dilation_rate)
         self.output_padding = None
         if output_padding is not None:
@@ -398,10 +364,6 @@ class ConvTranspose(BaseConvolution):
                     f"output_padding={sizes} and strides={self.strides}"
                 )
             self.output_padding = sizes
-        self._take_weights(
-            kernel=(kernel_initializer, kernel_regularizer, kernel_constraint),
-            bias=(bias_initializer, bias_regularizer, bias_constraint),
-        )
 
     def build(self, input_shape: Shape) -> None:
         """Add the kernel and the bias."""
@@ -511,6 +473,7 @@ class DepthwiseConv(BaseConvolution):
         ValueError: an argument is out of range.
     """
 
+    @forwards_arguments
     def __init__(
         self,
         kernel_size: SizesLike,
@@ -530,23 +493,7 @@ class DepthwiseConv(BaseConvolution):
         bias_constraint: ConstraintLike = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            kernel_size=kernel_size,
-            strides=strides,
-            padding=padding,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            activation=activation,
-            use_bias=use_bias,
-            activity_regularizer=activity_regularizer,
-            **kwargs,
-        )
         check_positive(type(self).__name__, depth_multiplier=depth_multiplier)
-        self.depth_multiplier = depth_multiplier
-        self._take_weights(
-            depthwise=(depthwise_initializer, depthwise_regularizer, depthwise_constraint),
-            bias=(bias_initializer, bias_regularizer, bias_constraint),
-        )
 
     def build(self, input_shape: Shape) -> None:
         """Add the kernel and the bias."""
@@ -612,6 +559,7 @@ class SeparableConv(BaseConvolution):
         ValueError: an argument is out of range.
     """
 
+    @forwards_arguments
     def __init__(
         self,
         filters: int,
@@ -635,25 +583,7 @@ class SeparableConv(BaseConvolution):
         bias_constraint: ConstraintLike = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            kernel_size=kernel_size,
-            strides=strides,
-            padding=padding,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            activation=activation,
-            use_bias=use_bias,
-            activity_regularizer=activity_regularizer,
-            **kwargs,
-        )
-        name = type(self).__name__
-        check_positive(name, filters=filters, depth_multiplier=depth_multiplier)
-        self.filters, self.depth_multiplier = filters, depth_multiplier
-        self._take_weights(
-            depthwise=(depthwise_initializer, depthwise_regularizer, depthwise_constraint),
-            pointwise=(pointwise_initializer, pointwise_regularizer, pointwise_constraint),
-            bias=(bias_initializer, bias_regularizer, bias_constraint),
-        )
+        check_positive(type(self).__name__, filters=filters, depth_multiplier=depth_multiplier)
 
     def build(self, input_shape: Shape) -> None:
         """Add the kernels and the bias."""

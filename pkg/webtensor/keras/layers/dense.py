@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from webtensor.engine import Tensor
-from webtensor.keras import activations
+from webtensor.keras.arguments import forwards_arguments
 from webtensor.keras.layers.argument_checks import check_positive, refuse_quantization
 from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
@@ -41,6 +42,11 @@ class Dense(Adaptable, Weighted):
         [[3.0, 3.0, 3.0]]
     """
 
+    units: int
+    activation: Callable[..., Tensor]
+    use_bias: bool
+
+    @forwards_arguments
     def __init__(
         self,
         units: int,
@@ -58,17 +64,9 @@ class Dense(Adaptable, Weighted):
         quantization_config: None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         check_positive("Dense", units=units)
         refuse_quantization("Dense", quantization_config=quantization_config)
         self._take_lora(lora_rank, lora_alpha)
-        self.units = units
-        self.activation = activations.get(activation)
-        self.use_bias = use_bias
-        self._take_weights(
-            kernel=(kernel_initializer, kernel_regularizer, kernel_constraint),
-            bias=(bias_initializer, bias_regularizer, bias_constraint),
-        )
         self.input_spec = InputSpec(min_ndim=2)
         self.supports_masking = True
 

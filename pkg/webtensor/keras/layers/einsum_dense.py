@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
-from webtensor.keras import activations
-from webtensor.keras.arguments import ALWAYS, NEVER
+from webtensor.keras.arguments import ALWAYS, NEVER, forwards_arguments
 from webtensor.keras.initializers import VarianceScaling
 from webtensor.keras.layers.argument_checks import refuse_quantization
 from webtensor.keras.layers.fused_activation import ending
@@ -183,9 +182,14 @@ class EinsumDense(Adaptable, Weighted):
         "activity_regularizer": NEVER,
         "gptq_unpacked_column_size": ALWAYS,
     }
+    _attribute_names: ClassVar = {"output_shape": "partial_output_shape"}
+    equation: str
+    activation: Callable[..., Tensor]
+    bias_axes: str | None
     bias: Variable | None
     kernel_initializer: InitializerLike
 
+    @forwards_arguments
     def __init__(
         self,
         equation: str,
@@ -204,23 +208,15 @@ class EinsumDense(Adaptable, Weighted):
         quantization_config: None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
         refuse_quantization(
             "EinsumDense",
             gptq_unpacked_column_size=gptq_unpacked_column_size,
             quantization_config=quantization_config,
         )
         self._take_lora(lora_rank, lora_alpha)
-        self.equation = equation
         self._letters = _parsed(equation)
         self.partial_output_shape = (
             (output_shape,) if isinstance(output_shape, int) else tuple(output_shape)
-        )
-        self.bias_axes = bias_axes
-        self.activation = activations.get(activation)
-        self._take_weights(
-            kernel=(kernel_initializer, kernel_regularizer, kernel_constraint),
-            bias=(bias_initializer, bias_regularizer, bias_constraint),
         )
 
     def _shapes(self, input_shape: Shape) -> _Shapes:
@@ -282,6 +278,3 @@ class EinsumDense(Adaptable, Weighted):
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Return ``output_shape`` with the batch, and with the axes of ``...``."""
         return self._shapes(input_shape).outputs
-
-    def _config_value(self, name: str) -> Any:
-        return self.partial_output_shape if name == "output_shape" else super()._config_value(name)

@@ -70,13 +70,15 @@ class Embedding(Adaptable, Weighted):
         check_positive("Embedding", input_dim=input_dim, output_dim=output_dim)
         refuse_quantization("Embedding", quantization_config=quantization_config)
         kwargs.pop("input_length", None)  # of Keras 2, where it changed nothing that is computed
-        super().__init__(**kwargs)
+        super().__init__(
+            embeddings_initializer=embeddings_initializer,
+            embeddings_regularizer=embeddings_regularizer,
+            embeddings_constraint=embeddings_constraint,
+            **kwargs,
+        )
         self._take_lora(lora_rank, lora_alpha)
         self.input_dim = input_dim
         self.output_dim = output_dim
-        self._take_weights(
-            embeddings=(embeddings_initializer, embeddings_regularizer, embeddings_constraint)
-        )
         self.mask_zero = mask_zero
         self.supports_masking = mask_zero
         self.autocast = False

@@ -16,7 +16,7 @@ from webtensor.autodiff.tape import paused
 from webtensor.dtypes import bool_, float32
 from webtensor.engine import Tensor
 from webtensor.engine.scopes import outside_scopes
-from webtensor.keras import initializers
+from webtensor.keras.arguments import forwards_arguments
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.layers.weighted import Weighted
@@ -111,9 +111,12 @@ class Scaled(BaseNormalization, Weighted):
     #: Zeros, which the kernel of a product and a sum subtracts from its operand.
     _zeros: Tensor | None = None
 
-    def __init__(self, *, epsilon: float, center: bool, scale: bool, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.epsilon, self.center, self.scale = epsilon, center, scale
+    epsilon: float
+    center: bool
+    scale: bool
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
         self.supports_masking = True
 
     def _add_weights(self, shape: Sequence[int | None], has_gamma: bool, has_beta: bool) -> None:
@@ -189,7 +192,10 @@ class BatchNormalization(Scaled):
     axis: int
     moving_mean_initializer: Callable[..., Tensor]
     moving_variance_initializer: Callable[..., Tensor]
+    renorm: bool
+    renorm_momentum: float
 
+    @forwards_arguments
     def __init__(
         self,
         axis: int = -1,
@@ -211,23 +217,14 @@ class BatchNormalization(Scaled):
         synchronized: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(epsilon=float(epsilon), center=center, scale=scale, **kwargs)
-        self._take_weights(
-            beta=(beta_initializer, beta_regularizer, beta_constraint),
-            gamma=(gamma_initializer, gamma_regularizer, gamma_constraint),
-        )
         if synchronized:
             raise ValueError(
                 "BatchNormalization: synchronized must be False: there is only one device"
             )
         self.axis = int(axis)
         self.momentum = float(momentum)
-        self.moving_mean_initializer = initializers.get(moving_mean_initializer)
-        self.moving_variance_initializer = initializers.get(moving_variance_initializer)
-        self.renorm = renorm
+        self.epsilon = float(epsilon)
         self.renorm_clipping = _as_clipping(renorm_clipping) if renorm else renorm_clipping
-        self.renorm_momentum = renorm_momentum
-        self.synchronized = synchronized
 
     def build(self, input_shape: Sequence[int | None]) -> None:
         """Add factor and offset, and the moving statistics."""
@@ -382,6 +379,9 @@ class LayerNormalization(Scaled):
         [[-1.0, 1.0]]
     """
 
+    rms_scaling: bool
+
+    @forwards_arguments
     def __init__(
         self,
         axis: Axes = -1,
@@ -397,19 +397,13 @@ class LayerNormalization(Scaled):
         rms_scaling: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(epsilon=epsilon, center=center, scale=scale, **kwargs)
-        self._take_weights(
-            beta=(beta_initializer, beta_regularizer, beta_constraint),
-            gamma=(gamma_initializer, gamma_regularizer, gamma_constraint),
-        )
         if rms_scaling:
             warn(
                 "LayerNormalization: rms_scaling=True divides by the standard deviation, not by "
                 "the root of the mean square; use RMSNormalization for that",
-                stacklevel=2,
+                stacklevel=3,
             )
         self.axis = _as_axes("LayerNormalization", axis)
-        self.rms_scaling = rms_scaling
 
     def build(self, input_shape: Sequence[int]) -> None:
         """Add factor and offset."""
@@ -491,7 +485,9 @@ class GroupNormalization(Scaled):
     """
 
     axis: int
+    groups: int
 
+    @forwards_arguments
     def __init__(
         self,
         groups: int = 32,
@@ -512,12 +508,6 @@ class GroupNormalization(Scaled):
                 f"GroupNormalization: groups must be a positive integer, or -1 for a group per "
                 f"channel, but got {groups!r}"
             )
-        super().__init__(epsilon=epsilon, center=center, scale=scale, **kwargs)
-        self._take_weights(
-            beta=(beta_initializer, beta_regularizer, beta_constraint),
-            gamma=(gamma_initializer, gamma_regularizer, gamma_constraint),
-        )
-        self.groups, self.axis = groups, axis
 
     def build(self, input_shape: Shape) -> None:
         """Add factor and offset."""

@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
-from webtensor.keras import initializers
-from webtensor.keras.arguments import object_of
+from webtensor.keras import activations, initializers
+from webtensor.keras.arguments import accepted_arguments, object_of
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.types import ConstraintLike, InitializerLike, RegularizerLike
+from webtensor.keras.types import InitializerLike
 from webtensor.keras.variables import Variable
 
-__all__ = ["Weighted"]
+__all__ = ["Weighted", "own_arguments"]
 
-_WeightArguments: TypeAlias = tuple[InitializerLike, RegularizerLike, ConstraintLike]
+#: Functions from an argument's value to an object, by the last word of the argument's name.
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "activation": activations.get,
+    "constraint": partial(object_of, "constraint"),
+    "initializer": initializers.get,
+    "regularizer": partial(object_of, "regularizer"),
+}
+
+
+def own_arguments(cls: type) -> tuple[str, ...]:
+    """Return the names of the arguments that a class of layers has besides those of all layers."""
+    of_layers = accepted_arguments(Layer)
+    names = accepted_arguments(cls, library_only=True)
+    return tuple(name for name in names if name not in of_layers)
 
 
 class Weighted(Layer):
-    """A layer with three arguments for each weight, such as ``kernel_initializer``."""
+    """A layer with three arguments for each weight, such as ``kernel_initializer``.
 
-    def _take_weights(self, **arguments: _WeightArguments) -> None:
-        """Keep the three arguments of each weight as attributes."""
-        for weight, (initializer, regularizer, constraint) in arguments.items():
-            setattr(self, f"{weight}_initializer", initializers.get(initializer))
-            setattr(self, f"{weight}_regularizer", object_of("regularizer", regularizer))
-            setattr(self, f"{weight}_constraint", object_of("constraint", constraint))
+    A subclass declares its arguments in its signature, decorated with ``forwards_arguments``. Each
+    becomes an attribute here.
+    """
+
+    def __init__(self, **arguments: Any) -> None:
+        own = [name for name in own_arguments(type(self)) if name in arguments]
+        values = {name: arguments.pop(name) for name in own}
+        super().__init__(**arguments)
+        for name, value in values.items():
+            read = _READERS.get(name.rpartition("_")[2])
+            attribute = self._attribute_names.get(name, name)
+            setattr(self, attribute, value if read is None else read(value))
 
     def _make_weight(
         self,

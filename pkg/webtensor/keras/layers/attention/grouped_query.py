@@ -7,6 +7,7 @@ from typing import Any
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
+from webtensor.keras.arguments import forwards_arguments
 from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.attention.heads import AttentionWithHeads, Projected
 from webtensor.keras.names import auto_name
@@ -40,6 +41,11 @@ class GroupQueryAttention(AttentionWithHeads):
         (1, 5, 8)
     """
 
+    head_dim: int
+    num_query_heads: int
+    num_key_value_heads: int
+
+    @forwards_arguments
     def __init__(
         self,
         head_dim: int,
@@ -60,24 +66,9 @@ class GroupQueryAttention(AttentionWithHeads):
         seed: int | None = None,
         **kwargs: Any,
     ) -> None:
-        # The class has another name in Keras than the one that Keras exports.
-        kwargs["name"] = kwargs.get("name") or auto_name("grouped_query_attention")
-        super().__init__(
-            dropout=dropout,
-            use_bias=use_bias,
-            sliding_window=sliding_window,
-            flash_attention=flash_attention,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-            use_gate=use_gate,
-            seed=seed,
-            **kwargs,
-        )
+        if not kwargs.get("name"):
+            # The class has another name in Keras than the one that Keras exports.
+            self.name = auto_name("grouped_query_attention")
         check_positive(
             "GroupQueryAttention",
             head_dim=head_dim,
@@ -91,9 +82,6 @@ class GroupQueryAttention(AttentionWithHeads):
             )
         # As in Keras, the result is regularized here as well as the projections.
         self.activity_regularizer = self._activity_regularizer
-        self.head_dim = head_dim
-        self.num_query_heads = num_query_heads
-        self.num_key_value_heads = num_key_value_heads
 
     def build(self, query_shape: Shape, value_shape: Shape, key_shape: Shape | None = None) -> None:
         """Make the projections."""

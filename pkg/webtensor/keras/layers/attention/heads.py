@@ -6,7 +6,6 @@ from typing import Any, ClassVar, NamedTuple
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
-from webtensor.keras import regularizers
 from webtensor.keras.arguments import ALWAYS, NEVER
 from webtensor.keras.initializers import Initializer
 from webtensor.keras.layers.activations import Softmax
@@ -64,6 +63,7 @@ class AttentionWithHeads(Weighted):
     """
 
     _config_omits: ClassVar = {"activity_regularizer": NEVER, "flash_attention": ALWAYS}
+    _attribute_names: ClassVar = {"activity_regularizer": "_activity_regularizer"}
     #: Whether the result carries the mask of the query, and other masks of inputs are removed.
     _carries_query_mask: ClassVar[bool] = False
     _gate_dense: EinsumDense | None = None
@@ -72,53 +72,30 @@ class AttentionWithHeads(Weighted):
     _value_dense: EinsumDense
     _output_dense: EinsumDense
 
+    dropout: float
+    use_bias: bool
+    sliding_window: int | None
+    flash_attention: bool | None
     kernel_initializer: InitializerLike
     bias_initializer: InitializerLike
     kernel_regularizer: RegularizerLike
     bias_regularizer: RegularizerLike
     kernel_constraint: ConstraintLike
     bias_constraint: ConstraintLike
+    use_gate: bool
+    seed: int | None
 
-    def __init__(
-        self,
-        *,
-        dropout: float,
-        use_bias: bool,
-        sliding_window: int | None,
-        flash_attention: bool | None,
-        kernel_initializer: InitializerLike,
-        bias_initializer: InitializerLike,
-        kernel_regularizer: RegularizerLike,
-        bias_regularizer: RegularizerLike,
-        activity_regularizer: RegularizerLike,
-        kernel_constraint: ConstraintLike,
-        bias_constraint: ConstraintLike,
-        use_gate: bool,
-        seed: int | None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._activity_regularizer, self.activity_regularizer = self.activity_regularizer, None
         name = type(self).__name__
-        if sliding_window is not None:
-            check_positive(name, sliding_window=sliding_window)
-        if flash_attention:
+        if self.sliding_window is not None:
+            check_positive(name, sliding_window=self.sliding_window)
+        if self.flash_attention:
             raise ValueError(
-                f"{name}: flash_attention must be False or None, but got {flash_attention!r}"
+                f"{name}: flash_attention must be False or None, but got {self.flash_attention!r}"
             )
-        self.dropout, self.use_bias, self.use_gate = dropout, use_bias, use_gate
-        self.sliding_window = sliding_window
-        self.seed = seed
-        self._take_weights(
-            kernel=(kernel_initializer, kernel_regularizer, kernel_constraint),
-            bias=(bias_initializer, bias_regularizer, bias_constraint),
-        )
-        self._activity_regularizer = regularizers.get(activity_regularizer)
         self.supports_masking = True
-
-    def _config_value(self, name: str) -> Any:
-        if name == "activity_regularizer":
-            return regularizers.serialize(self._activity_regularizer)
-        return super()._config_value(name)
 
     # -- projections --------------------------------------------------------------------------
 

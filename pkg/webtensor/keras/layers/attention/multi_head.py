@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
+from webtensor.keras.arguments import forwards_arguments
 from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.attention.heads import AttentionWithHeads, Projected
 from webtensor.keras.layers.einsum_dense import EinsumDense
@@ -46,8 +47,15 @@ class MultiHeadAttention(AttentionWithHeads):
         (1, 5, 8)
     """
 
+    _attribute_names: ClassVar = {
+        **AttentionWithHeads._attribute_names,
+        "output_shape": "_output_shape",
+    }
     _carries_query_mask = True
+    num_heads: int
+    key_dim: int
 
+    @forwards_arguments
     def __init__(
         self,
         num_heads: int,
@@ -70,32 +78,12 @@ class MultiHeadAttention(AttentionWithHeads):
         seed: int | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            dropout=dropout,
-            use_bias=use_bias,
-            sliding_window=sliding_window,
-            flash_attention=flash_attention,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-            use_gate=use_gate,
-            seed=seed,
-            **kwargs,
-        )
         check_positive("MultiHeadAttention", num_heads=num_heads, key_dim=key_dim)
         if value_dim is not None:
             check_positive("MultiHeadAttention", value_dim=value_dim)
-        self.num_heads, self.key_dim = num_heads, key_dim
         self.value_dim = value_dim or key_dim
         self._output_shape = _as_tuple("output_shape", output_shape)
         self.attention_axes = _as_tuple("attention_axes", attention_axes)
-
-    def _config_value(self, name: str) -> Any:
-        return super()._config_value("_output_shape" if name == "output_shape" else name)
 
     @property
     def query_dense(self) -> EinsumDense:

@@ -14,31 +14,15 @@ from typing import Any, ClassVar, NamedTuple
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.engine.scopes import outside_scopes
-from webtensor.keras import activations, constraints, initializers, random, regularizers
-from webtensor.keras.arguments import ALWAYS, accepted_arguments
-from webtensor.keras.layers.layer import Layer
+from webtensor.keras import random
+from webtensor.keras.arguments import ALWAYS
+from webtensor.keras.layers.weighted import Weighted
 from webtensor.keras.seeds import SeedGenerator
-from webtensor.keras.types import DTypeLike, InitializerLike, Shape
+from webtensor.keras.types import DTypeLike, Shape
 from webtensor.keras.variables import Variable
 from webtensor.ops.movement import part
 
-__all__ = ["Constants", "GatedCell", "RecurrentArguments", "cell_arguments"]
-
-#: Functions from an argument's value to an object, by the last word of the argument's name.
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "activation": activations.get,
-    "constraint": constraints.get,
-    "dropout": lambda rate: min(1.0, max(0.0, rate)),
-    "initializer": initializers.get,
-    "regularizer": regularizers.get,
-}
-
-
-def cell_arguments(cell: type) -> tuple[str, ...]:
-    """Return the names of the arguments that a class of cells has besides those of all layers."""
-    of_layers = accepted_arguments(Layer)
-    names = accepted_arguments(cell, library_only=True)
-    return tuple(name for name in names if name not in of_layers)
+__all__ = ["Constants", "GatedCell", "RecurrentArguments"]
 
 
 class Constants(NamedTuple):
@@ -83,11 +67,8 @@ class RecurrentArguments:
     seed: int | None
 
 
-class GatedCell(RecurrentArguments, Layer):
+class GatedCell(RecurrentArguments, Weighted):
     """A cell whose gates are products of inputs and state with kernels.
-
-    A subclass declares its arguments in its signature, decorated with ``forwards_arguments``. Each
-    becomes an attribute here.
 
     Args:
         implementation: 1 or 2; with 1, dropout draws a mask for each gate, otherwise one for all.
@@ -104,12 +85,9 @@ class GatedCell(RecurrentArguments, Layer):
     _recurrent_dropout_mask: Tensor | list[Tensor] | None
 
     def __init__(self, *, implementation: int = 2, **arguments: Any) -> None:
-        names = [name for name in cell_arguments(type(self)) if name in arguments]
-        values = {name: arguments.pop(name) for name in names}
         super().__init__(**arguments)
-        for name, value in values.items():
-            read = _READERS.get(name.rpartition("_")[2])
-            setattr(self, name, value if read is None else read(value))
+        self.dropout = min(1.0, max(0.0, self.dropout))
+        self.recurrent_dropout = min(1.0, max(0.0, self.recurrent_dropout))
         self.implementation = 1 if self.recurrent_dropout else implementation
         self.seed_generator = SeedGenerator(self.seed)
         self.reset_masks()
@@ -123,30 +101,17 @@ class GatedCell(RecurrentArguments, Layer):
     def _add_weights(self, input_sizes: Shape, state_sizes: Sequence[int], units: int) -> None:
         """Add both kernels, whose last dimension is ``units`` for each gate, and the bias."""
         columns = self._gates * units
-        self.kernel = self._add_weight("kernel", (*input_sizes, columns), "kernel")
+        self.kernel = self._make_weight("kernel", (*input_sizes, columns))
         shape = (*state_sizes, columns)
-        self.recurrent_kernel = self._add_weight("recurrent_kernel", shape, "recurrent")
+        self.recurrent_kernel = self._make_weight("recurrent", shape, "recurrent_kernel")
         self.bias = None
         if self.use_bias:
             initializer = self._initial_bias if self.unit_forget_bias else None
-            self.bias = self._add_weight("bias", self._bias_shape(columns), "bias", initializer)
+            self.bias = self._make_weight(
+                "bias", self._bias_shape(columns), initializer=initializer
+            )
         with outside_scopes():  # on the host, so that it outlives a device
             self._zero_bias = wt.tensor([0.0] * columns)
-
-    def _add_weight(
-        self,
-        name: str,
-        shape: Shape,
-        prefix: str,
-        initializer: InitializerLike = None,
-    ) -> Variable:
-        return self.add_weight(
-            name=name,
-            shape=shape,
-            initializer=initializer or getattr(self, f"{prefix}_initializer"),
-            regularizer=getattr(self, f"{prefix}_regularizer"),
-            constraint=getattr(self, f"{prefix}_constraint"),
-        )
 
     def _bias_shape(self, columns: int) -> tuple[int, ...]:
         return (columns,)

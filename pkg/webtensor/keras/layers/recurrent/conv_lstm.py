@@ -12,8 +12,8 @@ from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras import sliding_windows
 from webtensor.keras.arguments import ALWAYS, forwards_arguments
-from webtensor.keras.data_formats import as_data_format, channels_of, spatial_shape_of
-from webtensor.keras.layers.argument_checks import as_integers, as_padding, check_positive
+from webtensor.keras.data_formats import channels_of, spatial_shape_of
+from webtensor.keras.layers.argument_checks import check_positive, check_window
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.lstm import MemoryCell
@@ -39,6 +39,13 @@ class ConvLSTMCell(MemoryCell):
     """
 
     _config_omits: ClassVar = {"rank": ALWAYS}
+    rank: int
+    filters: int
+    kernel_size: tuple[int, ...]
+    strides: tuple[int, ...]
+    padding: str
+    data_format: str
+    dilation_rate: tuple[int, ...]
 
     @forwards_arguments
     def __init__(
@@ -70,13 +77,7 @@ class ConvLSTMCell(MemoryCell):
     ) -> None:
         name = f"ConvLSTM{rank}D"
         check_positive(name, filters=filters)
-        self.rank = rank
-        self.filters = filters
-        self.kernel_size = as_integers(name, "kernel_size", kernel_size, rank)
-        self.strides = as_integers(name, "strides", strides, rank)
-        self.dilation_rate = as_integers(name, "dilation_rate", dilation_rate, rank)
-        self.padding = as_padding(name, padding)
-        self.data_format = as_data_format(name, data_format)
+        check_window(self, name)
         check_strides_and_dilation(name, self.strides, self.dilation_rate)
         self.input_spec = InputSpec(ndim=rank + 2)
 

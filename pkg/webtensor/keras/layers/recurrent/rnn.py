@@ -12,7 +12,7 @@ from webtensor.engine import Tensor
 from webtensor.keras.arguments import ALWAYS, NEVER
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.layers.recurrent.cell import GatedCell, RecurrentArguments, cell_arguments
+from webtensor.keras.layers.recurrent.cell import GatedCell, RecurrentArguments
 from webtensor.keras.layers.recurrent.stacked import (
     Cell,
     StackedRNNCells,
@@ -23,6 +23,7 @@ from webtensor.keras.layers.recurrent.stacked import (
     check_cell,
     initial_state_of,
 )
+from webtensor.keras.layers.weighted import own_arguments
 from webtensor.keras.names import name_scope
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
 from webtensor.keras.symbols import KerasTensor
@@ -357,7 +358,7 @@ class CellLayer(RecurrentArguments, RNN):
     _cell_name: ClassVar[str]
 
     def __init__(self, **arguments: Any) -> None:
-        names = [name for name in cell_arguments(self._cell) if name in arguments]
+        names = [name for name in own_arguments(self._cell) if name in arguments]
         of_cell = {name: arguments.pop(name) for name in names}
         shared = {name: arguments[name] for name in ("dtype", "trainable") if name in arguments}
         has_cudnn = "use_cudnn" in arguments
@@ -378,6 +379,6 @@ class CellLayer(RecurrentArguments, RNN):
 
     def __getattr__(self, name: str) -> Any:
         """Return an argument of the cell."""
-        if name in cell_arguments(type(self)._cell):
+        if name in own_arguments(type(self)._cell):
             return getattr(self.cell, name)
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
