@@ -50,8 +50,9 @@ INLINE vf conjugate(vf x) { return x * (vf){1, -1, 1, -1}; }
 
 /* -- roots of unity -------------------------------------------------------------------------- */
 
-/* exp(-2 pi i k / n) for 0 <= k < n, right to a double's last digits. */
-static void unit_root(float *to, int64_t k, int64_t n) {
+/* exp(-2 pi i k / n) for 0 <= k < n, right to a double's last digits. Not inlined, as plans are made
+ * seldom, and all pages download the kernels. */
+static void NOINLINE unit_root(float *to, int64_t k, int64_t n) {
   int octant = (int)(8 * k / n);
   int64_t rest = 8 * k - octant * n;
   if (octant & 1) rest = n - rest;
@@ -201,7 +202,8 @@ STAGE(11)
 STAGE(13)
 
 /* Transforms a row of the length whose stages a plan holds; `work` is as long as the row. */
-static void transform_row(const Plan *plan, const float *x, float *out, float *work, int inverse) {
+static void NOINLINE transform_row(const Plan *plan, const float *x, float *out, float *work,
+                                   int inverse) {
   int n = plan->convolution ? plan->convolution : plan->length;
   const float *table = plan->tables;
   if (plan->stages == 0) __builtin_memcpy(out, x, 8 * (unsigned)n);
