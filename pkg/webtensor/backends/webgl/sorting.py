@@ -46,14 +46,11 @@ class _Order(NamedTuple):
 
 
 class _Code(NamedTuple):
-    """A shader that may call ``before``; its results are values of the order, or indices."""
+    """A shader that may call ``before``; its results are indices, unless they are values."""
 
     name: str
     glsl: str
-
-    def output(self, order: _Order) -> DType:
-        """Return the dtype of what it computes."""
-        return order.dtype if "VALUE compute" in self.glsl else int32
+    gives_values: bool = False
 
 
 # Element k's rank within its block.
@@ -125,6 +122,7 @@ _VALUES = _Code(
     """
 VALUE compute(int t) { return getX(t - t % length_ + getIndices(t)); }
 """,
+    gives_values=True,
 )
 
 
@@ -137,7 +135,7 @@ def _draw(
     **numbers: int,
 ) -> Value:
     """Draw a shader, which reads operands and numbers by the names in its code."""
-    output = code.output(order)
+    output = order.dtype if code.gives_values else int32
 
     def shader() -> Shader:
         full = (order.code() + code.glsl).replace("VALUE", _value(order.dtype))
@@ -271,6 +269,7 @@ VALUE compute(int t) {
   return best;
 }
 """,
+    gives_values=True,
 )
 
 # The elements of chosen blocks; the last in order where a block ends behind the row.
@@ -284,6 +283,7 @@ VALUE compute(int t) {
   return index < length_ ? own : LAST;
 }
 """,
+    gives_values=True,
 )
 _LAST = {float32: "nan()", int32: "(-2147483647 - 1)"}
 
