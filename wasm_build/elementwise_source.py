@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 ELEMENTS = {"float32": "float", "int32": "int", "bool": "byte"}
 VECTORS = {"float32": "vf", "int32": "vi", "bool": "vi"}
 
+#: Binary rows whose expressions are calls of long functions, of which one copy is enough.
+LONG_ROWS = {"atan2", "floor_divide", "hypot", "logaddexp", "nextafter", "pow", "remainder"}
 
 #: As in ``source/cast.c``; bools are masks.
 CASTS = {
@@ -67,7 +69,9 @@ def kernel(row: "Row", dtype: "DType") -> Iterator[str]:
         yield "#undef DECLARED"
         yield "#undef GIVEN"
     elif row.arity == 2:
-        yield f"BINARY({name}, {ELEMENTS[dtype]}, {ELEMENTS[out]}, {name}_lanes)"
+        run = "LONG_RUN" if row.name in LONG_ROWS else "RUN"
+        yield f"{run}({name}, {ELEMENTS[dtype]}, {ELEMENTS[out]}, {name}_lanes)"
+        yield f"BINARY({name}, {ELEMENTS[dtype]}, {ELEMENTS[out]})"
     else:
         yield f"TERNARY({name}, byte, {ELEMENTS[dtype]}, {name}_lanes)"
     yield ""

@@ -34,7 +34,7 @@ void broadcast_three(run_of_three *run, const byte *x, const byte *y, const byte
   }
 
 /* A run along the innermost axis; steps are 0 or 1. */
-#define BINARY(NAME, IN, OUT, LANES)                                                               \
+#define RUN(NAME, IN, OUT, LANES)                                                                  \
   static void NAME##_run(const void *x_start, const void *y_start, void *out_start, int size,      \
                          int x_step, int y_step) {                                                 \
     const IN *x = x_start, *y = y_start;                                                           \
@@ -52,7 +52,22 @@ void broadcast_three(run_of_three *run, const byte *x, const byte *y, const byte
       for (; i < whole; i += 4) store(out + i, LANES(every, load(y + i)));                         \
       if (i < size) store_part(out + i, LANES(every, load(y + i)), size - i);                      \
     }                                                                                              \
-  }                                                                                                \
+  }
+/* The same for `lanes` that take so long that a loop may choose the operands in each turn. */
+#define LONG_RUN(NAME, IN, OUT, LANES)                                                             \
+  static void NAME##_run(const void *x_start, const void *y_start, void *out_start, int size,      \
+                         int x_step, int y_step) {                                                 \
+    const IN *x = x_start, *y = y_start;                                                           \
+    OUT *out = out_start;                                                                          \
+    const __typeof__(load(x)) every_x = load_splat(x), every_y = load_splat(y);                    \
+    for (int i = 0; i < size; i += 4) {                                                            \
+      store_up_to(out + i,                                                                         \
+                  LANES(x_step ? load(x + i) : every_x, y_step ? load(y + i) : every_y),           \
+                  size - i);                                                                       \
+    }                                                                                              \
+  }
+
+#define BINARY(NAME, IN, OUT)                                                                      \
   EXPORT(NAME)                                                                                     \
   void NAME(const IN *x, const IN *y, OUT *out, int size, int part, int parts) {                   \
     int i, end;                                                                                    \
