@@ -143,6 +143,74 @@ def _size(text: str) -> int:
     return size
 
 
+#: The arguments of ``webtensor convert``, in the order of its help.
+_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "source": {"metavar": "SOURCE", "type": Path, "help": "the model, a file or a folder"},
+    "target": {
+        "metavar": "TARGET",
+        "type": Path,
+        "help": "the folder, or the .keras or .h5 file to write",
+    },
+    "--input-format": {
+        "metavar": "FORMAT",
+        "choices": [row.name for row in INPUT_FORMATS],
+        "help": "what SOURCE is, where its files do not tell",
+    },
+    "--output-format": {
+        "metavar": "FORMAT",
+        "choices": [row.name for row in OUTPUT_FORMATS],
+        "help": "what TARGET becomes, by default what fits SOURCE",
+    },
+    "--tags": {
+        "metavar": "TAG,…",
+        "type": _names,
+        "help": "the tags of the graph in a SavedModel",
+    },
+    "--signature": {
+        "metavar": "KEY",
+        "help": "the signature of a SavedModel (serving_default)",
+    },
+    "--inputs": {"metavar": "NAME,…", "type": _names, "help": "the inputs of a frozen graph"},
+    "--outputs": {"metavar": "NAME,…", "type": _names, "help": "the outputs of a frozen graph"},
+    "--input-shape": {
+        "metavar": "NAME=SIZE,…",
+        "type": _input_shape,
+        "action": "append",
+        "default": [],
+        "help": "the shape of an input of an ONNX model, where ? stays unknown; may be given "
+        "several times",
+    },
+    "--quantize": {
+        "metavar": "DTYPE[=PATTERN]",
+        "action": "append",
+        "default": [],
+        "help": f"store weights as {', '.join(QUANTIZED_DTYPES)}; may be given several times",
+    },
+    "--shard-bytes": {
+        "metavar": "SIZE",
+        "type": _size,
+        "default": SHARD_BYTES,
+        "help": "the largest size of a file of weights, such as 512K (4M)",
+    },
+    "--strip-debug": {
+        "action": argparse.BooleanOptionalAction,
+        "default": True,
+        "help": "leave out operations that only print or check (yes)",
+    },
+    "--skip-operation-check": {
+        "action": "store_true",
+        "help": "keep operations that graph models do not have",
+    },
+    "--metadata": {
+        "metavar": "FILE",
+        "type": Path,
+        "help": "a JSON object that is added to the model's metadata",
+    },
+    "--overwrite": {"action": "store_true", "help": "replace a model at TARGET"},
+    "--quiet": {"action": "store_true", "help": "write errors only"},
+}
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="webtensor", description="Tensors and models for Python in the browser."
@@ -156,69 +224,8 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES.format(inputs=_listed(INPUT_FORMATS), outputs=_listed(OUTPUT_FORMATS)),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add = convert.add_argument
-    add("source", metavar="SOURCE", type=Path, help="the model, a file or a folder")
-    add(
-        "target", metavar="TARGET", type=Path, help="the folder, or the .keras or .h5 file to write"
-    )
-    add(
-        "--input-format",
-        metavar="FORMAT",
-        choices=[row.name for row in INPUT_FORMATS],
-        help="what SOURCE is, where its files do not tell",
-    )
-    add(
-        "--output-format",
-        metavar="FORMAT",
-        choices=[row.name for row in OUTPUT_FORMATS],
-        help="what TARGET becomes, by default what fits SOURCE",
-    )
-    add("--tags", metavar="TAG,…", type=_names, help="the tags of the graph in a SavedModel")
-    add("--signature", metavar="KEY", help="the signature of a SavedModel (serving_default)")
-    add("--inputs", metavar="NAME,…", type=_names, help="the inputs of a frozen graph")
-    add("--outputs", metavar="NAME,…", type=_names, help="the outputs of a frozen graph")
-    add(
-        "--input-shape",
-        metavar="NAME=SIZE,…",
-        type=_input_shape,
-        action="append",
-        default=[],
-        help="the shape of an input of an ONNX model, where ? stays unknown; may be given several "
-        "times",
-    )
-    add(
-        "--quantize",
-        metavar="DTYPE[=PATTERN]",
-        action="append",
-        default=[],
-        help=f"store weights as {', '.join(QUANTIZED_DTYPES)}; may be given several times",
-    )
-    add(
-        "--shard-bytes",
-        metavar="SIZE",
-        type=_size,
-        default=SHARD_BYTES,
-        help="the largest size of a file of weights, such as 512K (4M)",
-    )
-    add(
-        "--strip-debug",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="leave out operations that only print or check (yes)",
-    )
-    add(
-        "--skip-operation-check",
-        action="store_true",
-        help="keep operations that graph models do not have",
-    )
-    add(
-        "--metadata",
-        metavar="FILE",
-        type=Path,
-        help="a JSON object that is added to the model's metadata",
-    )
-    add("--overwrite", action="store_true", help="replace a model at TARGET")
-    add("--quiet", action="store_true", help="write errors only")
+    for name, keywords in _ARGUMENTS.items():
+        convert.add_argument(name, **keywords)
     return parser
 
 
