@@ -2,8 +2,8 @@
 
 ``conversion`` has the function, ``command`` the command ``webtensor convert``, which shows its
 ``progress`` and a ``report``. ``input_formats`` and ``output_formats`` are tables of what is read
-and written. Graphs come from ``saved_models`` and ``tflite_models`` as ``graphs.GraphSource``;
-``safetensors_models`` has Keras models.
+and written. Graphs come from ``saved_models``, ``graph_models`` and ``tflite_models`` as
+``graphs.GraphSource``; ``safetensors_models`` has Keras models.
 
 Models without a graph of TensorFlow's operations run under a recorder (``recording``):
 ``traced_models`` has those of Keras, of ONNX, and quantized ones. ``tracing`` runs them with inputs

@@ -12,17 +12,14 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from webtensor import io, keras
+from webtensor.convert.graph_models import source_of_graph_model
 from webtensor.convert.graphs import GraphSource
 from webtensor.convert.input_shapes import InputShapes
 from webtensor.convert.safetensors_models import (
     is_safetensors_model,
     read_safetensors_model,
 )
-from webtensor.convert.saved_models import (
-    source_of_graph,
-    source_of_graph_model,
-    source_of_saved_model,
-)
+from webtensor.convert.saved_models import source_of_graph, source_of_saved_model
 from webtensor.convert.tflite_models import source_of_tflite
 from webtensor.convert.traced_models import source_of_onnx
 from webtensor.errors import ModelFormatError

@@ -1,4 +1,4 @@
-"""Files as sources of graphs: SavedModels, frozen graphs, and graph models of TensorFlow.js."""
+"""SavedModels and frozen graphs as sources of graphs."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.element_types import Elements
 from webtensor.formats.graph_def import Graph, Signature, TensorInfo, TensorValue
-from webtensor.formats.model_artifacts import ModelArtifacts
 from webtensor.formats.saved_model import SavedModel
 from webtensor.graph.default_attributes import DEFAULTS
-from webtensor.graph.loading import graph_parts
 from webtensor.graph.nodes import Node, nodes_of, reference_of
 from webtensor.graph.unique_names import node_name
 from webtensor.io.stored_integers import with_int32_limits
 from webtensor.io.stored_tensors import tensor_of
 
-__all__ = ["source_of_graph", "source_of_graph_model", "source_of_saved_model"]
+__all__ = ["source_of_graph", "source_of_saved_model"]
 
 _DEFAULT_SIGNATURE = "serving_default"
 _DIGITS = re.compile(r"(\d+)")
@@ -106,42 +104,6 @@ def source_of_graph(
     )
     return GraphSource(
         label, graph, signature, _Constants(label, budget), budget, defaults=DEFAULTS
-    )
-
-
-def source_of_graph_model(artifacts: ModelArtifacts) -> GraphSource:
-    """Return the graph of a graph model in TensorFlow.js's format.
-
-    Args:
-        artifacts: the parts of the model.
-
-    Raises:
-        ModelFormatError: a part is missing or broken.
-    """
-    label = artifacts.label
-    parts = graph_parts(artifacts)
-    plain = source_of_graph(parts.graph, label, parts.budget)
-
-    def constant(node: Node) -> Tensor:
-        value = parts.weights.get(node.name)
-        return plain.constant(node) if value is None else value
-
-    stored, own = parts.signature or Signature({}, {}), plain.signature
-    metadata = artifacts.user_defined_metadata
-    if isinstance(metadata, Mapping):
-        # That of older files would take the place of the new one.
-        metadata = {key: metadata[key] for key in metadata if key != "signature"} or None
-    return GraphSource(
-        label,
-        parts.graph,
-        # Some files name only one side.
-        Signature(stored.inputs or own.inputs, stored.outputs or own.outputs, stored.method),
-        constant,
-        parts.budget,
-        initializer=parts.initializer,
-        initializer_signature=parts.initializer_signature,
-        metadata=metadata,
-        generated_by=artifacts.generated_by or "",
     )
 
 
