@@ -118,14 +118,11 @@ class _Pick(NamedTuple):
 
 def _cut(x: Tensor, parts: list[Any]) -> tuple[Tensor, list[_Pick]]:
     """Apply all parts but those that pick, for which the result has an axis each."""
-    begins: list[int] = []
-    steps: list[int] = []
-    dimensions: list[int] = []
-    flipped: list[int] = []
+    slices: list[tuple[int, int, int]] = []
     shape: list[int] = []
     picks: list[_Pick] = []
     for part in parts:
-        axis = len(begins)
+        axis = len(slices)
         if part is None:
             shape.append(1)
         elif isinstance(part, bool):
@@ -134,31 +131,36 @@ def _cut(x: Tensor, parts: list[Any]) -> tuple[Tensor, list[_Pick]]:
         elif isinstance(part, Tensor):
             sizes = x.shape[axis : axis + _axes_of(part)]
             picks.append(_Pick(len(shape), prod(sizes), _indices_of(part, sizes, axis)))
-            begins += [0] * len(sizes)
-            steps += [1] * len(sizes)
-            dimensions += sizes
+            slices += [(0, size, 1) for size in sizes]
             shape.append(prod(sizes))
         elif isinstance(part, int):
-            size = x.shape[axis]
-            if not -size <= part < size:
-                raise IndexError(f"index {part} is out of range for axis {axis} of {x.shape}")
-            begins.append(part % size)
-            steps.append(1)
-            dimensions.append(1)
+            slices.append((_from_zero(part, axis, x.shape), 1, 1))
         else:
-            size = x.shape[axis]
-            start, stop, step = part.indices(size)
-            count = len(range(start, stop, step))
-            if step < 0:
-                flipped.append(axis)
-                start = size - 1 - start
-            begins.append(start if count else 0)
-            steps.append(abs(step))
-            dimensions.append(count)
-            shape.append(count)
-    turned = flip(x, flipped) if flipped else x
-    cut = stepped_slice(turned, tuple(begins), tuple(dimensions), tuple(steps))
-    return reshape(cut, shape), picks
+            start, stop, step = part.indices(x.shape[axis])
+            size = len(range(start, stop, step))
+            slices.append((start if size else 0, size, step))
+            shape.append(size)
+    return reshape(_sliced(x, slices), shape), picks
+
+
+def _from_zero(index: int, axis: int, shape: Shape) -> int:
+    """Return an index along an axis, which may count from the end, from the start."""
+    size = shape[axis]
+    if not -size <= index < size:
+        raise IndexError(f"index {index} is out of range for axis {axis} of {shape}")
+    return index % size
+
+
+def _sliced(x: Tensor, slices: list[tuple[int, int, int]]) -> Tensor:
+    """Slice each axis: from a start, a size, in steps, which may be negative."""
+    flipped = [axis for axis, (_, _, step) in enumerate(slices) if step < 0]
+    starts = [
+        x.shape[axis] - 1 - start if step < 0 and size else start
+        for axis, (start, size, step) in enumerate(slices)
+    ]
+    sizes = tuple([size for _, size, _ in slices])
+    steps = tuple([abs(step) for _, _, step in slices])
+    return stepped_slice(flip(x, flipped) if flipped else x, tuple(starts), sizes, steps)
 
 
 def _indices_of(part: Tensor, sizes: Shape, axis: int) -> Tensor:
