@@ -83,14 +83,22 @@ class _Neighbor(NamedTuple):
     is_inside: Tensor | None
 
 
+class _Sampling(NamedTuple):
+    """How values are found between elements and beyond the edges: see ``map_coordinates``."""
+
+    order: int
+    fill_mode: str
+    fill_value: float
+
+
 def _axis_neighbors(
-    coordinate: Tensor, order: int, size: int, stride: int, fill_mode: str
+    coordinate: Tensor, size: int, stride: int, sampling: _Sampling
 ) -> list[_Neighbor]:
     """Return the neighbors of a coordinate along an axis of this size and stride."""
     neighbors = []
-    for index, weight in _neighbors(coordinate, order):
-        inner = FILL_MODES[fill_mode](index, size)
-        is_inside = wt.equal(inner, index) if fill_mode == "constant" else None
+    for index, weight in _neighbors(coordinate, sampling.order):
+        inner = FILL_MODES[sampling.fill_mode](index, size)
+        is_inside = wt.equal(inner, index) if sampling.fill_mode == "constant" else None
         neighbors.append(_Neighbor(wt.multiply(inner, stride), weight, is_inside))
     return neighbors
 
@@ -100,9 +108,7 @@ def _sampled(
     start: TensorLike,
     shape: Sequence[int],
     coordinates: Sequence[Tensor],
-    order: int,
-    fill_mode: str,
-    fill_value: float,
+    sampling: _Sampling,
 ) -> Tensor:
     """Interpolate rows at coordinates along the axes of ``shape``.
 
@@ -111,7 +117,7 @@ def _sampled(
     trailing = (1,) * (len(rows.shape) - 1)
     strides = _strides(shape)
     neighbors = [
-        _axis_neighbors(coordinate, order, shape[axis], strides[axis], fill_mode)
+        _axis_neighbors(coordinate, shape[axis], strides[axis], sampling)
         for axis, coordinate in enumerate(coordinates)
     ]
     values = []
@@ -124,7 +130,7 @@ def _sampled(
         value = wt.gather(rows, index, 0)
         if is_inside is not None:
             is_inside = wt.reshape(is_inside, (*is_inside.shape, *trailing))
-            value = wt.where(is_inside, value, fill_value)
+            value = wt.where(is_inside, value, sampling.fill_value)
         if weight is not None:
             value = wt.multiply(value, wt.reshape(weight, (*weight.shape, *trailing)))
         values.append(value)
@@ -191,7 +197,8 @@ def map_coordinates(
             f"inputs, but have shape {points.shape}"
         )
     rows = wt.astype(wt.reshape(x, (-1,)), float32)
-    y = _sampled(rows, 0, x.shape, wt.unstack(points, 0), order, fill_mode, fill_value)
+    sampling = _Sampling(order, fill_mode, fill_value)
+    y = _sampled(rows, 0, x.shape, wt.unstack(points, 0), sampling)
     return y if x.dtype is float32 else wt.astype(wt.round(y), x.dtype)
 
 
@@ -207,8 +214,8 @@ def moved_pixels(
     batch, height, width, channels = images.shape
     rows = wt.reshape(images, (-1, channels))
     starts = wt.reshape(wt.arange(batch) * (height * width), (batch, 1, 1))
-    order = 0 if interpolation == "nearest" else 1
-    return _sampled(rows, starts, (height, width), (y, x), order, fill_mode, fill_value)
+    sampling = _Sampling(0 if interpolation == "nearest" else 1, fill_mode, fill_value)
+    return _sampled(rows, starts, (height, width), (y, x), sampling)
 
 
 # -- scaled axes -------------------------------------------------------------------------------

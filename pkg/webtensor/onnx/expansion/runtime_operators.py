@@ -8,7 +8,7 @@ moved to channels last and fused as these are. Operators that cannot be made of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from webtensor.onnx.expansion.bodies import Body, Outputs, Write
 
@@ -117,24 +117,30 @@ def _product_of_bits(op: str, count: int, *ignored: str) -> Write:
     return write
 
 
-def _integer_product(
-    body: Body, a: str, a_scale: str, a_zero: str, b: str, b_scale: str, b_zero: str
-) -> str:
+class _Quantized(NamedTuple):
+    """The names of a quantized matrix, its scale and its zero point."""
+
+    values: str
+    scale: str
+    zero: str
+
+
+def _integer_product(body: Body, a: _Quantized, b: _Quantized) -> str:
     """Return the product of quantized matrices, in floats."""
-    product = body("Cast", body("MatMulInteger", a, b, a_zero, b_zero), to=1)
-    return body("Mul", product, body("Mul", a_scale, b_scale))
+    product = body("Cast", body("MatMulInteger", a.values, b.values, a.zero, b.zero), to=1)
+    return body("Mul", product, body("Mul", a.scale, b.scale))
 
 
 def _dynamic_product(body: Body) -> Outputs:
     a, b, scale, zero, bias = body.inputs(5)
-    quantized, a_scale, a_zero = body.nodes("DynamicQuantizeLinear", a, outputs=3)
-    product = _integer_product(body, quantized, a_scale, a_zero, b, scale, zero)
-    return _sum(body, product, bias)
+    quantized = _Quantized(*body.nodes("DynamicQuantizeLinear", a, outputs=3))
+    return _sum(body, _integer_product(body, quantized, _Quantized(b, scale, zero)), bias)
 
 
 def _float_product(body: Body) -> Outputs:
     a, b, a_scale, b_scale, a_zero, b_zero, bias = body.inputs(7)
-    return _sum(body, _integer_product(body, a, a_scale, a_zero, b, b_scale, b_zero), bias)
+    operands = _Quantized(a, a_scale, a_zero), _Quantized(b, b_scale, b_zero)
+    return _sum(body, _integer_product(body, *operands), bias)
 
 
 def _quantized_matrix_product(body: Body) -> Outputs:
@@ -190,7 +196,8 @@ def _attention(body: Body) -> Outputs:
 
 def _quantized_attention(body: Body) -> Outputs:
     x, weights, bias, scale, weight_scale, mask, zero, weight_zero, past = body.inputs(9)
-    product = _integer_product(body, x, scale, zero, weights, weight_scale, weight_zero)
+    operands = _Quantized(x, scale, zero), _Quantized(weights, weight_scale, weight_zero)
+    product = _integer_product(body, *operands)
     return _attended(body, _sum(body, product, bias), mask, past, "")
 
 

@@ -54,15 +54,9 @@ def attended(
         past = past_key.shape[2]
         k, v = ops.concat([past_key, k], 2), ops.concat([past_value, v], 2)
     heads, rows, columns = q.shape[1], q.shape[2], k.shape[2]
-    bias = _bias(
-        rows,
-        columns,
-        past,
-        attn_mask,
-        nonpad_kv_seqlen,
-        left=left_window_size if left_window_size >= 0 else None,
-        right=0 if is_causal else right_window_size if right_window_size >= 0 else None,
-    )
+    left = left_window_size if left_window_size >= 0 else None
+    right = 0 if is_causal else right_window_size if right_window_size >= 0 else None
+    bias = _bias((rows, columns), past, attn_mask, nonpad_kv_seqlen, (left, right))
     factor = sqrt(1 / sqrt(q.shape[3]) if scale is None else scale)
     products = ops.matmul(q * factor, repeated_heads(k, heads) * factor, False, True)
     capped = softcap * ops.tanh(products / softcap) if softcap else products
@@ -78,26 +72,22 @@ def attended(
 
 
 def _bias(
-    rows: int,
-    columns: int,
+    shape: tuple[int, int],
     past: int,
     mask: Tensor | None,
     lengths: Tensor | None,
-    *,
-    left: int | None,
-    right: int | None,
+    window: tuple[int | None, int | None],
 ) -> Any:
     """Return what is added to scores, or None: -inf where a query must not attend to a key.
 
     Args:
-        rows: the number of queries.
-        columns: the number of keys.
+        shape: the numbers of queries and keys.
         past: how many of the keys come before that of the first query.
         mask: True for keys that may be attended to, or a bias; columns may be missing at its end.
         lengths: the number of keys of each sequence; the others are padding.
-        left: the maximum distance of a key before a query.
-        right: the maximum distance of a key after a query.
+        window: the maximum distances of a key before and after a query; None for no maximum.
     """
+    (rows, columns), (left, right) = shape, window
     biases = [] if mask is None else [_mask_bias(mask, columns)]
     row: Any = ops.reshape(ops.arange(rows), (rows, 1)) + past
     if lengths is not None:

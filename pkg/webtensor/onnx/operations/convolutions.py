@@ -159,9 +159,10 @@ def transposed_convolution(
         stride * (size - 1) + extent
         for stride, size, extent in zip(strides, sizes, extents, strict=True)
     ]
-    begins, ends = _outer_padding(
-        full, sizes, strides, output_padding, auto_pad, output_shape, pads
-    )
+    if auto_pad.startswith("SAME") and output_shape is None:
+        output_shape = [size * stride for size, stride in zip(sizes, strides, strict=True)]
+    padded = [size + extra for size, extra in zip(full, output_padding, strict=True)]
+    begins, ends = _outer_padding(padded, output_shape, auto_pad, pads)
     last = channels_last(x)
     parts = [
         _transposed(part, weights, full, strides, dilations)
@@ -179,24 +180,19 @@ def transposed_convolution(
 
 
 def _outer_padding(
-    full: Sequence[int],
     sizes: Sequence[int],
-    strides: Sequence[int],
-    output_padding: Sequence[int],
-    auto_pad: str,
     output_shape: Sequence[int] | None,
+    auto_pad: str,
     pads: Sequence[int] | None,
 ) -> tuple[list[int], list[int]]:
-    """Return how much is cut off before and behind each axis."""
-    rank = len(full)
-    if auto_pad.startswith("SAME") and output_shape is None:
-        output_shape = [size * stride for size, stride in zip(sizes, strides, strict=True)]
+    """Return how much is cut off before and behind each axis, whose sizes are given."""
+    rank = len(sizes)
     if output_shape is None:
         pads = pads if pads and auto_pad != "VALID" else [0] * 2 * rank
         return list(pads[:rank]), list(pads[rank:])
     begins, ends = [], []
-    for axis, size in enumerate(output_shape[-rank:]):
-        total = full[axis] + output_padding[axis] - size
+    for size, output_size in zip(sizes, output_shape[-rank:], strict=True):
+        total = size - output_size
         half = total // 2
         begin = half if auto_pad == "SAME_UPPER" else total - half
         begins.append(begin)

@@ -47,18 +47,13 @@ class _Options(NamedTuple):
     max_output_size: int
     iou_threshold: float
     score_threshold: float
-    sigma: float
+    sigma: float = 0.0
 
 
 def _checked(
-    name: str,
-    boxes: TensorLike,
-    scores: TensorLike,
-    max_output_size: int,
-    iou_threshold: float,
-    score_threshold: float,
-    soft_nms_sigma: float = 0.0,
+    name: str, boxes: TensorLike, scores: TensorLike, options: _Options
 ) -> tuple[Tensor, Tensor, _Options]:
+    max_output_size, iou_threshold, score_threshold, soft_nms_sigma = options
     box_corners = as_float(name, "boxes", boxes)
     ranks = as_float(name, "scores", scores)
     if len(box_corners.shape) != 2 or box_corners.shape[1] != 4:
@@ -230,7 +225,7 @@ def non_max_suppression(
     """
     name = "non_max_suppression"
     box_corners, ranks, options = _checked(
-        name, boxes, scores, max_output_size, iou_threshold, score_threshold
+        name, boxes, scores, _Options(max_output_size, iou_threshold, score_threshold)
     )
     return _chosen(name, _select(box_corners, ranks, options)[0])
 
@@ -258,7 +253,7 @@ async def non_max_suppression_async(
     """
     name = "non_max_suppression_async"
     box_corners, ranks, options = _checked(
-        name, boxes, scores, max_output_size, iou_threshold, score_threshold
+        name, boxes, scores, _Options(max_output_size, iou_threshold, score_threshold)
     )
     return _chosen(name, (await _select_async(box_corners, ranks, options))[0])
 
@@ -288,9 +283,8 @@ def non_max_suppression_with_score(
         ([1, 0], [0.75, 0.5])
     """
     name = "non_max_suppression_with_score"
-    box_corners, ranks, options = _checked(
-        name, boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma
-    )
+    options = _Options(max_output_size, iou_threshold, score_threshold, soft_nms_sigma)
+    box_corners, ranks, options = _checked(name, boxes, scores, options)
     return _scored(name, *_select(box_corners, ranks, options))
 
 
@@ -320,9 +314,8 @@ async def non_max_suppression_with_score_async(
         [0]
     """
     name = "non_max_suppression_with_score_async"
-    box_corners, ranks, options = _checked(
-        name, boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma
-    )
+    options = _Options(max_output_size, iou_threshold, score_threshold, soft_nms_sigma)
+    box_corners, ranks, options = _checked(name, boxes, scores, options)
     return _scored(name, *(await _select_async(box_corners, ranks, options)))
 
 
@@ -354,7 +347,7 @@ def non_max_suppression_padded(
     """
     name = "non_max_suppression_padded"
     box_corners, ranks, options = _checked(
-        name, boxes, scores, max_output_size, iou_threshold, score_threshold
+        name, boxes, scores, _Options(max_output_size, iou_threshold, score_threshold)
     )
     indices, _ = _select(box_corners, ranks, options)
     return _padded(name, indices, options.max_output_size, pad_to_max_output_size)
@@ -387,7 +380,7 @@ async def non_max_suppression_padded_async(
     """
     name = "non_max_suppression_padded_async"
     box_corners, ranks, options = _checked(
-        name, boxes, scores, max_output_size, iou_threshold, score_threshold
+        name, boxes, scores, _Options(max_output_size, iou_threshold, score_threshold)
     )
     indices, _ = await _select_async(box_corners, ranks, options)
     return _padded(name, indices, options.max_output_size, pad_to_max_output_size)
