@@ -173,6 +173,29 @@ def test_the_query_is_that_of_all_files(server: Server) -> None:
     assert {path.partition("?")[2] for path in server.paths} == {"key=a/b"}
 
 
+@pytest.mark.parametrize(
+    "address, of_weights",
+    [
+        ("?url=https://example.org/m/model.json", "?url=https://example.org/m/w.bin"),
+        ("/get?x=1/model?key=2#part", "/get?x=1/w.bin?key=2"),
+        ("/m/model.json?key=a/b", "/m/w.bin?key=a/b"),
+        ("/m/model.json?path=a/b.c&key=2", "/m/w.bin?path=a/b.c&key=2"),
+    ],
+)
+def test_files_that_a_query_names(address: str, of_weights: str) -> None:
+    """As of a proxy, or of TensorFlow.js's own tests; other queries are those of all files."""
+    addresses = []
+
+    def fetch(url: str, _: object) -> bytes:
+        addresses.append(url.removeprefix("https://proxy"))
+        weights = [{"name": "a", "shape": [1], "dtype": "bool"}]
+        model = {"modelTopology": {}, "weightsManifest": [{"paths": ["w.bin"], "weights": weights}]}
+        return b"1" if len(addresses) == 2 else json.dumps(model).encode()
+
+    wt.io.http(f"https://proxy{address}", fetch_func=fetch).load()
+    assert addresses == [address, of_weights]
+
+
 def test_weights_in_another_folder(server: Server) -> None:
     for prefix in ("other", "other/"):
         files = {path.replace("/m/", "/other/"): data for path, data in FILES.items()}

@@ -180,10 +180,7 @@ class WebHandler(IOHandler):
         if self._convert is not None:
             address = self._convert(path)
             return await address if isawaitable(address) else address
-        if not self._weight_path_prefix:
-            return address_beside(self._url, path)
-        _, question_mark, query = self._url.partition("#")[0].partition("?")
-        return f"{self._weight_path_prefix.removesuffix('/')}/{path}{question_mark}{query}"
+        return address_beside(self._url, path, self._weight_path_prefix)
 
     def save(self, artifacts: ModelArtifacts) -> SaveResult:
         return self._synchronously(lambda: self.save_async(artifacts), "save_async")
@@ -349,19 +346,24 @@ def _form(artifacts: ModelArtifacts) -> tuple[str, bytes]:
     return f"multipart/form-data; boundary={boundary}", body
 
 
-def address_beside(url: str, path: str) -> str:
-    """Return the address of a file in the folder of another one, with the same query.
+def address_beside(url: str, path: str, folder: str | None = None) -> str:
+    """Return the address of a file in ``folder``, or in that of ``url``, with the query of ``url``.
+
+    A query may end with an address itself, as of a proxy: ``?url=https://example.org/model.json``.
 
     Example:
         >>> address_beside("https://example.org/m/model.json?key=1", "weights.bin")
         'https://example.org/m/weights.bin?key=1'
     """
-    address = url.partition("#")[0]
-    location, question_mark, query = address.partition("?")
+    location, question_mark, query = url.partition("#")[0].partition("?")
+    _, slash, name = query.rpartition("/")
+    if slash and ("?" in name or name.endswith((".json", ".onnx"))):
+        address = address_beside(query, path, folder)
+        return address if folder else f"{location}?{address}"
     if _ORIGIN.fullmatch(location):
         location += "/"
-    folder, slash, _ = location.rpartition("/")
-    return f"{folder}{slash}{path}{question_mark}{query}"
+    start = f"{folder.removesuffix('/')}/" if folder else location[: location.rfind("/") + 1]
+    return f"{start}{path}{question_mark}{query}"
 
 
 def is_http_scheme(url: str) -> bool:
