@@ -70,6 +70,11 @@ def test_metrics_of_predictions(convert: Any, backend: str) -> None:
     assert metrics.per_class_accuracy(labels, predictions) == [(1, 1), (1, 1), (1 / 3, 3)]
 
 
+def test_labels_that_are_no_classes() -> None:
+    assert metrics.accuracy([[-1, 0.5], [1, nan]], [[-1, 0.25], [1, nan]]) == 0.5
+    assert metrics.accuracy([[1], [2]], wt.tensor([1, 3])) == 0.5
+
+
 def test_weights_of_predictions(backend: str) -> None:
     weights = wt.tensor([0.5, 2.0, 1.0, 0.0, 4.0])
     expected = [[0.5, 0, 0], [0, 1, 0], [4, 2, 0]]
@@ -87,7 +92,11 @@ def test_classes_without_examples() -> None:
     "function, arguments, message",
     [
         ("accuracy", ([1, 2], [1]), "accuracy: .* same size, but got 2 labels and 1 predictions"),
+        ("accuracy", ([1, 2, 3, 4], [[1, 2], [3, 4]]), "must have the same shape"),
         ("accuracy", ([], []), "accuracy: labels must have elements"),
+        ("confusion_matrix", (np.eye(3), np.eye(3)), "rank 1, a class for each example"),
+        ("confusion_matrix", ([[1, 2]], wt.tensor([[1, 2]])), "must have rank 1"),
+        ("per_class_accuracy", ([0, 1], [[0, 1]]), "per_class_accuracy: .* the same shape"),
         ("confusion_matrix", ([0.5], [0]), "labels must be integers from 0, but has 0.5"),
         ("confusion_matrix", ([0], [-1]), "predictions must be integers from 0, but has -1"),
         ("confusion_matrix", ([nan], [1]), "labels must be integers from 0, but has nan"),

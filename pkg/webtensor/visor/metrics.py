@@ -21,12 +21,12 @@ def accuracy(labels: Any, predictions: Any) -> float:
     """Return the share of predictions that are equal to their labels.
 
     Args:
-        labels: integers, the classes, as a tensor, an array or a list.
-        predictions: integers, the predicted classes.
+        labels: numbers, the classes, as a tensor, an array or a list.
+        predictions: numbers, the predicted classes.
 
     Raises:
         TypeError: an argument has something else than numbers.
-        ValueError: the arguments differ in size, or have no elements.
+        ValueError: the arguments differ in shape, or have no elements.
 
     Example:
         >>> import webtensor as wt
@@ -53,7 +53,7 @@ def per_class_accuracy(
 
     Raises:
         TypeError: an argument has something else than numbers.
-        ValueError: the arguments differ in size, or a class is out of range.
+        ValueError: the arguments differ in size, have rows, or a class is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -80,7 +80,7 @@ def confusion_matrix(
 
     Raises:
         TypeError: an argument has something else than numbers.
-        ValueError: the arguments differ in size, or a class is out of range.
+        ValueError: the arguments differ in size, have rows, or a class is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -92,18 +92,18 @@ def confusion_matrix(
     return _counts(function, labels, predictions, num_classes, numbers)
 
 
-def _pairs(function: str, labels: Any, predictions: Any) -> list[tuple[int, int]]:
+def _pairs(function: str, labels: Any, predictions: Any) -> list[tuple[float, float]]:
     """Return each label with its prediction."""
-    classes = [
-        [_class(function, argument, number) for number in read_numbers(function, argument, values)]
-        for argument, values in (("labels", labels), ("predictions", predictions))
-    ]
-    if len(classes[0]) != len(classes[1]):
+    numbers = read_numbers(function, "labels", labels)
+    others = read_numbers(function, "predictions", predictions)
+    if len(numbers) != len(others):
         raise ValueError(
             f"{function}: labels and predictions must have the same size, but got "
-            f"{len(classes[0])} labels and {len(classes[1])} predictions"
+            f"{len(numbers)} labels and {len(others)} predictions"
         )
-    return list(zip(*classes, strict=True))
+    if len(labels) != len(predictions):
+        raise ValueError(f"{function}: labels and predictions must have the same shape")
+    return list(zip(numbers, others, strict=True))
 
 
 def _class(function: str, argument: str, number: float) -> int:
@@ -119,7 +119,14 @@ def _counts(
     num_classes: int | None,
     weights: Sequence[float] | None = None,
 ) -> list[list[float]]:
-    pairs = _pairs(function, labels, predictions)
+    pairs = [
+        (_class(function, "labels", label), _class(function, "predictions", prediction))
+        for label, prediction in _pairs(function, labels, predictions)
+    ]
+    if len(labels) < len(pairs):
+        raise ValueError(
+            f"{function}: labels and predictions must have rank 1, a class for each example"
+        )
     weights = [1] * len(pairs) if weights is None else weights
     if len(weights) != len(pairs):
         raise ValueError(
