@@ -104,6 +104,21 @@ CASES = {
         ],
         ["_FusedConv2D"],
     ),
+    **{
+        f"normalization of older models, scaled: {is_scaled}": (
+            [
+                PRODUCT,
+                node(
+                    "n", "BatchNormWithGlobalNormalization",
+                    "p", "channels", "positive", "channels", "channels",
+                    variance_epsilon={"f": 0.01}, scale_after_normalization={"b": is_scaled},
+                ),
+                node("y", "Relu", "n"),
+            ],
+            ["_FusedConv2D"],
+        )
+        for is_scaled in (True, False)
+    },
     "normalization of training": (
         [
             PRODUCT,

@@ -116,6 +116,20 @@ def test_what_tensorflow_js_computes_differently(
         np.testing.assert_allclose(result, expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "case",
+    [case for case in OPERATION_CASES if case.op == "BatchNormWithGlobalNormalization"],
+    ids=lambda case: case.name,
+)
+def test_normalization_of_older_models(case: Case, tmp_path: Path, node: NodeProcess) -> None:
+    artifacts = io.ModelArtifacts(case.topology(range(1, 5)), "graph-model")
+    io.save_artifacts(artifacts, str(tmp_path / "before"))
+    assert convert_model(tmp_path / "before", tmp_path / "after").counts.lacking == ()
+    (result,) = node.run(tmp_path / "after", dict(zip(case.feeds, case.inputs[:1], strict=False)))
+    (expected,) = case.expectation() or []
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
+
+
 def test_groups_of_channels_of_layers(tmp_path: Path, node: NodeProcess) -> None:
     layers = [keras.layers.Conv2D(6, 3, padding="same", groups=2), keras.layers.ReLU()]
     one_each = keras.layers.Conv2D(12, 2, groups=6, activation="relu")

@@ -235,6 +235,20 @@ def _batch_product(rewriting: Rewriting) -> list[Reference]:
     return [rewriting.add("BatchMatMulV2", *rewriting.inputs, **attributes)]
 
 
+def _normalization(rewriting: Rewriting) -> list[Reference]:
+    """Replace BatchNormWithGlobalNormalization, which may leave out its factor."""
+    x, mean, variance, offset, factor = rewriting.inputs
+    attributes = rewriting.node.attributes
+    if not attributes.get("scale_after_normalization"):
+        factor = rewriting.add("OnesLike", factor, T=_FLOAT32)
+    return [
+        rewriting.add(
+            "FusedBatchNormV3", x, factor, offset, mean, variance,
+            epsilon=attributes.get("variance_epsilon"), is_training=False, T=_FLOAT32,
+        )
+    ]  # fmt: skip
+
+
 def _grouped_convolution(rewriting: Rewriting) -> list[Reference] | None:
     """Convolve groups of channels by themselves: TensorFlow.js convolves all of them together."""
     x, filter_input = rewriting.inputs
@@ -403,6 +417,7 @@ def _scattered(op: str, rewriting: Rewriting) -> list[Reference]:
 REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
     "Add": _joined_texts,
     "BatchMatMulV3": _batch_product,
+    "BatchNormWithGlobalNormalization": _normalization,
     "Bucketize": _buckets,
     "Conv2D": _grouped_convolution,
     "Cumprod": _scan,

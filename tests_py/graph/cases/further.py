@@ -554,16 +554,23 @@ CASES: list[Case] = [
         for x, updates in ((X, floats((3,))), (ints((3, 4)), ints((3,), seed=1)))
     ),
     case("InTopK", X, [0, 1, 2], expected=in_top_2, k=2),
-    case(
-        "BatchNormWithGlobalNormalization",
-        X[None, None],
-        *(np.abs(X[:2]) + 0.1),
-        *X[1:],
-        expected=lambda x, mean, variance, offset, scale: (
-            (x - mean) / np.sqrt(variance + np.float32(0.01)) * scale + offset
-        ),
-        variance_epsilon=0.01,
-        scale_after_normalization=True,
+    *(
+        case(
+            "BatchNormWithGlobalNormalization",
+            X[None, None],
+            *(np.abs(X[:2]) + 0.1),
+            *X[1:],
+            expected=lambda x, mean, variance, offset, scale, is_scaled=is_scaled: (
+                (x - mean)
+                / np.sqrt(variance + np.float32(0.01))
+                * (scale if is_scaled else np.float32(1))
+                + offset
+            ),
+            variance_epsilon=0.01,
+            scale_after_normalization=is_scaled,
+            label=f"{is_scaled=}",
+        )
+        for is_scaled in (True, False)
     ),
     case(
         "SparseSoftmax",
