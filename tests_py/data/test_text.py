@@ -42,6 +42,8 @@ class TestLines:
         (tmp_path / "b.txt").write_text("3")
         names = [tmp_path / "a.txt", str(tmp_path / "b.txt"), f"file://{tmp_path}/a.txt"]
         assert TextLineDataset(names).to_list() == ["1", "2", "3", "1", "2"]
+        source = wt.data.FileDataSource(names[2], chunk_size=1)
+        assert TextLineDataset(source).to_list() == ["1", "2"]
         files = wt.data.Dataset.list_files(str(tmp_path / "*.txt"), shuffle=False)
         lines = files.interleave(lambda name: TextLineDataset(name.tolist()), cycle_length=1)
         assert lines.to_list() == ["1", "2", "3"]

@@ -36,7 +36,8 @@ class FileDataSource(DataSource):
     r"""The bytes of a file.
 
     Args:
-        input: a path, bytes, or in a page a File or Blob, as a visitor chooses it.
+        input: a path, which may begin with "file://", bytes, or in a page a File or Blob, as a
+            visitor chooses it.
         chunk_size: the largest number of bytes that are read at once.
 
     Raises:
@@ -59,7 +60,7 @@ class FileDataSource(DataSource):
         elif isinstance(input, (bytes, bytearray, memoryview)):
             self.label = f"{len(input)} bytes"
         elif isinstance(input, (str, PathLike)):
-            self.label = fspath(input)
+            self.label = self._input = fspath(input).removeprefix("file://")
         else:
             raise TypeError(
                 f"FileDataSource: input must be a path, bytes, a File or a Blob, but got {input!r}"
@@ -143,9 +144,6 @@ def as_source(source: TextSource) -> DataSource:
     """
     if isinstance(source, DataSource):
         return source
-    if isinstance(source, str):
-        if source.startswith("file://"):
-            return FileDataSource(source.removeprefix("file://"))
-        if "://" in source:
-            return URLDataSource(source)
+    if isinstance(source, str) and "://" in source and not source.startswith("file://"):
+        return URLDataSource(source)
     return FileDataSource(source)
