@@ -150,6 +150,7 @@ def test_the_accuracy_of_classes_is_a_table() -> None:
     classes = metrics.per_class_accuracy([0, 0, 1], [0, 1, 1])
     table = show.per_class_accuracy(classes, class_labels=["<cat>", "dog"])
     assert table.rows == [["<cat>", 0.5, 2], ["dog", 1.0, 1]]
+    assert show.per_class_accuracy([{"count": 2, "accuracy": 0.5}]).rows == [["0", 0.5, 2]]
     with pytest.raises(ValueError, match="class_labels must be 2 labels, but got 1"):
         show.per_class_accuracy(classes, class_labels=["cat"])
 
@@ -225,6 +226,25 @@ def test_groups_of_metrics_with_validation() -> None:
     fit(callbacks=[curves], validation_split=0.5)
     names = [[series.name for series in chart.series] for chart in line_charts(curves.charts)]
     assert names == [["loss", "val_loss"], ["val_mae"], ["loss"]]
+
+
+def test_a_validation_beside_its_metric_shares_the_chart() -> None:
+    """As TensorFlow.js's tutorials list them."""
+    history = {name: [2.0, 1.0] for name in ("loss", "val_loss", "val_mae")}
+    charts = show.history(history, metrics=["loss", "val_loss", "val_mae"])
+    names = [[series.name for series in chart.series] for chart in line_charts(charts)]
+    assert names == [["loss", "val_loss"], ["val_mae"]]
+
+
+def test_epochs_without_a_validation(kernel: CapturingDisplayPublisher) -> None:
+    listed = ["loss", "val_mae", ("mae", "val_mae")]
+    curves = wt.visor.fit_callbacks(metrics=listed, callbacks=["on_epoch_end"])
+    fit(4, callbacks=[curves], validation_split=0.5, validation_freq=3)
+    charts = line_charts(curves.charts)
+    names = [[series.name for series in chart.series] for chart in charts]
+    assert names == [["loss", "val_loss"], ["val_mae"], ["mae", "val_mae"]]
+    assert [x for x, _ in charts[1].series[0].points] == [3]
+    assert "mae: 1 point" in kernel.outputs[0]["data"]["text/plain"]
 
 
 def test_errors_of_live_curves() -> None:

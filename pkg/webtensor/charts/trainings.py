@@ -76,13 +76,14 @@ def curves_of_epochs(history: Mapping[str, Sequence[float]], epochs: Sequence[in
 
 
 def _groups(curves: Curves, metrics: Metrics) -> list[Sequence[str]]:
-    if metrics is None:
-        metrics = [
-            name
-            for name in curves
-            if not (name.startswith(_VALIDATION) and name.removeprefix(_VALIDATION) in curves)
-        ]
-    return [_with_validation(curves, metric) for metric in metrics]
+    names = list(curves if metrics is None else metrics)
+    return [
+        _with_validation(curves, metric)
+        for metric in names
+        if not isinstance(metric, str)
+        or not metric.startswith(_VALIDATION)
+        or metric.removeprefix(_VALIDATION) not in names
+    ]
 
 
 def _with_validation(curves: Curves, metric: str | Sequence[str]) -> Sequence[str]:

@@ -82,9 +82,9 @@ class FitCallbacks(Callback):
         """The charts of the training so far."""
         charts: list[Display] = []
         if _EPOCHS in self.callbacks:
-            charts += self._charts(self._epochs, self.metrics, "epoch")
+            charts += self._charts(self._epochs, "epoch")
         if _BATCHES in self.callbacks:
-            charts += self._charts(self._batches, _without_validation(self.metrics), "batch")
+            charts += self._charts(self._batches, "batch")
         return Charts(charts)
 
     def needs_logs(self, batch: int) -> bool:
@@ -122,9 +122,10 @@ class FitCallbacks(Callback):
         if not self._is_drawn:
             self._redraw(is_due=True)
 
-    def _charts(self, points: _Points, metrics: Metrics, step_name: str) -> Iterable[Display]:
+    def _charts(self, points: _Points, step_name: str) -> Iterable[Display]:
         if not points:
             return ()
+        metrics = _with_points(self.metrics, points)
         return training_curves(
             points, metrics, x_label=step_name, width=self.width, height=self.height
         )
@@ -144,12 +145,14 @@ def _add(points: _Points, step: int, logs: dict[str, float]) -> None:
         points.setdefault(name, []).append((float(step), float(value)))
 
 
-def _without_validation(metrics: Metrics) -> Metrics:
-    """Return the metrics that batches have."""
+def _with_points(metrics: Metrics, points: _Points) -> Metrics:
+    """Return metrics without validations that have no points: of batches, or not yet."""
     if metrics is None:
         return None
-    groups = (
-        [name for name in ([metric] if isinstance(metric, str) else metric) if name[:4] != "val_"]
-        for metric in metrics
-    )
-    return [group for group in groups if group]
+    kept: list[str | list[str]] = []
+    for metric in metrics:
+        names = [metric] if isinstance(metric, str) else metric
+        names = [name for name in names if name in points or name[:4] != "val_"]
+        if names:
+            kept.append(metric if isinstance(metric, str) else names)
+    return kept

@@ -120,7 +120,7 @@ def fit_callbacks(
 
 
 def per_class_accuracy(
-    class_accuracy: Iterable[Sequence[float]],
+    class_accuracy: Iterable[Sequence[float] | Mapping[str, float]],
     container: Container = None,
     *,
     class_labels: Iterable[object] | None = None,
@@ -130,7 +130,8 @@ def per_class_accuracy(
 
     Args:
         class_accuracy: pairs of the accuracy and the number of examples, such as
-            ``wt.visor.metrics.per_class_accuracy`` returns.
+            ``wt.visor.metrics.per_class_accuracy`` returns, or dictionaries with "accuracy" and
+            "count".
         container: where the table is shown in a page; None only returns it.
         class_labels: strings, the names of the classes; None numbers them.
         title: a string, the text above the table.
@@ -143,7 +144,10 @@ def per_class_accuracy(
         >>> wt.visor.show.per_class_accuracy([(0.5, 2), (1.0, 1)], class_labels=["cat", "dog"])
         <Table 2 rows of class, accuracy, examples>
     """
-    rows = [list(row) for row in class_accuracy]
+    rows = [
+        [row["accuracy"], row["count"]] if isinstance(row, Mapping) else list(row)
+        for row in class_accuracy
+    ]
     labels = range(len(rows)) if class_labels is None else list(class_labels)
     if len(labels) != len(rows):
         raise ValueError(
