@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeAlias, TypeVar
 
 from webtensor.environment import IN_BROWSER
 from webtensor.formats.model_artifacts import ModelArtifactsInfo
@@ -30,17 +30,8 @@ def _synchronously(function: Callable[[], Coroutine[Any, Any, Result]], name: st
     return without_awaiting(function, name, f"{name}_async")
 
 
-class _Store(Protocol):
-    scheme: str
-
-    def information(self) -> Awaitable[dict[str, ModelArtifactsInfo]]:
-        """Return the date and the sizes of each model, by its name."""
-
-    def remove(self, name: str) -> Awaitable[None]:
-        """Delete a model."""
-
-
-_STORES: tuple[_Store, ...] = (IndexedDBStore(), LocalStorageStore())
+_Store: TypeAlias = IndexedDBStore | LocalStorageStore
+_STORES: tuple[_Store, ...] = IndexedDBStore(), LocalStorageStore()
 
 
 def _store_of(function: str, address: str) -> tuple[_Store, str]:

@@ -13,7 +13,7 @@ from importlib import import_module
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
-from typing import IO, NamedTuple, Protocol
+from typing import IO, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 from warnings import warn
@@ -21,7 +21,7 @@ from warnings import warn
 from webtensor.engine.jspi import can_suspend, suspended
 from webtensor.environment import IN_BROWSER
 from webtensor.errors import ModelFormatError
-from webtensor.formats.budgets import Budget, reading
+from webtensor.formats.budgets import Budget, Readable, reading
 from webtensor.formats.files import count_members, write_file
 from webtensor.keras.logging import say
 
@@ -236,14 +236,10 @@ def _unpack(path: Path, folder: Path, archive_format: str | Sequence[str] | None
     return False
 
 
-class _Readable(Protocol):
-    def read(self, size: int, /) -> bytes: ...
-
-
 class _Limited:
     """A stream that spends a budget as its bytes are read."""
 
-    def __init__(self, stream: _Readable, budget: Budget) -> None:
+    def __init__(self, stream: Readable, budget: Budget) -> None:
         self._stream, self._budget = stream, budget
 
     def read(self, size: int) -> bytes:
@@ -252,13 +248,13 @@ class _Limited:
         return data
 
 
-def _decompressed(file: IO[bytes]) -> _Readable:
+def _decompressed(file: IO[bytes]) -> Readable:
     """Return a stream of a file's bytes, which are decompressed if they are compressed."""
     begin = file.read(6)
     file.seek(0)
     for signature, module in _COMPRESSIONS.items():
         if begin.startswith(signature):
-            stream: _Readable = import_module(module).open(file)
+            stream: Readable = import_module(module).open(file)
             return stream
     return file
 
