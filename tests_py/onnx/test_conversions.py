@@ -177,6 +177,26 @@ def test_convolutions_with_strides_and_dilations(
     compared(model, ([(2, 3, 9, 8)], [(1, 3, 12, 7)], [(1, 3, 31, 40)]), tmp_path, node)
 
 
+@pytest.mark.parametrize("size, before", [(9, 2), (10, 1), (11, 2)])
+def test_strides_and_dilations_with_the_padding_that_same_stands_for(
+    size: int, before: int, tmp_path: Path, node: NodeProcess
+) -> None:
+    value = onnx.helper.make_tensor_value_info
+    filters = np.random.default_rng(3).standard_normal((2, 3, 3, 2)).astype("float32")
+    options: dict[str, Any] = {"strides": [2, 3], "dilations": [2, 1], "pads": [before, 0, 2, 0]}
+    graph = onnx.helper.make_graph(
+        [make("Conv", ["x", "filters"], ["y"], **options)],
+        "graph",
+        [value("x", onnx.TensorProto.FLOAT, ["batch", 3, size, 8])],
+        [value("y", onnx.TensorProto.FLOAT, None)],
+        [onnx.numpy_helper.from_array(filters, "filters")],
+    )
+    model = onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8
+    )
+    compared(model, ([(2, 3, size, 8)], [(1, 3, size, 8)]), tmp_path, node)
+
+
 @pytest.mark.parametrize("head", ["means", "rows"])
 def test_networks_of_many_strides_compute_the_same_for_all_sizes(head: str, tmp_path: Path) -> None:
     draw = np.random.default_rng(2)

@@ -104,17 +104,22 @@ def _attributes(window: Window, padding: _Padding) -> dict[str, AttributeValue]:
 def _convolved(op: str, nodes: NodeBuilder, call: Call) -> Value:
     windows = _windows(call)
     window, padding = windows[0], _padding(nodes, windows)
-    attributes = _attributes(window, padding)
     x, filter = call.inputs[:2]
+    strides = [1, window.stride_height, window.stride_width, 1]
+    is_dilated = window.dilation_height > 1 or window.dilation_width > 1
+    # TensorFlow.js takes strides or dilations, not both: a slice keeps the outputs at the strides.
+    needs_slice = is_dilated and max(strides) > 1
+    is_known = all(isinstance(size, int) for size in x.shape[1:3])
+    if needs_slice and padding.name == "SAME" and is_known:
+        rows, columns = zip(*(window.axes for window in windows), strict=True)
+        padding = _Padding("EXPLICIT", (_explicit(nodes, rows), _explicit(nodes, columns)))
+    attributes = _attributes(window, padding)
     depth = filter.shape[2]
     groups = window.groups(depth) if isinstance(depth, int) else 1
     if groups > 1:
         attributes["groups"] = groups  # for the rewriting of Conv2D
-    strides = [1, window.stride_height, window.stride_width, 1]
-    is_dilated = window.dilation_height > 1 or window.dilation_width > 1
-    if max(strides) == 1 or not is_dilated or padding.name == "SAME":
+    if not needs_slice or padding.name == "SAME":
         return nodes.add(op, [x, filter], call.shape, **attributes)
-    # TensorFlow.js takes strides or dilations, not both: a slice keeps the outputs at the strides.
     sizes = [
         size + sum(pair) + 1 - axis.reach
         for size, pair, axis in zip(x.shape[1:3], padding.pairs, window.axes, strict=True)
