@@ -131,6 +131,14 @@ def test_what_is_no_folder_of_a_model(tmp_path: Path) -> None:
         wt.io.load_artifacts({})
 
 
+def test_options_of_servers_are_ignored_by_files_and_unknown_ones_refused(folder: Path) -> None:
+    for source in (folder, f"file://{folder}", BY_NAME):
+        assert_model(wt.io.load_artifacts(source, timeout=1.0, request_init={"method": "GET"}))
+        options: Any = {"on_progres": print}
+        with pytest.raises(TypeError, match="unexpected keyword argument 'on_progres'"):
+            wt.io.load_artifacts(source, **options)
+
+
 @pytest.mark.parametrize("name", [*BY_NAME])
 @pytest.mark.parametrize("count", [0, 1, 9])
 def test_files_that_are_cut_off(folder: Path, name: str, count: int) -> None:

@@ -55,8 +55,8 @@ ModelSource: TypeAlias = (
 ModelTarget: TypeAlias = PathLike | IOHandler
 
 _FILE = "file://"
-#: The options that have a meaning for files.
-_FILE_OPTIONS = ("on_progress", "integrity")
+#: The options that have no meaning for files.
+_WEB_OPTIONS = LoadOptions.__annotations__.keys() - {"on_progress", "integrity"}
 
 #: The users' routers, the last first.
 _load_routers: list[LoadRouter] = []
@@ -153,7 +153,7 @@ def _load_files(url: str, options: LoadOptions) -> IOHandler | None:
 
 
 def _file_options(options: LoadOptions) -> Any:
-    return {name: options.get(name) for name in _FILE_OPTIONS}
+    return {name: value for name, value in options.items() if name not in _WEB_OPTIONS}
 
 
 def _load_stored(
