@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeAlias
@@ -33,13 +34,45 @@ from webtensor.io.handlers import SaveResult
 from webtensor.io.routers import ModelTarget
 from webtensor.io.stored_tensors import tensor_of
 
-__all__ = ["GraphModel"]
+__all__ = ["ExecutableModel", "GraphModel"]
 
 Results: TypeAlias = "Tensor | list[Tensor]"
 Prediction: TypeAlias = "Tensor | list[Tensor] | dict[str, Tensor]"
 
 
-class GraphModel:
+class ExecutableModel(ABC):
+    """A model that computes any of its tensors from others."""
+
+    @abstractmethod
+    def _run(self, inputs: Inputs, outputs: str | Sequence[str] | None) -> Reads:
+        """Compute what ``execute`` returns; yield tensors that must be read before."""
+
+    def execute(self, inputs: Inputs, outputs: str | Sequence[str] | None = None) -> Results:
+        """Compute tensors of the graph.
+
+        Args:
+            inputs: as of ``predict``; a mapping may give any tensor of the graph.
+            outputs: the name of a tensor, or a list of names; all outputs by default.
+
+        Returns:
+            A tensor where one name is given or the model has one output, else a list.
+
+        Raises:
+            ModelFormatError: a tensor depends on itself or on something that is missing.
+            ValueError: as of ``predict``.
+        """
+        results: Results = finish(self._run(inputs, outputs))
+        return results
+
+    async def execute_async(
+        self, inputs: Inputs, outputs: str | Sequence[str] | None = None
+    ) -> Results:
+        """Compute tensors of the graph as ``execute`` does, without blocking the page."""
+        results: Results = await finish_async(self._run(inputs, outputs))
+        return results
+
+
+class GraphModel(ExecutableModel):
     """A graph of operations with its weights, as TensorFlow.js's converter writes it.
 
     ``load_graph_model`` loads models. ``predict`` computes the outputs from the inputs, ``execute``
@@ -247,30 +280,6 @@ class GraphModel:
         return self._structured(await self.execute_async(inputs))
 
     __call__ = predict
-
-    def execute(self, inputs: Inputs, outputs: str | Sequence[str] | None = None) -> Results:
-        """Compute tensors of the graph.
-
-        Args:
-            inputs: as of ``predict``; a mapping may give any tensor of the graph.
-            outputs: the name of a tensor, or a list of names; all outputs by default.
-
-        Returns:
-            A tensor where one name is given or the model has one output, else a list.
-
-        Raises:
-            ModelFormatError: a tensor depends on itself or on something that is missing.
-            ValueError: as of ``predict``.
-        """
-        results: Results = finish(self._run(inputs, outputs))
-        return results
-
-    async def execute_async(
-        self, inputs: Inputs, outputs: str | Sequence[str] | None = None
-    ) -> Results:
-        """Compute tensors of the graph as ``execute`` does, without blocking the page."""
-        results: Results = await finish_async(self._run(inputs, outputs))
-        return results
 
     def block(self) -> Block:
         """Return the steps that compute the outputs from the inputs."""

@@ -9,11 +9,11 @@ from webtensor.errors import ModelFormatError
 from webtensor.formats import onnx as format_
 from webtensor.formats.budgets import reading
 from webtensor.formats.element_types import Buffer
-from webtensor.graph.blocks import Block, Reads, finish, finish_async
+from webtensor.graph.blocks import Block, Reads
 from webtensor.graph.compilation import Compiler
 from webtensor.graph.execution import Executor
 from webtensor.graph.inputs import Inputs, ModelTensor, fed, named
-from webtensor.graph.model import Results
+from webtensor.graph.model import ExecutableModel, Results
 from webtensor.graph.nodes import Nodes, Reference
 from webtensor.graph.operations import OPERATIONS as GRAPH_OPERATIONS, Row
 from webtensor.onnx.control_flow import control_flow
@@ -34,7 +34,7 @@ class _Graph(NamedTuple):
     executor: Executor
 
 
-class OnnxModel:
+class OnnxModel(ExecutableModel):
     """An ONNX model.
 
     Models come from ``load_onnx``.
@@ -107,29 +107,6 @@ class OnnxModel:
     async def predict_async(self, inputs: Inputs) -> Results:
         """Compute the outputs as ``predict`` does, without blocking the page."""
         return await self.execute_async(inputs)
-
-    def execute(self, inputs: Inputs, outputs: str | Sequence[str] | None = None) -> Results:
-        """Compute outputs, or any values of the graph, from inputs, or any others.
-
-        Args:
-            inputs: as for ``predict``; names may be those of any values.
-            outputs: the name of a value, or a list of names; all outputs by default.
-
-        Returns:
-            A value where one name is given or the model has one output, else a list.
-
-        Raises:
-            ValueError: an input is missing or unknown, or has another shape or dtype.
-        """
-        results: Results = finish(self._run(inputs, outputs))
-        return results
-
-    async def execute_async(
-        self, inputs: Inputs, outputs: str | Sequence[str] | None = None
-    ) -> Results:
-        """Compute as ``execute`` does, without blocking the page."""
-        results: Results = await finish_async(self._run(inputs, outputs))
-        return results
 
     def block(self) -> Block:
         """Return the steps that compute the outputs from the inputs."""
