@@ -46,6 +46,15 @@ class FitCallbacks(Callback):
     Raises:
         RuntimeError: there is a container outside a page; the start of the training raises it.
         ValueError: ``callbacks`` has another string, or the training has no metric of a name.
+
+    Example:
+        >>> import webtensor as wt
+        >>> curves = wt.visor.fit_callbacks(metrics=["loss"], callbacks=["on_epoch_end"])
+        >>> model = wt.Sequential([wt.Input((1,)), wt.layers.Dense(1)])
+        >>> model.compile(loss="mse")
+        >>> _ = model.fit([[1.0]], [[2.0]], epochs=3, verbose=0, callbacks=[curves])
+        >>> curves.charts[0].title
+        'loss'
     """
 
     def __init__(

@@ -83,40 +83,8 @@ def _curves(history: Any) -> Curves:
     )
 
 
-def fit_callbacks(
-    container: Container = None,
-    metrics: Metrics = None,
-    callbacks: Iterable[str] = ("on_epoch_end", "on_batch_end"),
-    width: int = 480,
-    height: int = 220,
-) -> FitCallbacks:
-    """Return a callback for ``fit`` that draws the metrics while the training runs.
-
-    In a page it draws in ``container``; in a notebook below the cell, unless there is a container.
-    It draws at most ten times a second. ``charts`` of the callback has the charts.
-
-    Args:
-        container: where the charts are drawn in a page; or None.
-        metrics: names of metrics, each of which has a chart with its validation, or lists of names
-            that share a chart; None makes a chart for each metric.
-        callbacks: strings, "on_epoch_end" for curves of epochs, "on_batch_end" for those of
-            batches.
-        width: an integer, the width of a chart in pixels.
-        height: an integer, the height of a chart in pixels.
-
-    Raises:
-        ValueError: ``callbacks`` has another string.
-
-    Example:
-        >>> import webtensor as wt
-        >>> curves = wt.visor.fit_callbacks(metrics=["loss"], callbacks=["on_epoch_end"])
-        >>> model = wt.Sequential([wt.Input((1,)), wt.layers.Dense(1)])
-        >>> model.compile(loss="mse")
-        >>> _ = model.fit([[1.0]], [[2.0]], epochs=3, verbose=0, callbacks=[curves])
-        >>> curves.charts[0].title
-        'loss'
-    """
-    return FitCallbacks(container, metrics, callbacks, width, height)
+#: The name of the function of tfjs-vis.
+fit_callbacks = FitCallbacks
 
 
 def per_class_accuracy(
