@@ -62,7 +62,9 @@ count = 0
 async for row in table:
     count += 1
 lines = await wt.data.TextLineDataset([blob(b"x\\ny"), blob(b"z")]).to_list_async()
-[names, count, row, lines, wt.data.FileDataSource(file).label]
+source = wt.data.FileDataSource(file, offset=4 + 5 * 99_999)
+rest = await wt.data.TextLineDataset(source).to_list_async()
+[names, count, row, lines, source.label, rest]
 """
     assert python_page.run(START + code) == [
         ["a", "b"],
@@ -70,6 +72,7 @@ lines = await wt.data.TextLineDataset([blob(b"x\\ny"), blob(b"z")]).to_list_asyn
         {"a": 1, "b": "ä"},
         ["x", "y", "z"],
         "table.csv",
+        ["1,ä"],
     ]
 
 

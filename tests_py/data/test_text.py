@@ -44,6 +44,10 @@ class TestLines:
         assert TextLineDataset(names).to_list() == ["1", "2", "3", "1", "2"]
         source = wt.data.FileDataSource(names[2], chunk_size=1)
         assert TextLineDataset(source).to_list() == ["1", "2"]
+        for whole in (b"1\n2\n", tmp_path / "a.txt"):
+            source = wt.data.FileDataSource(whole, chunk_size=1, offset=2)
+            assert TextLineDataset(source).to_list() == ["2"]
+            assert TextLineDataset(wt.data.FileDataSource(whole, offset=9)).to_list() == []
         files = wt.data.Dataset.list_files(str(tmp_path / "*.txt"), shuffle=False)
         lines = files.interleave(lambda name: TextLineDataset(name.tolist()), cycle_length=1)
         assert lines.to_list() == ["1", "2", "3"]
@@ -59,6 +63,8 @@ class TestLines:
             TextLineDataset(tmp_path / "missing.txt").to_list()
         with pytest.raises(TypeError, match="input must be a path, bytes, a File or a Blob"):
             TextLineDataset(3)
+        with pytest.raises(ValueError, match="FileDataSource: offset must not be negative"):
+            wt.data.FileDataSource(b"", offset=-1)
         with pytest.raises(ValueError, match="chunk_size must be positive"):
             FileDataSource(b"", 0)
 

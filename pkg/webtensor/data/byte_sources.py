@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from webtensor.arguments import as_positive_integer
+from webtensor.arguments import as_non_negative_integer, as_positive_integer
 from webtensor.environment import IN_BROWSER
 
 __all__ = ["DataSource", "FileDataSource", "TextSource", "URLDataSource", "as_source"]
@@ -39,10 +39,11 @@ class FileDataSource(DataSource):
         input: a path, which may begin with "file://", bytes, or in a page a File or Blob, as a
             visitor chooses it.
         chunk_size: the largest number of bytes that are read at once.
+        offset: the number of bytes at the beginning that are left out.
 
     Raises:
         TypeError: ``input`` is something else.
-        ValueError: ``chunk_size`` is not positive.
+        ValueError: ``chunk_size`` is not positive, or ``offset`` is negative.
 
     Example:
         >>> import webtensor as wt
@@ -51,9 +52,12 @@ class FileDataSource(DataSource):
         ['first', 'second']
     """
 
-    def __init__(self, input: str | PathLike[str] | bytes | Any, chunk_size: int = _CHUNK) -> None:
+    def __init__(
+        self, input: str | PathLike[str] | bytes | Any, chunk_size: int = _CHUNK, offset: int = 0
+    ) -> None:
         self._input = input
         self._size = as_positive_integer("FileDataSource", "chunk_size", chunk_size)
+        self._offset = as_non_negative_integer("FileDataSource", "offset", offset)
         self.is_async = IN_BROWSER and hasattr(input, "stream")
         if self.is_async:
             self.label = str(getattr(input, "name", "Blob"))
@@ -75,13 +79,15 @@ class FileDataSource(DataSource):
         if self.is_async:
             from webtensor.io.fetching import blob_chunks
 
-            async for chunk in blob_chunks(self._input):
+            blob: Any = self._input
+            async for chunk in blob_chunks(blob.slice(self._offset) if self._offset else blob):
                 yield chunk
         elif isinstance(self._input, (bytes, bytearray, memoryview)):
-            for start in range(0, len(self._input), self._size):
+            for start in range(self._offset, len(self._input), self._size):
                 yield bytes(self._input[start : start + self._size])
         else:
             with Path(self._input).open("rb") as file:
+                file.seek(self._offset)
                 while chunk := file.read(self._size):
                     yield chunk
 
