@@ -294,6 +294,46 @@ def test_unknown_lengths_that_have_to_fit(
     assert [output.shape for output in outputs] == (shape if isinstance(shape, list) else [shape])
 
 
+@pytest.mark.parametrize(
+    "name, shape, args, options",
+    [
+        ("split", (None, 4), [[1, 3]], {}),
+        ("split", (None, None), [[1, 3]], {"axis": -1}),
+        ("split", (None, 4), [[2]], {"axis": 1}),
+        ("split", (None, 4), [100], {}),
+        ("split", (None, 6), [3], {"axis": 1}),
+        ("array_split", (None, 4), [3], {}),
+        ("hsplit", (None,), [[1, 3]], {}),
+        ("hsplit", (2, None), [[1, 3]], {}),
+        ("vsplit", (None, 4), [[1, 3]], {}),
+        ("dsplit", (2, 3, None), [[1, 3]], {}),
+        ("diag", (None,), [], {"k": 3}),
+        ("diag", (3,), [], {"k": -2}),
+        ("diag", (None, 5), [], {"k": 3}),
+        ("diag", (5, None), [], {"k": -3}),
+        ("diag", (4, 5), [], {"k": 3}),
+        ("diagonal", (None, 5), [], {"offset": 3}),
+        ("diagonal", (None, 4, 5), [], {"offset": 3, "axis1": 1, "axis2": 2}),
+        ("diagonal", (2, 4, None), [], {"offset": -2, "axis1": 1, "axis2": 2}),
+        ("bincount", (7,), [], {}),
+        ("bincount", (2, 7), [], {"minlength": 3}),
+        ("bincount", (None, 7), [], {}),
+        ("stft", (2, None), [16, 8, 16], {"center": False}),
+        ("extract_sequences", (None, None), [1024, 8], {}),
+    ],
+)
+def test_unknown_sizes_are_those_of_keras(
+    name: str, shape: Any, args: list[Any], options: dict[str, Any]
+) -> None:
+    dtype = "int32" if name == "bincount" else "float32"
+    outputs = [
+        flat(getattr(module.ops, name)(module.KerasTensor(shape, dtype), *args, **options))
+        for module in (ours, keras)
+    ]
+    mine, theirs = ([(leaf.shape, str(leaf.dtype)) for leaf in leaves] for leaves in outputs)
+    assert mine == theirs
+
+
 def test_no_function_is_missing() -> None:
     #: Why functions are not here.
     without = {

@@ -68,5 +68,6 @@ def _symbol_like(result: Any, other: Any = None) -> Any:
     shape: Shape = result.shape
     if other is not None:
         pairs = zip(shape, other.shape, strict=True)
-        shape = tuple([size if size == other_size else None for size, other_size in pairs])
+        # A trial with less than a window may return no elements.
+        shape = tuple([size or None if size == other_size else None for size, other_size in pairs])
     return KerasTensor(shape, result.dtype)

@@ -320,6 +320,11 @@ def _diagonal(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) ->
     return wt.linalg.diagonal(wt.moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
 
 
+def _diagonal_spec(compute: Computation, args: Arguments, config: Config) -> object:
+    """Infer diagonals, which are seldom the same for 1 row and for 9."""
+    return outcome_of_trial(compute, args, {}, (1, 9))
+
+
 def _trace(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """Return the sums of the diagonals of the matrices along two axes.
 
@@ -413,6 +418,14 @@ def _array_split(
     return wt.split(x, [size + (i < remainder) for i in range(indices_or_sections)], axis)
 
 
+def _split_spec(compute: Computation, args: Arguments, config: Config) -> object:
+    """Infer parts from sizes that have all indices, unless these are large."""
+    sections = config["indices_or_sections"]
+    size = sections if isinstance(sections, int) else 1 + 2 * max(map(abs, sections), default=0)
+    size = min(size, 120)
+    return outcome_of_trial(compute, args, {}, (size, 2 * size))
+
+
 def _splitter(axis: int, minimum_rank: int) -> Row:
     """A function that splits along an axis, or along the first where the rank is too small."""
 
@@ -420,7 +433,7 @@ def _splitter(axis: int, minimum_rank: int) -> Row:
         rank = len(wt.asarray(x).shape)
         return _split(x, indices_or_sections, 0 if rank < minimum_rank else axis)
 
-    return op(split, "indices_or_sections")
+    return op(split, "indices_or_sections", spec=_split_spec)
 
 
 # -- joining -----------------------------------------------------------------------------------
@@ -810,16 +823,16 @@ ROWS: dict[str, Row] = {
     "swapaxes": op(_swapaxes, "axis1 axis2"),
     "transpose": op(_transpose, "axes"),
     # -- parts ---------------------------------------------------------------------------------
-    "array_split": op(_array_split, "indices_or_sections axis"),
-    "diag": op(_diag, "k"),
+    "array_split": op(_array_split, "indices_or_sections axis", spec=_split_spec),
+    "diag": op(_diag, "k", spec=_diagonal_spec),
     "diagflat": op(_diagflat, "k"),
-    "diagonal": op(_diagonal, "offset axis1 axis2"),
+    "diagonal": op(_diagonal, "offset axis1 axis2", spec=_diagonal_spec),
     "diff": op(_diff, "n axis"),
     "dsplit": _splitter(2, 3),
     "get_item": op(_get_item, spec=_get_item_spec),
     "hsplit": _splitter(1, 2),
     "nonzero": op(wt.nonzero, names="x", spec=_nonzero_spec),
-    "split": op(_split, "indices_or_sections axis"),
+    "split": op(_split, "indices_or_sections axis", spec=_split_spec),
     "take": op(_take, "axis"),
     "take_along_axis": op(_take_along_axis, "axis"),
     "trace": op(_trace, "offset axis1 axis2"),

@@ -11,7 +11,7 @@ from webtensor.dtypes import bool_, float32, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.ops.elementwise import isclose
-from webtensor.keras.ops.operations import Row, op, reduction
+from webtensor.keras.ops.operations import Row, last_unknown_spec, op, reduction
 from webtensor.keras.types import Axis, DTypeLike
 from webtensor.shapes import normalize_axes, normalize_axis
 
@@ -546,7 +546,7 @@ ROWS: dict[str, Row] = {
     "argmax": _index_of_extreme(wt.argmax),
     "argmin": _index_of_extreme(wt.argmin),
     "average": op(_average, "axis", keywords="weights"),
-    "bincount": op(_bincount, "weights minlength sparse"),
+    "bincount": op(_bincount, "weights minlength sparse", spec=last_unknown_spec),
     "corrcoef": op(_corrcoef),
     "count_nonzero": reduction(_count_nonzero, "axis"),
     "cumprod": _running(wt.cumprod),
