@@ -294,3 +294,38 @@ def test_methods_need_not_call_the_instance_self(cls: type[ours.layers.Layer]):
     for call in (cls(), layer, model):
         assert_close(call(x, training=True).numpy(), 2 * x, rtol=1e-6)
         assert_close(call(x).numpy(), x, rtol=1e-6)
+
+
+# MixUp of Keras asks JAX for int64.
+@pytest.mark.filterwarnings("ignore:.*dtype int64:UserWarning")
+@pytest.mark.parametrize(
+    "name, argument, value",
+    [
+        ("MixUp", "alpha", np.float32(0.5)),
+        ("MixUp", "alpha", np.int32(1)),
+        ("RMSNormalization", "axis", np.int64(-1)),
+        ("RMSNormalization", "axis", [np.int64(2), np.int64(3)]),
+        ("RandomPerspective", "scale", np.float32(0.5)),
+        ("RandomPerspective", "scale", np.int64(1)),
+    ],
+)
+def test_numbers_of_numpy_are_options_of_layers(name: str, argument: str, value: Any) -> None:
+    x = np.linspace(-1, 1, 48, dtype="float32").reshape(1, 4, 4, 3)
+    results = []
+    for k in (keras, ours):
+        layer = getattr(k.layers, name)(**{argument: value})
+        assert layer.get_config()[argument] == value
+        results.append(np.asarray(layer(x)))
+    assert results[1].shape == results[0].shape
+    if name == "RMSNormalization":
+        assert_close(results[1], results[0], 1e-5)
+
+
+@pytest.mark.parametrize("name", ["Hashing", "HashedCrossing"])
+def test_a_number_of_bins_may_be_numpys(name: str) -> None:
+    inputs = [["a"], ["b"]] if name == "Hashing" else (["a", "b"], ["c", "d"])
+    layers = [getattr(ours.layers, name)(num_bins=kind(7)) for kind in (int, np.int64)]
+    plain, scalar = (np.asarray(layer(inputs)).tolist() for layer in layers)
+    assert plain == scalar
+    with pytest.raises(ValueError, match="num_bins must be a positive integer"):
+        getattr(ours.layers, name)(num_bins=np.int64(0))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
+from operator import index
 from typing import Any, TypeAlias
 from warnings import warn
 
@@ -52,11 +53,12 @@ _MAX_FACTOR = 1e12
 
 def _as_axes(name: str, axis: Axes) -> int | list[int]:
     """Validate an axis or several."""
-    if isinstance(axis, int):
-        return axis
-    if not isinstance(axis, (list, tuple)) or not all(isinstance(index, int) for index in axis):
-        raise TypeError(f"{name}: axis must be an integer or a list of them, but got {axis!r}")
-    return list(axis)
+    try:
+        return list(map(index, axis)) if isinstance(axis, Sequence) else index(axis)
+    except TypeError:
+        raise TypeError(
+            f"{name}: axis must be an integer or a list of them, but got {axis!r}"
+        ) from None
 
 
 def _as_list(axis: int | list[int]) -> list[int]:
@@ -533,7 +535,7 @@ class GroupNormalization(Scaled):
         axis = self.axis % len(shape)
         split = (self.groups, shape[axis] // self.groups)
         groups = wt.reshape(inputs, (*shape[:axis], *split, *shape[axis + 1 :]))
-        axes = [index for index in range(1, len(shape) + 1) if index != axis]
+        axes = [other for other in range(1, len(shape) + 1) if other != axis]
         outputs = wt.reshape(standardized(groups, axes, self.epsilon), shape)
         is_last = axis == len(shape) - 1
         return self._scaled(outputs, None if is_last else _broadcast_shape(shape, (axis,)))

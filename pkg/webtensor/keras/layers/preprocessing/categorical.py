@@ -9,6 +9,7 @@ from webtensor import ops as wt
 from webtensor.dtypes import float32, int32, string_
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.arguments import ALWAYS
+from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.layers.preprocessing.encoding import (
     CategoryLayer,
@@ -133,16 +134,13 @@ class Hashing(CategoryLayer):
         if kwargs.get("dtype") is None:
             kwargs["dtype"] = "int64" if mode == "int" else "float32"
         super().__init__(**kwargs)
-        if not isinstance(num_bins, int) or num_bins <= 0:
-            raise ValueError(
-                f"Hashing: num_bins must be a positive integer, but got num_bins={num_bins}"
-            )
+        check_positive("Hashing", num_bins=num_bins)
         if mode == "int" and self.compute_dtype is not int32:
             raise ValueError(
                 f"Hashing: dtype must be an integer type for output_mode 'int', but got "
                 f"{kwargs['dtype']!r}"
             )
-        self.num_bins = num_bins
+        self.num_bins = int(num_bins)
         self.mask_value = mask_value
         self.salt = checked_salt("Hashing", salt)
         self.output_mode = mode
@@ -223,11 +221,8 @@ class HashedCrossing(Layer):
         if dtype is None:
             dtype = "int64" if mode == "int" else "float32"
         super().__init__(name=name, dtype=dtype, **kwargs)
-        if not isinstance(num_bins, int) or num_bins <= 0:
-            raise ValueError(
-                f"HashedCrossing: num_bins must be a positive integer, but got {num_bins}"
-            )
-        self.num_bins = num_bins
+        check_positive("HashedCrossing", num_bins=num_bins)
+        self.num_bins = int(num_bins)
         self.output_mode = mode
         self.sparse = checked_sparse("HashedCrossing", sparse)
 

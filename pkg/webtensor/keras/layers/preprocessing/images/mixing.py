@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 from webtensor import ops as wt
 from webtensor.dtypes import bool_, float32, int32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import is_number
 from webtensor.keras.layers.preprocessing.images.base import (
     RandomImageLayer,
     Transformation,
@@ -301,7 +302,7 @@ class MixUp(RandomImageLayer[Mixture]):
         **kwargs: Any,
     ) -> None:
         super().__init__(seed, data_format=data_format, **kwargs)
-        if not isinstance(alpha, (int, float)) or alpha <= 0:
+        if not is_number(alpha) or alpha <= 0:
             raise ValueError(f"MixUp: alpha must be a positive number, but got alpha={alpha!r}")
         self.alpha = alpha
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypedDict, TypeVar
 from webtensor import keras, ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.arguments import ALWAYS
+from webtensor.keras.arguments import ALWAYS, is_number
 from webtensor.keras.layers.preprocessing.images.base import (
     RandomImageLayer,
     Transformation,
@@ -530,7 +530,7 @@ class RandomPerspective(ShapedWarp[Perspectives]):
     ) -> None:
         super().__init__("constant", interpolation, seed, fill_value, data_format, **kwargs)
         self.factor = factor_range("RandomPerspective", "factor", factor, 0)
-        if not isinstance(scale, (int, float)) or not 0 <= scale <= 1:
+        if not is_number(scale) or not 0 <= scale <= 1:
             raise ValueError(
                 f"RandomPerspective: scale must be a number in [0, 1], but got scale={scale!r}"
             )
