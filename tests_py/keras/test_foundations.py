@@ -180,6 +180,21 @@ def test_variables_compute_as_in_keras(call: Callable[[Any], Any], dtype: str) -
         (lambda k: k.DTypePolicy(3), TypeError, "name must be a string"),
         (lambda k: k.config.set_dtype_policy(None), ValueError, "policy must be"),
         (lambda k: k.config.set_floatx("int8"), ValueError, "must be one of"),
+        (lambda k: k.Layer().add_weight("kernel", shape=(2,)), ValueError, "name by keyword"),
+        (lambda k: k.Layer().add_weight("kernel", (2,)), ValueError, "name by keyword"),
+        (lambda k: k.Layer().add_weight((2,), shape=(2,)), ValueError, "pass shape once"),
+        (lambda k: k.Layer().add_weight((2,), None, None, False), TypeError, "by keyword"),
+        (lambda k: k.layers.Dense.from_config({"unit": 2}), TypeError, "'units'"),
+        (lambda k: k.layers.Dense.from_config({"units": -2}), TypeError, "positive integer"),
+        (lambda k: k.layers.InputLayer.from_config({}), TypeError, "shape is missing"),
+        (lambda k: k.random.SeedGenerator(sed=1), ValueError, "unknown argument 'sed'"),
+        (lambda k: iter(k.KerasTensor((2,))), NotImplementedError, "cannot be iterated"),
+        (lambda k: 1.0 in k.KerasTensor((2,)), NotImplementedError, "cannot be iterated"),
+        (lambda k: len(k.KerasTensor((2,))), TypeError, "has no len"),
+        *[
+            (lambda k, name=name: setattr(k.KerasTensor(()), name, (2,)), AttributeError, name)
+            for name in ("shape", "dtype", "sparse", "ragged", "ndim")
+        ],
     ],
 )
 def test_what_is_wrong_is_said(
@@ -189,6 +204,13 @@ def test_what_is_wrong_is_said(
         call(keras)
     with pytest.raises(error, match=says):
         call(ours)
+
+
+def test_positional_arguments_of_weights() -> None:
+    for module in (keras, ours):
+        weight = module.Layer().add_weight((2,), "ones", "int32", name="kernel")
+        assert (weight.shape, str(weight.dtype), weight.name) == ((2,), "int32", "kernel")
+        assert np.asarray(weight.value).tolist() == [1, 1]
 
 
 def test_stateless_calls(backend: str) -> None:

@@ -114,7 +114,7 @@ def test_convolution(class_name: str, rank: int, config: dict[str, Any]):
 
 def test_groups_of_a_convolution_without_groups():
     config = keras2_layer("DepthwiseConv2D", "c", **depthwise(2, groups=3))
-    with pytest.raises(ValueError, match="DepthwiseConv2D: unknown argument 'groups'"):
+    with pytest.raises(TypeError, match="DepthwiseConv2D: unknown argument 'groups'"):
         deserialize_keras_object(modernized(config))
 
 

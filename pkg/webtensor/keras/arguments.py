@@ -91,7 +91,7 @@ def _check_keywords(cls: type, keywords: Mapping[str, object]) -> None:
     accepted = _accepted_keywords(cls) if keywords else None
     for name in keywords:
         if accepted is not None and name not in accepted:
-            raise TypeError(unknown_argument(cls, name))
+            raise getattr(cls, "_unknown_error", TypeError)(unknown_argument(cls, name))
 
 
 def is_number(value: object) -> TypeGuard[float]:

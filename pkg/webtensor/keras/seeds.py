@@ -42,6 +42,8 @@ class SeedGenerator(Configurable):
         False
     """
 
+    _unknown_error = ValueError
+
     def __init__(self, seed: int | None = None, name: str | None = None) -> None:
         if seed is not None and not isinstance(seed, int):
             raise ValueError(f"SeedGenerator: seed must be an integer or None, but got {seed!r}")

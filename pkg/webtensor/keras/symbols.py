@@ -135,17 +135,20 @@ class KerasTensor:
             "it by layers and by functions of keras.ops"
         )
 
-    __array__ = __float__ = __int__ = __index__ = __iter__ = _no_elements
-    numpy = tolist = item = _no_elements
+    __array__ = __float__ = __int__ = __index__ = numpy = tolist = item = _no_elements
+
+    def __iter__(self) -> NoReturn:
+        raise NotImplementedError("a KerasTensor cannot be iterated over")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in self.__dict__ and name in ("shape", "dtype", "sparse", "ragged"):
+            raise AttributeError(f"{name} of a KerasTensor cannot be changed")
+        super().__setattr__(name, value)
 
     def __bool__(self) -> bool:
         raise TypeError(
             "a KerasTensor is symbolic: it has no elements, so is neither true nor false"
         )
-
-    def __len__(self) -> int:
-        size = self.shape[0] if self.shape else None
-        return self._no_elements() if size is None else size
 
     def reshape(self, *shape: int | Sequence[int]) -> KerasTensor:
         """Return the elements in another shape."""

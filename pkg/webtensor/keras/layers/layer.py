@@ -35,7 +35,6 @@ from webtensor.keras.layers.layer_state import LayerState
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import current_path, name_scope
 from webtensor.keras.nodes import Node
-from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.stateless_scopes import StatelessScope, stateless_scopes
 from webtensor.keras.symbols import (
     KerasTensor,
@@ -445,14 +444,9 @@ class Layer(LayerState):
         config = dtype_policies.without_quantization(config)
         if isinstance(config.get("dtype"), dict):
             config["dtype"] = dtype_policies.deserialize(config["dtype"])
-        if _keeps_arguments(cls):
-            config = {
-                name: deserialize_keras_object(value) if isinstance(value, dict) else value
-                for name, value in config.items()
-            }
         try:
-            return cls(**config)
-        except TypeError as error:
+            return super().from_config(config) if _keeps_arguments(cls) else cls(**config)
+        except (TypeError, ValueError) as error:
             raise TypeError(
                 f"{cls.__name__} cannot be made of its configuration {config}: {error}"
             ) from error

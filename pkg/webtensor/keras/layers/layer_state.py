@@ -171,6 +171,7 @@ class LayerState(Operation, Configurable):
 
     def add_weight(
         self,
+        *args: Any,
         shape: Any = None,
         initializer: InitializerLike = None,
         dtype: DTypeLike = None,
@@ -194,6 +195,13 @@ class LayerState(Operation, Configurable):
                 f"{type(self).__name__}: call must not make variables, as it would make others "
                 "each time; make them in __init__ or in build"
             )
+        if args:
+            if isinstance(args[0], str) or shape is not None:
+                raise ValueError("add_weight: pass shape once, and name by keyword")
+            if len(args) > 3:
+                raise TypeError("add_weight: pass all after dtype by keyword")
+            args += (shape, initializer, dtype)[len(args) :]
+            shape, initializer, dtype = args
         weight_dtype = self.variable_dtype if dtype is None else storage_dtype(dtype)
         if initializer is None:
             initializer = "glorot_uniform" if weight_dtype is float32 else "zeros"
@@ -228,7 +236,14 @@ class LayerState(Operation, Configurable):
     ) -> Variable:
         """Make a variable of this layer, by ``add_weight``."""
         return self.add_weight(
-            shape, initializer, dtype, trainable, autocast, regularizer, constraint, name=name
+            shape,
+            initializer,
+            dtype,
+            trainable=trainable,
+            autocast=autocast,
+            regularizer=regularizer,
+            constraint=constraint,
+            name=name,
         )
 
     def _all_variables(self, with_state: bool) -> list[Any]:

@@ -184,8 +184,8 @@ def _slice_spec(compute: Computation, args: Arguments, config: Config) -> KerasT
     inputs, starts = args
     shape = list(config["shape"])
     rank = len(inputs.shape)
-    has_concrete_starts = not isinstance(starts, KerasTensor)
-    if len(shape) != rank or (has_concrete_starts and len(starts) != rank):
+    concrete_starts = None if isinstance(starts, KerasTensor) else list(starts)
+    if not len(shape) == len(concrete_starts or shape) == rank:
         raise ValueError(
             f"slice: start_indices and shape must have a number for each of {rank} axes, but are "
             f"{starts} and {tuple(shape)}"
@@ -193,8 +193,8 @@ def _slice_spec(compute: Computation, args: Arguments, config: Config) -> KerasT
     for axis, size in enumerate(shape):
         if size == -1:
             axis_size = inputs.shape[axis]
-            if has_concrete_starts and axis_size is not None:
-                shape[axis] = axis_size - int(starts[axis])
+            if concrete_starts and axis_size is not None:
+                shape[axis] = axis_size - int(concrete_starts[axis])
             else:
                 shape[axis] = None
     return KerasTensor(shape, inputs.dtype)
