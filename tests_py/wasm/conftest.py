@@ -8,6 +8,8 @@ from webtensor.backends.wasm.backend import WasmBackend
 from webtensor.backends.wasm.host import start_host
 from webtensor.environment import env
 
+VARIANTS = ("simd", "relaxed")
+
 
 def start(variant: str) -> WasmBackend:
     """Start a backend of its own, beside the registered one."""
@@ -18,13 +20,20 @@ def start(variant: str) -> WasmBackend:
         env().set("WASM_RELAXED_SIMD", True)
 
 
-@pytest.fixture(scope="session", params=["simd", "relaxed"])
-def wasm(request: pytest.FixtureRequest) -> Iterator[WasmBackend]:
+@pytest.fixture(scope="session")
+def variants() -> Iterator[dict[str, WasmBackend]]:
+    """Backends of all variants, to loop over where computing what is wanted takes long."""
+    backends = {variant: start(variant) for variant in VARIANTS}
+    assert all(backend.host.variant == variant for variant, backend in backends.items())
+    yield backends
+    for backend in backends.values():
+        backend.close()
+
+
+@pytest.fixture(params=VARIANTS)
+def wasm(request: pytest.FixtureRequest, variants: dict[str, WasmBackend]) -> WasmBackend:
     """Run the test on each variant."""
-    backend = start(request.param)
-    assert backend.host.variant == request.param
-    yield backend
-    backend.close()
+    return variants[request.param]
 
 
 @pytest.fixture

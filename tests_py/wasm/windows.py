@@ -1,23 +1,36 @@
-"""Windows to test with, and an oracle for what they read: plain indexing, one tap at a time."""
+"""Windows to test with, and an oracle for what they read: plain indexing, one tap of the filter
+at a time.
+"""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from tests_py.wasm.kernels import Array
 from webtensor.geometry import Padding, Window, WindowOptions, make_window
 
+#: Rows and columns of pixels, as NumPy's index of two axes.
+Pixels = tuple[Any, ...]
 
-def taps(window: Window) -> Iterator[tuple[int, int, int, int, int, int]]:
-    """Yield (i, j, h, w, y, x): output pixel (i, j) at filter position (h, w) reads (y, x)."""
-    for i in range(window.out_height):
-        for j in range(window.out_width):
-            for h in range(window.filter_height):
-                for w in range(window.filter_width):
-                    y = i * window.stride_height - window.pad_top + h * window.dilation_height
-                    x = j * window.stride_width - window.pad_left + w * window.dilation_width
-                    if 0 <= y < window.in_height and 0 <= x < window.in_width:
-                        yield i, j, h, w, y, x
+
+def reads(outputs: int, stride: int, start: int, size: int) -> tuple[Array, Array]:
+    """Along one axis, the outputs that read inside the input at a filter position, and where."""
+    output = np.arange(outputs)
+    position = start + stride * output
+    inside = (position >= 0) & (position < size)
+    return output[inside], position[inside]
+
+
+def taps(window: Window) -> Iterator[tuple[int, int, Pixels, Pixels]]:
+    """Yield (h, w, outputs, inputs): at filter position (h, w) output pixels read input pixels."""
+    for h in range(window.filter_height):
+        top = h * window.dilation_height - window.pad_top
+        i, y = reads(window.out_height, window.stride_height, top, window.in_height)
+        for w in range(window.filter_width):
+            left = w * window.dilation_width - window.pad_left
+            j, x = reads(window.out_width, window.stride_width, left, window.in_width)
+            yield h, w, np.ix_(i, j), np.ix_(y, x)
 
 
 def patches(
@@ -29,13 +42,13 @@ def patches(
     positions = list(taps(window))
     channels = images.shape[3]
     cells = np.full((window.batch, *window[4:6], *window[7:9], channels), outside, np.float64)
-    for i, j, h, w, y, x in positions:
-        cells[:, i, j, h, w] = images[:, y, x]
+    for h, w, outputs, inputs in positions:
+        cells[:, *outputs, h, w] = images[:, *inputs]
 
     def added_up(parts: Array) -> Array:
         total = np.zeros(images.shape, np.float64)
-        for i, j, h, w, y, x in positions:
-            total[:, y, x] += parts[:, i, j, h, w]
+        for h, w, outputs, inputs in positions:
+            total[:, *inputs] += parts[:, *outputs, h, w]
         return total
 
     return cells, added_up
