@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,30 @@ def _positions(
     return positions
 
 
+@cache  # differences compute with the same windows hundreds of times
+def _geometry(
+    lengths: tuple[int, ...],
+    size: tuple[int, ...],
+    strides: tuple[int, ...],
+    dilations: tuple[int, ...],
+    pads: tuple[Any, ...],
+    rounding: str | None,
+) -> tuple[tuple[Array, ...], Array]:
+    """Indices of what windows read along each axis, and where they lie inside the input."""
+    axes = len(lengths)
+    index = []
+    inside: Array = np.array(True)
+    for axis, length in enumerate(lengths):
+        stride, dilation = strides[axis], dilations[axis]
+        positions = _positions(length, size[axis], stride, dilation, pads[axis], rounding)
+        shape = [1] * (2 * axes)
+        shape[axis], shape[axes + axis] = positions.shape
+        positions = positions.reshape(shape)
+        inside = inside & (positions >= 0) & (positions < length)
+        index.append(np.clip(positions, 0, length - 1))
+    return tuple(index), inside
+
+
 class Windows:
     """The elements that windows read of (batch, *lengths, channels): indices (*outputs, *taps)."""
 
@@ -59,16 +84,9 @@ class Windows:
             pads = [(pad, pad)] * axes
         else:
             pads = [tuple(pair) for pair in pad[1:-1]]
-        self.index: list[Any] = []
-        self.inside: Array = np.array(True)
-        for axis, length in enumerate(lengths):
-            stride, dilation = self.strides[axis], self.dilations[axis]
-            positions = _positions(length, size[axis], stride, dilation, pads[axis], rounding)
-            shape = [1] * (2 * axes)
-            shape[axis], shape[axes + axis] = positions.shape
-            positions = positions.reshape(shape)
-            self.inside = self.inside & (positions >= 0) & (positions < length)
-            self.index.append(np.clip(positions, 0, length - 1))
+        self.index, self.inside = _geometry(
+            self.lengths, self.size, self.strides, self.dilations, tuple(pads), rounding
+        )
 
     def read(self, x: Array, fill: float = 0.0) -> Array:
         """(batch, *outputs, *taps, channels)."""

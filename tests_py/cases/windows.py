@@ -75,7 +75,7 @@ def _conv2d(
         np.split(filter, groups, axis=3),
         strict=True,
     )
-    y = np.concatenate([np.einsum("bijhwc,hwco->bijo", *part, optimize=True) for part in parts], 3)
+    y = np.concatenate([np.einsum("bijhwc,hwco->bijo", *part) for part in parts], 3)
     if data_format == "NCHW":
         y = y.transpose(0, 3, 1, 2)
     return y[0] if x.ndim == 3 else y
@@ -95,7 +95,7 @@ def _depthwise(
         images = images.transpose(0, 2, 3, 1)
         pad = pad if isinstance(pad, (str, int)) else [pad[0], *pad[2:], pad[1]]
     taps = _patches(images, filter.shape[:2], strides, pad, dilations or 1, rounding)
-    y = np.einsum("bijhwc,hwcm->bijcm", taps, filter, optimize=True)
+    y = np.einsum("bijhwc,hwcm->bijcm", taps, filter)
     y = y.reshape(*y.shape[:3], filter.shape[2] * filter.shape[3])
     if data_format == "NCHW":
         y = y.transpose(0, 3, 1, 2)
