@@ -1,7 +1,9 @@
 """Data in files and tables: folders as data sets, parts of data, tables as vectors, settings."""
 
 import copy
+import io
 import json
+import logging
 import sys
 import wave
 from pathlib import Path
@@ -404,16 +406,21 @@ def test_named_values_can_be_copied():
     assert copy.deepcopy(utils.Config(rate=0.1)).as_dict() == {"rate": 0.1}
 
 
-def test_messages_are_logged(capsys: pytest.CaptureFixture[str], caplog: Any):
-    caplog.set_level("INFO", "webtensor.keras")
+def test_messages_are_logged(capsys: pytest.CaptureFixture[str]):
     assert ours.config.is_interactive_logging_enabled()
+    logger, log = logging.getLogger("webtensor.keras"), io.StringIO()
+    handler, level = logging.StreamHandler(log), logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
     utils.disable_interactive_logging()
     try:
         utils.Progbar(3).update(3)
     finally:
         utils.enable_interactive_logging()
+        logger.setLevel(level)
+        logger.removeHandler(handler)
     assert not capsys.readouterr().out
-    assert "3/3" in caplog.text
+    assert "3/3" in log.getvalue()
 
 
 def test_names_of_keras_2():
