@@ -51,6 +51,18 @@ def load_loops(count: int) -> Callable[[], Any]:
     return lambda: model_of(topology(nodes)).execute({}, "y")
 
 
+def load_aliases(count: int) -> Callable[[], Any]:
+    """Aliases of aliases, each of which is used, and as many uses of the last one."""
+    nodes = [constant("a0", 1.0)]
+    for index in range(count):
+        nodes.append(node(f"a{index + 1}", "Identity", f"a{index}"))
+        nodes += [node(f"{op}{index}", op, f"a{index}") for op in ("Neg", "Exp")]
+        nodes.append(node(f"last{index}", "Neg", f"a{count}"))
+    uses = " ".join(f"Neg{index} Exp{index} last{index}" for index in range(count))
+    nodes.append(node("y", "AddN", uses))
+    return lambda: model_of(topology(nodes)).execute({}, "y")
+
+
 def load_onnx(
     nodes: list[Any], inputs: list[Any], initializers: list[Any]
 ) -> Callable[[], wt.onnx.OnnxModel]:
@@ -79,7 +91,9 @@ def load_nodes_of_one_name(count: int) -> Callable[[], Any]:
     return load_onnx([*nodes, helper.make_node("Neg", ["x"], ["y"])], inputs, [])
 
 
-@pytest.mark.parametrize("load", [load_loops, load_convolutions, load_nodes_of_one_name])
+@pytest.mark.parametrize(
+    "load", [load_loops, load_aliases, load_convolutions, load_nodes_of_one_name]
+)
 def test_steps_grow_with_the_file(load: Callable[[int], Callable[[], Any]]) -> None:
     load(8)()  # modules are imported
     few, many = steps(load(100)), steps(load(800))

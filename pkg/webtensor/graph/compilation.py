@@ -202,8 +202,9 @@ class Compiler:
         self, nodes: Nodes, feeds: Sequence[Reference], fetches: Sequence[Reference]
     ) -> Block:
         fed = set(feeds)
-        targets = [self._source(nodes, fetch, fed) for fetch in fetches]
-        needed = self._needed_nodes(nodes, targets, fed)
+        sources: dict[Reference, Reference] = {}
+        targets = [self._source(nodes, fetch, fed, sources) for fetch in fetches]
+        needed = self._needed_nodes(nodes, targets, fed, sources)
         return self._assembled(needed, feeds, targets, self._constant)
 
     def _assembled(
@@ -246,24 +247,42 @@ class Compiler:
 
     # -- which nodes ---------------------------------------------------------------------------
 
-    def _source(self, nodes: Nodes, reference: Reference, fed: set[Reference]) -> Reference:
-        """Return the tensor that one is, behind operations that only hand it on."""
-        for _ in range(len(nodes) + 1):
+    def _source(
+        self,
+        nodes: Nodes,
+        reference: Reference,
+        fed: set[Reference],
+        sources: dict[Reference, Reference],
+    ) -> Reference:
+        """Return the tensor that one is, behind operations that only hand it on.
+
+        ``sources`` keeps it for each tensor between them, as many may have the same source.
+        """
+        path: list[Reference] = []
+        while reference not in sources:
+            path.append(reference)
             node = nodes.get(reference.node)
             if node is None or node.op not in _TRANSPARENT or reference in fed:
-                return reference
+                break
             if node.op == "Enter" and not node.inputs:
-                return reference
+                break
             index = reference.output if node.op == "IdentityN" else 0
             if index >= len(node.inputs):
                 raise ModelFormatError(
                     f"{self._where}: node {node.name!r:.200} has no input {index}"
                 )
+            if len(path) > len(nodes):
+                raise ModelFormatError(f"{self._where}: node {node.name!r:.200} depends on itself")
             reference = node.inputs[index]
-        raise ModelFormatError(f"{self._where}: node {reference.node!r:.200} depends on itself")
+        sources |= dict.fromkeys(path, sources.get(reference, reference))
+        return sources[reference]
 
     def _needed_nodes(
-        self, nodes: Nodes, targets: Sequence[Reference], fed: set[Reference]
+        self,
+        nodes: Nodes,
+        targets: Sequence[Reference],
+        fed: set[Reference],
+        sources: dict[Reference, Reference],
     ) -> _NeededNodes:
         needed = _NeededNodes()
         is_ordered: dict[str, bool] = {}
@@ -292,8 +311,8 @@ class Compiler:
                 needed.order.append(node)
                 continue
             is_ordered[name] = False
-            inputs = [self._source(nodes, reference, fed) for reference in node.inputs]
-            waits = [self._source(nodes, Reference(other), fed) for other in node.controls]
+            inputs = [self._source(nodes, reference, fed, sources) for reference in node.inputs]
+            waits = [self._source(nodes, Reference(other), fed, sources) for other in node.controls]
             if waits:
                 needed.waits[name] = waits
             stack.append((name, Node(name, node.op, tuple(inputs), (), node.attributes)))
