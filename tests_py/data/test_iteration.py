@@ -38,6 +38,12 @@ class Source:
             self.open -= 1
 
 
+async def others_run() -> None:
+    """Let all tasks and callbacks of the loop run that wait for no time to pass."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
 async def doubled(x: int) -> int:
     await asyncio.sleep(0)
     return 2 * x
@@ -90,7 +96,7 @@ def test_sources_are_closed_without_blocking(name: str, kind: str):
         async for _ in CHAINS[name](wt.data.generator(getattr(source, kind))):
             break
         gc.collect()
-        await asyncio.sleep(0.01)
+        await others_run()
         assert source.open == 0
 
     asyncio.run(first())
@@ -236,7 +242,8 @@ def test_calls_wait_at_the_same_time_and_keep_the_order():
         nonlocal running, most
         running += 1
         most = max(most, running)
-        await asyncio.sleep(0.01 * (5 - x % 5))
+        for _ in range(20 * (5 - x % 5)):
+            await asyncio.sleep(0)
         running -= 1
         return x
 
@@ -263,7 +270,7 @@ class TestPrefetch:
         async def ahead() -> list[int]:
             counts = []
             async for element in wt.data.generator(source.numbers).prefetch(3):
-                await asyncio.sleep(0.001)
+                await others_run()
                 counts.append(source.yielded - element - 1)
                 if element == 9:
                     break
@@ -281,7 +288,7 @@ class TestPrefetch:
 
         async def collect() -> None:
             async for element in wt.data.generator(numbers).prefetch(5):
-                await asyncio.sleep(0.001)
+                await others_run()
                 elements.append(element)
 
         with pytest.raises(OSError, match="the disk is gone"):
@@ -293,7 +300,7 @@ class TestPrefetch:
             async for _ in wt.data.generator(Source().numbers_async).prefetch(2):
                 break
             gc.collect()
-            await asyncio.sleep(0.01)
+            await others_run()
             return len(asyncio.all_tasks())
 
         assert asyncio.run(first()) == 1
