@@ -5,6 +5,7 @@ import base64
 import hashlib
 import json
 import re
+import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -249,13 +250,12 @@ def test_credentials_are_not_sent_where_another_server_is_redirected_to(server: 
     headers = {**CREDENTIALS, "X-Key": "1"}
     server.answers |= moved(server.url)
     with serving(moved(server.url)) as other:
-        for origin in (server, other):
-            server.requests.clear()
+        for origin, expected in ((server, [*headers]), (other, ["X-Key"])):
             with pytest.raises(OSError, match=r"shard\S* the server answered 404"):
                 wt.io.http(f"{origin.url}/moved", request_init={"headers": headers}).load()
-            sent = [name for name in headers if name in server.requests[-1].headers]
-            assert other.requests == [] or sent == ["X-Key"]
-            assert origin is other or sent == [*headers]
+            # Requests for weights may arrive after the error of another one.
+            redirected = [sent for sent in server.requests if sent.path == "/m/model.json"][-1]
+            assert [name for name in headers if name in redirected.headers] == expected
 
 
 def test_weights_lie_on_the_server_of_a_model_without_a_path() -> None:
@@ -507,10 +507,11 @@ def test_broken_models(
 
 
 def test_a_server_that_cannot_be_reached() -> None:
-    with serving({}) as server:
-        pass
-    with pytest.raises(OSError, match=r"model\.json: the server cannot be reached"):
-        wt.io.load_artifacts(f"{server.url}/model.json")
+    with socket.socket() as idle:
+        idle.bind(("127.0.0.1", 0))  # nobody else gets the port meanwhile
+        url = f"http://127.0.0.1:{idle.getsockname()[1]}/model.json"
+        with pytest.raises(OSError, match=r"model\.json: the server cannot be reached"):
+            wt.io.load_artifacts(url)
 
 
 def stalled(path: str) -> dict[str, Any]:
@@ -519,13 +520,19 @@ def stalled(path: str) -> dict[str, Any]:
     return {**FILES, path: Answer(FILES[path][:100], headers=headers, stalls=True)}
 
 
-@pytest.mark.parametrize("path", ["/m/model.json", SHARDS[1]])
-def test_a_server_that_is_too_slow(path: str) -> None:
+@pytest.mark.parametrize(
+    "path, timeout",
+    [
+        ("/m/model.json", 1),
+        (SHARDS[1], 10),  # the other files must come within this time, also on a busy machine
+    ],
+)
+def test_a_server_that_is_too_slow(path: str, timeout: float) -> None:
     with serving(stalled(path)) as server:
         start = time.perf_counter()
         with pytest.raises(OSError, match=rf"{path}: the server cannot be reached.*timed out"):
-            wt.io.load_artifacts(f"{server.url}/m/model.json", timeout=2)
-        assert time.perf_counter() - start < 30
+            wt.io.load_artifacts(f"{server.url}/m/model.json", timeout=timeout)
+        assert time.perf_counter() - start < 60  # which is the default
 
 
 @pytest.mark.parametrize("path", ["/m/model.json", SHARDS[1]])
@@ -544,7 +551,7 @@ def test_loading_can_be_cancelled(path: str, no_leak: None) -> None:
         asyncio.run(cancel(server))
         assert server.has_lost(path)
         for thread in downloading():
-            thread.join(30)
+            thread.join(120)
         assert not downloading()
 
 
