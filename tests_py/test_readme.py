@@ -15,8 +15,10 @@ PROGRAMS = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTAL
 
 
 def printed(program: str, folder: Path) -> str:
+    """Run a program, whose random numbers are the same each time, and return what it prints."""
+    seeded = f"import webtensor\nwebtensor.keras.utils.set_random_seed(1)\n{program}"
     return subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=True
+        [sys.executable, "-c", seeded], cwd=folder, capture_output=True, text=True, check=True
     ).stdout
 
 

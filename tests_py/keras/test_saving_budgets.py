@@ -15,6 +15,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import h5py
@@ -370,12 +371,12 @@ def test_brackets_in_texts_nest_nothing():
 
 
 def nested_hdf5(**attributes: str) -> bytes:
-    file = io.BytesIO()
-    small().save("/tmp/nested.h5")
-    tree = read_hdf5(Path("/tmp/nested.h5").read_bytes(), "f")
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "nested.h5")
+        small().save(path)
+        tree = read_hdf5(path.read_bytes(), "f")
     tree.attributes |= attributes
-    file.write(written(tree))
-    return file.getvalue()
+    return written(tree)
 
 
 @pytest.mark.parametrize(

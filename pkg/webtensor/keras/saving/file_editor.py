@@ -45,11 +45,13 @@ class KerasFileEditor:
         filepath: a path that ends in ``.keras`` or ``.weights.h5``.
 
     Example:
+        >>> import tempfile
         >>> from webtensor import keras
         >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
-        >>> model.save_weights("/tmp/old.weights.h5")
-        >>> editor = keras.saving.KerasFileEditor("/tmp/old.weights.h5")
-        File '/tmp/old.weights.h5'
+        >>> path = f"{tempfile.mkdtemp()}/old.weights.h5"
+        >>> model.save_weights(path)
+        >>> editor = keras.saving.KerasFileEditor(path)
+        File '...old.weights.h5'
         >>> editor.rename_object("layers/dense", "first")
         >>> editor.summary()
         layers
