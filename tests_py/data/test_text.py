@@ -269,6 +269,7 @@ def test_a_table_becomes_batches():
 
 
 def test_a_large_table_needs_little_memory(tmp_path: Path):
+    list(wt.data.csv(TABLE))  # modules are imported
     path = tmp_path / "large.csv"
     path.write_bytes(b"x,name,n\n" + b"0.123456,abcdef,42\n" * 100_000)  # 1.9 MB
     tracemalloc.start()
