@@ -76,6 +76,7 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.timeout(900)  # the kernels are compiled
 @pytest.mark.parametrize("name", ["add_op", "add_layer", "add_backend"])
 def test_page_can_be_followed(name: str, repository: Path) -> None:
     commands = 0
