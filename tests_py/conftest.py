@@ -89,6 +89,27 @@ def seed(pytestconfig: pytest.Config) -> int:
     return int(pytestconfig.getoption("randomly_seed", 0))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def generators(request: pytest.FixtureRequest) -> list[tuple[np.random.Generator, Any]]:
+    """The generators that a module's tests share, and their states before the first of them."""
+    shared = vars(request.module).values()
+    return [
+        (generator, generator.bit_generator.state)
+        for generator in shared
+        if isinstance(generator, np.random.Generator)
+    ]
+
+
+@pytest.fixture(autouse=True)
+def equal_draws(generators: list[tuple[np.random.Generator, Any]]) -> Iterator[None]:
+    """Let a test draw the same numbers, whichever tests of its module ran before."""
+    for generator, state in generators:
+        generator.bit_generator.state = state
+    yield
+    for generator, state in generators:  # for fixtures of the module
+        generator.bit_generator.state = state
+
+
 @pytest.fixture(autouse=True)
 def equal_start(seed: int) -> Iterator[None]:
     """Start each test with the same backend and the same seeds, and collect no garbage in it.

@@ -15,6 +15,7 @@ KNOWN_ANSWERS = (
     ((0xFFFFFFFF,) * 2, (0xFFFFFFFF,) * 2, (0x1CB996FC, 0xBB002BE7)),
     ((0x13198A2E, 0x03707344), (0x243F6A88, 0x85A308D3), (0xC4923A9C, 0x483DF7A0)),
 )
+SHARED = np.random.default_rng(4)
 
 
 @pytest.mark.parametrize("key, counter, words", KNOWN_ANSWERS)
@@ -171,3 +172,8 @@ def test_what_dropout_drops_is_zero_whatever_it_was(backend: str) -> None:
     dropped = y == 0
     assert 60 < dropped.sum() < 140
     np.testing.assert_array_equal(y[~dropped], x[~dropped])
+
+
+@pytest.mark.parametrize("round", range(2))
+def test_tests_draw_the_same_numbers_whichever_ran_before(round: int) -> None:
+    assert SHARED.random() == np.random.default_rng(4).random()
