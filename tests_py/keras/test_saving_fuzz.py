@@ -5,12 +5,15 @@ The suite reads a sample; ``make fuzz`` reads a thousand mutations of each forma
 
 import io
 import os
+import time
 import tracemalloc
 import wave
 import zipfile
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import h5py
@@ -22,6 +25,7 @@ from tests_py.keras.test_saving_bad_input import zipped
 from tests_py.mutations import mutated, mutated_archive, mutated_json
 from webtensor import ModelFormatError, keras as ours
 from webtensor.formats.budgets import EXPANSION, FLOOR
+from webtensor.keras.saving import keras_format
 from webtensor.keras.saving.hdf5 import read_hdf5
 from webtensor.keras.saving.npz import read_npz
 
@@ -30,6 +34,15 @@ COUNT = 1_000 if os.environ.get("WEBTENSOR_FUZZ") else 60
 MEMORY = 3
 
 pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(autouse=True)
+def equal_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write the same files in each run, so that their mutations are the same, too."""
+    ours.utils.clear_session()  # or names of layers would count those of other tests
+    now = datetime(2026, 1, 1)
+    monkeypatch.setattr(keras_format, "datetime", SimpleNamespace(now=lambda: now))
+    monkeypatch.setattr(time, "localtime", lambda *_: now.timetuple())  # of files in archives
 
 
 class Format(NamedTuple):
