@@ -97,6 +97,28 @@ def written(module: Any) -> Any:
     return model
 
 
+def written_of_models(module: Any) -> Any:
+    """A class of the user's whose parts are functional models and a layer with several outputs."""
+    layers = module.layers
+    x = module.Input((3,))
+    y = layers.Dense(4)(x)
+
+    class Written(module.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(name="written_of_models")
+            self.one = module.Model(x, y, name="one")
+            self.two = module.Model(x, [layers.Dense(2)(y), y], name="two")
+            self.named = module.Model(x, {"a": y, "b": layers.Dense(2)(y)}, name="named")
+            self.recurrent = layers.LSTM(4, return_state=True, name="recurrent")
+
+        def call(self, inputs: Any) -> Any:
+            return self.recurrent(module.ops.expand_dims(inputs, 1)), self.one(inputs)
+
+    model = Written()
+    model(np.zeros((2, 3), "float32"))
+    return model
+
+
 MODELS = [
     plain,
     frozen,
@@ -108,6 +130,7 @@ MODELS = [
     unbuilt,
     empty,
     written,
+    written_of_models,
 ]
 
 

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from math import ceil, prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from webtensor.engine import Variable
 from webtensor.keras import models
@@ -172,29 +172,20 @@ def _name(layer: Operation, indentation: str) -> str:
     return f"{indentation}{layer.name} ({type(layer).__name__})"
 
 
-def _output_shape(layer: Operation) -> str:
-    if layer._inbound_nodes:
-        shapes = [output.shape for output in layer._inbound_nodes[-1].outputs]
-    else:
-        try:
-            shapes = _computed_shapes(layer)
-        except (AttributeError, NotImplementedError, TypeError, ValueError):
-            return "?"
-    texts = ["(" + ", ".join(str(size) for size in shape) + ")" for shape in shapes]
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-
-
-def _computed_shapes(layer: Operation) -> list[Shape]:
-    """Return the shapes of the outputs of a layer that was only called with tensors."""
-    if not isinstance(layer, Layer) or not layer._build_shapes:
-        raise ValueError("the layer has no shapes")
-    if hasattr(layer, "output_shape"):
-        structure = layer.output_shape
-    else:
-        structure = layer.compute_output_shape(*layer._build_shapes.values())
+def _output_shape(layer: Any) -> str:
     shapes: list[Shape] = []
-    map_shapes(shapes.append, structure)
-    return shapes
+    try:
+        if layer._inbound_nodes:
+            shapes = [output.shape for output in layer._inbound_nodes[-1].outputs]
+        elif hasattr(layer, "output_shape"):
+            map_shapes(shapes.append, layer.output_shape)
+        else:  # it was only called with tensors, if at all
+            first, *others = layer._build_shapes.values()
+            map_shapes(shapes.append, layer.compute_output_shape(first, *others))
+    except (AttributeError, NotImplementedError, TypeError, ValueError):
+        return "?"
+    text = ", ".join("(" + ", ".join(map(str, shape)) + ")" for shape in shapes)
+    return text if len(shapes) == 1 else f"[{text}]" if layer._inbound_nodes else f"({text})"
 
 
 def _parameters(layer: Operation) -> str:
