@@ -662,6 +662,19 @@ def test_models_from_json(wrapped: Any):
     np.testing.assert_allclose(model(np.full((1, 3), 0.5, "float32")), [[0.8, 0.8]], rtol=1e-6)
 
 
+def test_custom_objects_of_the_user_may_be_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keras's guides clear the dictionary; what older files name is not in it."""
+    custom_objects = ours.saving.get_custom_objects()
+    assert not any(name.startswith("webtensor>") for name in custom_objects)
+    for name in list(custom_objects):
+        monkeypatch.delitem(custom_objects, name)
+    entry = keras2_layer("Dense", "dense", units=2, activation="hard_sigmoid")
+    entry["config"]["batch_input_shape"] = [None, 3]
+    config = {"class_name": "Sequential", "config": {"name": "model", "layers": [entry]}}
+    model = ours.models.model_from_json(json.dumps({"keras_version": "2.4.0", **config}))
+    assert model.layers[0].activation is old_hard_sigmoid
+
+
 # -- archives ----------------------------------------------------------------------------------
 
 

@@ -95,6 +95,8 @@ _MAX_OBJECT_DEPTH = 32
 Registrable = TypeVar("Registrable", bound=Callable[..., Any])
 
 _global_objects: dict[str, Callable[..., Any]] = {}
+#: Those of package "webtensor", which users do not see.
+_own_objects: dict[str, Callable[..., Any]] = {}
 _registered_names: dict[object, str] = {}
 _scoped_objects: TaskStack[CustomObjects] = TaskStack("custom_object_scopes")
 #: While a file is written, the number of each object by ``id``. The object is stored beside its
@@ -137,7 +139,7 @@ def register_keras_serializable(
                 f"register_keras_serializable: class {registrable.__name__} has no method "
                 "get_config"
             )
-        _global_objects[registered_name] = registrable
+        (_own_objects if package == "webtensor" else _global_objects)[registered_name] = registrable
         _registered_names[registrable] = registered_name
         return registrable
 
@@ -164,6 +166,7 @@ def get_registered_object(
         custom_objects or {},
         *reversed(_scoped_objects),
         _global_objects,
+        _own_objects,
         module_objects or {},
     ):
         if name in objects:
