@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -211,6 +212,23 @@ def test_positional_arguments_of_weights() -> None:
         weight = module.Layer().add_weight((2,), "ones", "int32", name="kernel")
         assert (weight.shape, str(weight.dtype), weight.name) == ((2,), "int32", "kernel")
         assert np.asarray(weight.value).tolist() == [1, 1]
+
+
+def test_weights_are_tensors_where_numpy_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer, other = ours.layers.Dense(2), ours.layers.Dense(2)
+    layer.build((None, 3))
+    other.build((None, 3))
+    kernel, bias = layer.get_weights()
+    assert isinstance(kernel, np.ndarray)
+    assert isinstance(bias, np.ndarray)
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "numpy", None)
+        weights = layer.get_weights()
+        layer.set_weights([weight * 0 for weight in weights])
+        other.set_weights(weights)
+    assert all(isinstance(weight, wt.Tensor) for weight in weights)
+    for module, expected in ((layer, np.zeros((3, 2))), (other, kernel)):
+        np.testing.assert_array_equal(module.get_weights()[0], expected)
 
 
 def test_stateless_calls(backend: str) -> None:

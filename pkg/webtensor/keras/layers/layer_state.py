@@ -15,6 +15,7 @@ from webtensor.dtypes import DType, float32
 from webtensor.engine import Tensor, TensorLike, Variable as EngineVariable
 from webtensor.keras import dtype_policies, initializers
 from webtensor.keras.arguments import Configurable, object_of
+from webtensor.keras.array_results import as_array
 from webtensor.keras.changes import note_change
 from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.layers.construction import check_required
@@ -35,8 +36,6 @@ from webtensor.nest import flatten
 from webtensor.ops import tensor
 
 if TYPE_CHECKING:
-    from numpy import ndarray
-
     from webtensor.keras.layers.layer import Layer
     from webtensor.keras.metrics import Metric
     from webtensor.keras.seeds import SeedGenerator
@@ -307,9 +306,9 @@ class LayerState(Operation, Configurable):
         """The name, after the names of the layers around it when it was built."""
         return self._path or self.name
 
-    def get_weights(self) -> list[ndarray[Any, Any]]:
-        """Return the values of the weights as NumPy arrays."""
-        return [weight.numpy() for weight in self.weights]
+    def get_weights(self) -> list[Any]:
+        """Return the values of the weights: NumPy arrays, or tensors where there is no NumPy."""
+        return [as_array(weight.value) for weight in self.weights]
 
     def set_weights(self, weights: Iterable[TensorLike]) -> None:
         """Assign other values to the weights.
