@@ -13,7 +13,6 @@ from webtensor import keras
 from webtensor.formats.budgets import parse_json
 from webtensor.keras.callbacks.callback import Callback, Logs
 from webtensor.keras.callbacks.monitor import Monitor
-from webtensor.keras.logging import say
 from webtensor.keras.types import PathLike
 
 __all__ = ["BackupAndRestore", "CSVLogger", "ModelCheckpoint"]
@@ -34,7 +33,6 @@ class ModelCheckpoint(Monitor):
     Args:
         filepath: a path, which may have fields for the epoch and metrics, such as
             ``"{epoch:02d}-{val_loss:.2f}.keras"``.
-        verbose: an integer; 1 prints the path of each file, 0 does not.
         save_best_only: a boolean, whether to save only when the metric has improved.
         save_weights_only: a boolean, whether to save only the weights.
         save_freq: ``"epoch"``, or an integer, the number of batches between two files.
@@ -61,13 +59,11 @@ class ModelCheckpoint(Monitor):
         self.filepath, self.verbose = str(filepath), verbose
         self.save_best_only, self.save_weights_only = save_best_only, save_weights_only
         self._frequency = _Frequency("ModelCheckpoint", save_freq)
-        suffix = ".weights.h5" if save_weights_only else (".keras", ".h5")
-        is_database = self.filepath.startswith(_KEPT_BY_BROWSER)
-        weights = save_weights_only and self.filepath.endswith((".weights.h5", ".weights.npz"))
-        model = not save_weights_only and self.filepath.endswith(suffix)
-        if not (is_database or weights or model):
+        endings = (".weights.h5", ".weights.npz") if save_weights_only else (".keras", ".h5")
+        if not (self.filepath.startswith(_KEPT_BY_BROWSER) or self.filepath.endswith(endings)):
             raise ValueError(
-                f"ModelCheckpoint: filepath must end in {suffix!r}, but is {self.filepath!r}"
+                f"ModelCheckpoint: filepath must end in {endings[0]!r} or {endings[1]!r}, but is "
+                f"{self.filepath!r}"
             )
         self.save_freq = save_freq
         self.best = initial_value_threshold
@@ -91,12 +87,15 @@ class ModelCheckpoint(Monitor):
         return self._save(None, logs) if self.save_freq == "epoch" else None
 
     def _save(self, batch: int | None, logs: Logs) -> Awaitable[object] | None:
-        logs = logs or {}
+        logs, event = logs or {}, f"Epoch {self._epoch + 1}: "
         if self.save_best_only:
             value = self.get_monitor_value(logs)
             if value is not None:
+                best = self.best if self.best is None else f"{self.best:.5f}"
                 if not self._is_improvement(value, self.best):
+                    self._say(f"{event}{self.monitor} did not improve from {best}")
                     return None
+                event += f"{self.monitor} improved from {best} to {value:.5f}, "
                 self.best = value
         fields = {
             "epoch": self._epoch + 1,
@@ -110,8 +109,7 @@ class ModelCheckpoint(Monitor):
                 f"ModelCheckpoint: filepath {self.filepath!r} has the field {missing}, but the "
                 f"fields are {sorted(fields)}"
             ) from None
-        if self.verbose:
-            say(f"Epoch {self._epoch + 1}: ModelCheckpoint saves {path}")
+        self._say(f"{event}saving model to {path}")
         if path.startswith(_KEPT_BY_BROWSER):
             return keras.saving.save_layers_model_async(self.model, path)
         Path(path).parent.mkdir(parents=True, exist_ok=True)

@@ -37,7 +37,7 @@ class LearningRateScheduler(Callback):
     Args:
         schedule: a function of the epoch, counted from 0, and the current learning rate, or of the
             epoch alone. It returns the new learning rate.
-        verbose: an integer; 1 prints the learning rates, 0 does not.
+        verbose: an integer; 1 prints messages, 0 does not.
 
     Raises:
         ValueError: ``schedule`` does not return a number; the start of an epoch raises it.
@@ -58,9 +58,9 @@ class LearningRateScheduler(Callback):
                 raise ValueError(
                     f"LearningRateScheduler: schedule must return a number, but got {rate!r}"
                 )
-            optimizer.learning_rate = float(rate)
+            optimizer.learning_rate = rate = float(rate)
             if self.verbose:
-                say(f"Epoch {epoch + 1}: LearningRateScheduler sets the rate to {float(rate)}")
+                say(f"Epoch {epoch + 1}: LearningRateScheduler setting learning rate to {rate}.")
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
         """Add the learning rate to the logs."""
@@ -101,7 +101,7 @@ class ReduceLROnPlateau(Monitor):
             raise ValueError(f"ReduceLROnPlateau: factor must be below 1, but is {factor}")
         self.factor, self.patience, self.verbose = factor, patience, verbose
         self.cooldown, self.min_lr = cooldown, min_lr
-        self.wait = self.cooldown_counter = 0
+        self.on_train_begin()
 
     def in_cooldown(self) -> bool:
         """Return whether epochs do not count, as the learning rate was just reduced."""
@@ -139,6 +139,5 @@ class ReduceLROnPlateau(Monitor):
         for optimizer, rate in reducible:
             reduced = max(rate * self.factor, self.min_lr)
             optimizer.learning_rate = reduced
-            if self.verbose:
-                say(f"Epoch {epoch + 1}: ReduceLROnPlateau sets the rate to {reduced}")
+            self._say(f"Epoch {epoch + 1}: ReduceLROnPlateau reducing learning rate to {reduced}.")
         return bool(reducible)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from webtensor.keras.callbacks.callback import Callback, Logs
+from webtensor.keras.logging import say
 
 if TYPE_CHECKING:
     from webtensor.keras.metrics import Metric
@@ -33,6 +34,8 @@ class Monitor(Callback):
         min_delta: a number, the minimum change that is an improvement.
         verbose: an integer; 1 prints messages, 0 does not.
     """
+
+    verbose = 0
 
     def __init__(self, monitor: str, mode: str = "auto", min_delta: float = 0.0) -> None:
         super().__init__()
@@ -89,6 +92,10 @@ class Monitor(Callback):
             f"{type(self).__name__}: it is unknown whether {self.monitor!r} should rise or fall; "
             "set mode='max' or mode='min'"
         )
+
+    def _say(self, text: str) -> None:
+        if self.verbose:
+            say(text)
 
     def get_monitor_value(self, logs: Logs) -> float | None:
         """Return the metric's value in the logs, or None after a warning."""

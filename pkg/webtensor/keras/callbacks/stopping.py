@@ -62,32 +62,27 @@ class EarlyStopping(Monitor):
         value = self.get_monitor_value(logs)
         if value is None or epoch < self.start_from_epoch:
             return
-        if self.restore_best_weights and self.best_weights is None:
-            self._store_weights(epoch)
         self.wait += 1
-        if self._is_improvement(value, self.best):
-            self.best = value
-            if self.restore_best_weights:
-                self._store_weights(epoch)
+        improves = self._is_improvement(value, self.best)
+        if improves or (self.restore_best_weights and self.best_weights is None):
             self.best_epoch = epoch
+            if self.restore_best_weights:
+                self.best_weights = [variable.value for variable in self.model.weights]
+        if improves:
+            self.best = value
             if self.baseline is None or self._is_improvement(value, self.baseline):
                 self.wait = 0
-            return
-        if self.wait >= self.patience and epoch > 0:
+        elif self.wait >= self.patience and epoch > 0:
             self.stopped_epoch = epoch
             self.model.stop_training = True
 
-    def _store_weights(self, epoch: int) -> None:
-        self.best_epoch = epoch
-        self.best_weights = [variable.value for variable in self.model.weights]
-
     def on_train_end(self, logs: Logs = None) -> None:
         """Restore the best weights."""
-        if self.stopped_epoch and self.verbose:
-            say(f"Epoch {self.stopped_epoch + 1}: early stopping")
+        if self.stopped_epoch:
+            self._say(f"Epoch {self.stopped_epoch + 1}: early stopping")
         if self.restore_best_weights and self.best_weights is not None:
-            if self.verbose:
-                say(f"EarlyStopping restores the weights of epoch {self.best_epoch + 1}")
+            epoch = self.best_epoch + 1
+            self._say(f"Restoring model weights from the end of the best epoch: {epoch}.")
             for variable, value in zip(self.model.weights, self.best_weights, strict=True):
                 variable.assign(value)
             self.best_weights = None
