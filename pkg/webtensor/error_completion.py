@@ -40,7 +40,8 @@ def completed_error(
     try:
         arguments = called_signature.bind(*args, **kwargs).arguments
     except TypeError:  # Python names the argument that is missing or unknown
-        error.args = (f"{error}; its signature is {name}{_without_types(called_signature)}",)
+        text = re.sub(r"^[\w.<>]+(?=\(\))", name, str(error))  # not the name of an inner function
+        error.args = (f"{text}; its signature is {name}{_without_types(called_signature)}",)
         return error
     if not _is_own(error) or isinstance(error, FloatingPointError):  # debug mode, about a result
         return error

@@ -502,6 +502,15 @@ def test_signatures_are_those_of_keras() -> None:
             assert accepted == expected, name
 
 
+def test_errors_about_arguments_name_the_function() -> None:
+    """Not the function within ``keras.ops`` that makes it."""
+    for name in ("sum", "argmax", "cumsum", "max", "zeros", "ones_like", "max_pool", "segment_max"):
+        with pytest.raises(TypeError) as raised:
+            getattr(ours.ops, name)([1.0], dim=0)
+        message = f"{name}() got an unexpected keyword argument 'dim'; its signature is {name}("
+        assert str(raised.value).startswith(message)
+
+
 @pytest.mark.parametrize(
     "call",
     [
