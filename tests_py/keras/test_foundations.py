@@ -163,9 +163,18 @@ def test_variables_compute_as_in_keras(call: Callable[[Any], Any], dtype: str) -
     np.testing.assert_allclose(variables[0].numpy(), variables[1].numpy())
 
 
+def layer_without_keywords(module: Any) -> Any:
+    class Layer(module.layers.Layer):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+
+    return Layer.from_config(Layer().get_config())
+
+
 @pytest.mark.parametrize(
     "call, error, says",
     [
+        (layer_without_keywords, TypeError, r"'dtype'.*Let __init__ take \*\*kwargs"),
         (lambda k: k.Variable("ones"), ValueError, "shape is missing"),
         (lambda k: k.Variable(1.0, name="a/b"), ValueError, "name must be"),
         (lambda k: k.Variable(1.0, aggregation="most"), ValueError, "aggregation must be"),

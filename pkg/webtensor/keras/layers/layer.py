@@ -448,7 +448,8 @@ class Layer(LayerState):
             return super().from_config(config) if _keeps_arguments(cls) else cls(**config)
         except (TypeError, ValueError) as error:
             raise TypeError(
-                f"{cls.__name__} cannot be made of its configuration {config}: {error}"
+                f"{cls.__name__} cannot be made of its configuration {config}: {error}. Let "
+                "__init__ take **kwargs for super().__init__, or override from_config"
             ) from error
 
     def __repr__(self) -> str:
