@@ -241,6 +241,11 @@ ARRANGING: list[Row] = [
     (lambda: wt.mirror_pad(X, [(1, 0)], "reflect"), ValueError, "for each axis"),
     (lambda: wt.mirror_pad(V, [(0.5, 0)], "reflect"), TypeError, "paddings must be integers"),
     (lambda: wt.space_to_batch_nd(X, [2], [(0, 0)]), ValueError, r"sizes \(3,\) must be multip"),
+    (  # before any memory is taken
+        lambda: wt.space_to_batch_nd(X, [2], [(1 << 40, 0)]),
+        ValueError,
+        r"sizes \(1099511627779,\) must be multip",
+    ),
     (lambda: wt.space_to_batch_nd(X, [0], [(0, 0)]), ValueError, "block_shape must be positive"),
     (
         lambda: wt.space_to_batch_nd(V, [1], [(0, 0)]),

@@ -20,7 +20,8 @@ from webtensor.graph.operations.arguments import dtype_name
 COUNT = 6_000 if os.environ.get("WEBTENSOR_FUZZ") else 300
 #: Operators that make tensors of any size, which is the caller's to limit.
 GROWING = {
-    "BROADCAST_TO", "FILL", "ONE_HOT", "PAD", "PADV2", "RANGE", "RFFT2D", "SCATTER_ND", "TILE"
+    "BROADCAST_TO", "FILL", "ONE_HOT", "PAD", "PADV2", "RANGE", "RFFT2D", "SCATTER_ND",
+    "SPACE_TO_BATCH_ND", "TILE",
 }  # fmt: skip
 #: Models that want larger inputs are not computed.
 MAX_ELEMENTS = 1 << 16

@@ -567,13 +567,16 @@ def space_to_batch_nd(
     operand = as_operand(name, x)
     blocks, pairs = _check_blocks(name, operand, block_shape, "paddings", paddings)
     count = len(blocks)
-    padded = pad(operand, [(0, 0), *pairs, *[(0, 0)] * (len(operand.shape) - count - 1)])
-    batch, space, rest = padded.shape[0], padded.shape[1 : count + 1], padded.shape[count + 1 :]
+    batch, rest = operand.shape[0], operand.shape[count + 1 :]
+    space = tuple(
+        [size + sum(pair) for size, pair in zip(operand.shape[1 : count + 1], pairs, strict=True)]
+    )
     if any(size % block for size, block in zip(space, blocks, strict=True)):
         raise ValueError(
             f"{name}: the padded sizes {space} must be multiples of block_shape {block_shape} "
             f"(x.shape={operand.shape}, paddings={paddings})"
         )
+    padded = pad(operand, [(0, 0), *pairs, *[(0, 0)] * len(rest)])
     cells = [size // block for size, block in zip(space, blocks, strict=True)]
     split = [part for pair in zip(cells, blocks, strict=True) for part in pair]
     order = [
