@@ -150,15 +150,21 @@ def chromium_arguments(*more: str) -> list[str]:
     ]
 
 
+def patient(browser: Browser) -> Browser:
+    """Let what is done in a browser's pages take as long as it may; see PATIENCE_MS."""
+    browser.on("context", lambda context: context.set_default_timeout(PATIENCE_MS))
+    return browser
+
+
 def launch_chromium(playwright: Playwright, arguments: Sequence[str] = ()) -> Browser:
     """Start headless Chromium; WebGL comes from SwiftShader where there is no GPU."""
     all_arguments = chromium_arguments(*arguments)
     if "WEBTENSOR_CHROMIUM" not in os.environ and playwright_build(playwright.chromium):
-        return playwright.chromium.launch(args=all_arguments)
+        return patient(playwright.chromium.launch(args=all_arguments))
     executable = system_chromium()
     if executable is None:
         raise BrowserMissingError("Chromium")
-    return playwright.chromium.launch(executable_path=executable, args=all_arguments)
+    return patient(playwright.chromium.launch(executable_path=executable, args=all_arguments))
 
 
 def launch_firefox(
@@ -170,14 +176,14 @@ def launch_firefox(
         "env": {**os.environ, **MESA_VARIABLES},
     }
     if "WEBTENSOR_FIREFOX" not in os.environ and playwright_build(playwright.firefox):
-        return playwright.firefox.launch(**options)
+        return patient(playwright.firefox.launch(**options))
     executable = system_firefox()
     if executable is None:
         raise BrowserMissingError("Firefox")
     # A Firefox that isn't Playwright's own build is driven through WebDriver BiDi.
     try:
-        return playwright.firefox.launch(
-            channel="moz-firefox", executable_path=executable, **options
+        return patient(
+            playwright.firefox.launch(channel="moz-firefox", executable_path=executable, **options)
         )
     except Error as error:
         error.add_note(
@@ -189,7 +195,7 @@ def launch_firefox(
 
 def launch_playwright_webkit(playwright: Playwright) -> Browser | None:
     """Start Playwright's WebKit where it was downloaded."""
-    return playwright.webkit.launch() if playwright_build(playwright.webkit) else None
+    return patient(playwright.webkit.launch()) if playwright_build(playwright.webkit) else None
 
 
 def start_webkit_driver() -> webdriver.WebKitGTK:

@@ -326,7 +326,6 @@ def fresh_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Pag
     """
     context = browser.new_context(service_workers="block")
     page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
     watch = PageWatch(page)
     yield page
     errors = watch.take_errors()

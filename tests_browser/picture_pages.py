@@ -9,7 +9,6 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
-from tests_browser.browsers import PATIENCE_MS
 from tests_browser.page_watch import watched_page
 from web.build import WEB
 
@@ -50,7 +49,6 @@ def printed(page: Page, line: int = 0) -> Any:
     page.wait_for_function(
         "(line) => document.getElementById('output').textContent.split('\\n').length > line + 1",
         arg=line,
-        timeout=PATIENCE_MS,
     )
     return json.loads(page.locator("#output").inner_text().splitlines()[line])
 
@@ -63,5 +61,4 @@ def expect_new_picture(page: Page) -> Iterator[None]:
     page.wait_for_function(
         "(before) => document.getElementById('picture').toDataURL() !== before",
         arg=before,
-        timeout=PATIENCE_MS,
     )

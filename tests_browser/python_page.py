@@ -22,13 +22,13 @@ from tests_browser.page_watch import PageWatch
 SECONDS_TO_BOOT = 120
 SECONDS_TO_RUN = 600
 BLANK_PAGE = "/tests/blank.html"
-#: Source for a page: `await until(condition)` waits for a condition, at most ten seconds, and
+#: Source for a page: `await until(condition)` waits for a condition, at most two minutes, and
 #: returns whether it holds.
 UNTIL = """
 import asyncio
 
 async def until(condition):
-    for _ in range(500):
+    for _ in range(6000):
         await asyncio.sleep(0.02)
         if condition():
             return True
@@ -105,7 +105,6 @@ class PlaywrightPythonPage(PythonPage):
         super().__init__(browser_name, base_url, path)
         self.page = page
         self.watch = PageWatch(page)
-        page.set_default_timeout(SECONDS_TO_BOOT * 1000)
         self.reload()
 
     def evaluate(self, script: str) -> Any:

@@ -5,7 +5,6 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests_browser.browsers import PATIENCE_MS
 from tests_browser.program_page import stop
 
 FIRST_SCREEN = {"width": 1280, "height": 800}
@@ -85,7 +84,6 @@ def wait_for_number(locator: Locator, pattern: str, minimum: float) -> None:
         """([element, { pattern, minimum }]) =>
           Number(element.textContent.match(pattern)?.[1].replace(",", "")) >= minimum""",
         arg=[element, values],
-        timeout=PATIENCE_MS,
     )
 
 

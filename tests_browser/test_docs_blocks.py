@@ -94,7 +94,7 @@ def test_search_finds_names_and_texts(chromium_page: Page, site_url: str):
         ("memory+leak", "Memory"),
     ):
         chromium_page.goto(f"{site_url}/docs/search.html?q={words}")
-        expect(results.filter(has_text=title).first).to_be_visible(timeout=30_000)
+        expect(results.filter(has_text=title).first).to_be_visible()
 
 
 @pytest.mark.parametrize("path", ["index.html", "api/webtensor.linalg.html", "tutorial.html"])

@@ -79,7 +79,6 @@ def watched_page(chromium: Browser) -> Iterator[tuple[Page, PageWatch]]:
     """One page of a visitor, whose storage lasts from one test to the next."""
     with closing(chromium.new_context()) as context:
         page = context.new_page()
-        page.set_default_timeout(60_000)
         yield page, PageWatch(page)
 
 

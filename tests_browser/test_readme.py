@@ -62,7 +62,7 @@ def test_the_page_computes(chromium_page: Page) -> None:
     chromium_page.route("**", answer)
     chromium_page.goto(ADDRESS)
     output = chromium_page.locator("#output")
-    output.filter(has_text="computed by").wait_for(timeout=120_000)
+    output.filter(has_text="computed by").wait_for()
     text = output.inner_text()
     assert text.startswith("Tensor([[ 7., 10.],\n        [15., 22.]], shape=(2, 2), dtype=float32")
     assert text.endswith(("computed by wasm", "computed by webgl"))

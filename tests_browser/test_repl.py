@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests_browser.browsers import PATIENCE_MS
 from tests_browser.page_watch import PageWatch
 from tests_browser.test_accessibility import AXE, RUN_AXE
 from tests_browser.test_models_page import drop, payloads
@@ -116,7 +115,6 @@ class Repl:
 
     def __init__(self, page: Page) -> None:
         """Use a page that shows the REPL."""
-        page.set_default_timeout(PATIENCE_MS)  # floods of output keep it busy
         self.page = page
         self.transcript = page.locator("#transcript")
         self.entry = page.locator("#transcript .entry").last

@@ -40,7 +40,7 @@ def wait_until_kept(page: Page, site: Path) -> None:
     names = ("pyodide.asm.wasm", "pyodide.asm.mjs", "python_stdlib.zip", "heap.bin", ".whl")
     paths = [f"../{path}" for path in build["sizes"] if path.endswith(names)]
     own = ["index.html", "index.js", "main.py", "linear.py", "../shared/loader.js"]
-    page.wait_for_function(f"paths => ({HAS_KEPT})(paths)", arg=[*paths, *own], timeout=60_000)
+    page.wait_for_function(f"paths => ({HAS_KEPT})(paths)", arg=[*paths, *own])
 
 
 def test_next_visit_needs_no_network_and_is_isolated(page: Page, site: Path):
