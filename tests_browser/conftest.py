@@ -307,7 +307,7 @@ def shared_python_page(request: pytest.FixtureRequest) -> Iterator[PythonPage]:
     """The one Python page of each of the three browsers, loaded anew after a module's tests."""
     page: PythonPage = request.getfixturevalue(f"shared_{request.param}_python")
     yield page
-    page.reload()
+    page.spoil()
 
 
 @pytest.fixture

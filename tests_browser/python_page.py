@@ -1,8 +1,9 @@
 """Python in a browser's page: `PythonPage.run(source)` runs it in Pyodide and returns its value.
 
 A page is booted once per browser and shared by all tests; every run gets fresh globals, but
-modules, and with them webtensor's state, live on until `reload`. Playwright drives Chromium and
-Firefox (and its own WebKit), Selenium drives WebKitGTK; tests needn't know which.
+modules, and with them webtensor's state, live on until `reload`. A test that leaves a page which
+others could not use says so by `spoil`. Playwright drives Chromium and Firefox (and its own
+WebKit), Selenium drives WebKitGTK; tests needn't know which.
 """
 
 import json
@@ -48,6 +49,7 @@ class PythonPage(ABC):
         self.browser_name = browser_name
         self.base_url = base_url
         self.path = path
+        self._is_spoilt = False
 
     def run(self, source: str, /, **values: Any) -> Any:
         """Run Python source and return the value of its last expression, which must be JSON-able.
@@ -55,6 +57,7 @@ class PythonPage(ABC):
         The source may use `await`. `values` become its global variables, carried as JSON. NaN and
         infinities pass both ways.
         """
+        self._renew()
         answer = json.loads(self._call("runPython", dedent(source), json.dumps(values)))
         if "error" in answer:
             raise PythonInPageError(f"in {self.browser_name}:\n{answer['error']}")
@@ -62,21 +65,31 @@ class PythonPage(ABC):
 
     def reload(self, query: str = "") -> None:
         """Load the page anew, with a query such as "?wtflags=…", and boot Python in it."""
+        self._is_spoilt = False
         self._open(f"{self.base_url}{self.path}{query}")
         self._call("waitForPython")
 
+    def spoil(self) -> None:
+        """Have the page loaded anew when it is used again, unless a test does that anyway."""
+        self._is_spoilt = True
+
     @contextmanager
     def loaded_with(self, query: str = "") -> Iterator[Self]:
-        """Load the page anew with a query, and without it at the end."""
+        """Load the page anew with a query; whoever uses it later gets it without."""
         self.reload(query)
         try:
             yield self
         finally:
+            self.spoil()
+
+    def _renew(self) -> None:
+        if self._is_spoilt:
             self.reload()
 
-    @abstractmethod
     def evaluate(self, script: str) -> Any:
         """Evaluate a JavaScript expression, awaiting it if it is a promise."""
+        self._renew()
+        return self._evaluate(script)
 
     @abstractmethod
     def take_errors(self) -> list[str]:
@@ -85,6 +98,10 @@ class PythonPage(ABC):
     @abstractmethod
     def screenshot(self, path: Path) -> None:
         """Write a picture of the page to a PNG file."""
+
+    @abstractmethod
+    def _evaluate(self, script: str) -> Any:
+        """Evaluate a JavaScript expression in the page as it is."""
 
     @abstractmethod
     def _open(self, url: str) -> None:
@@ -96,20 +113,22 @@ class PythonPage(ABC):
 
 
 class PlaywrightPythonPage(PythonPage):
-    """Python in a page that Playwright drives; the page itself is `page`."""
+    """Python in a page that Playwright drives."""
 
     def __init__(
         self, browser_name: str, base_url: str, page: Page, path: str = BLANK_PAGE
     ) -> None:
         """Boot Python in `page`."""
         super().__init__(browser_name, base_url, path)
-        self.page = page
+        self._page = page
         self.watch = PageWatch(page)
         self.reload()
 
-    def evaluate(self, script: str) -> Any:
-        """Evaluate a JavaScript expression, awaiting it if it is a promise."""
-        return self.page.evaluate(script)
+    @property
+    def page(self) -> Page:
+        """The page itself."""
+        self._renew()
+        return self._page
 
     def take_errors(self) -> list[str]:
         """Return the console and page errors since the last call, and forget them."""
@@ -117,13 +136,16 @@ class PlaywrightPythonPage(PythonPage):
 
     def screenshot(self, path: Path) -> None:
         """Write a picture of the page to a PNG file."""
-        self.page.screenshot(path=path)
+        self._page.screenshot(path=path)
+
+    def _evaluate(self, script: str) -> Any:
+        return self._page.evaluate(script)
 
     def _open(self, url: str) -> None:
-        self.page.goto(url)
+        self._page.goto(url)
 
     def _call(self, function: str, *arguments: str) -> Any:
-        return self.page.evaluate(
+        return self._page.evaluate(
             "([name, ...values]) => window[name](...values)", [function, *arguments]
         )
 
@@ -139,10 +161,6 @@ class WebDriverPythonPage(PythonPage):
         driver.set_page_load_timeout(SECONDS_TO_BOOT)
         self.reload()
 
-    def evaluate(self, script: str) -> Any:
-        """Evaluate a JavaScript expression, awaiting it if it is a promise."""
-        return self._await(f"({script})")
-
     def take_errors(self) -> list[str]:
         """Return the console and page errors since the last call, and forget them."""
         return [str(error) for error in self.driver.execute_script("return pageErrors.splice(0)")]
@@ -150,6 +168,9 @@ class WebDriverPythonPage(PythonPage):
     def screenshot(self, path: Path) -> None:
         """Write a picture of the page to a PNG file."""
         self.driver.save_screenshot(str(path))
+
+    def _evaluate(self, script: str) -> Any:
+        return self._await(f"({script})")
 
     def _open(self, url: str) -> None:
         self.driver.get(url)

@@ -107,7 +107,7 @@ def test_warm_up_asks_for_all_programs_before_it_waits_for_one(
     assert before == after
     assert set(later) == {"draw"}
     assert abs(sum(answer[0]) - 1) < 1e-5
-    any_python_page.reload()
+    any_python_page.spoil()
 
 
 AWAITED = (
@@ -137,7 +137,7 @@ def test_programs_compile_while_a_read_is_awaited(any_python_page: PythonPage):
     assert second == pytest.approx(0.9129, abs=1e-3)
     assert third == pytest.approx(3.7315, abs=1e-3)
     assert asked.startswith("link link link link link poll")
-    any_python_page.reload()
+    any_python_page.spoil()
 
 
 #: A kernel of the user's, and one of the library's, whose shader has a mistake.

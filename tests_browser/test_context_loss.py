@@ -44,9 +44,9 @@ ADVICE = (
 
 @pytest.fixture
 def page(any_python_page: PythonPage) -> Iterator[PythonPage]:
-    """A page of each browser, loaded anew after a test has spoilt it."""
+    """A page of each browser, for a test that leaves it with other functions or backends."""
     yield any_python_page
-    any_python_page.reload()
+    any_python_page.spoil()
 
 
 MODEL = """
@@ -61,8 +61,8 @@ before = counts()
 """
 
 
-def test_inference_goes_on_by_itself(page: PythonPage):
-    answer = page.run(
+def test_inference_goes_on_by_itself(any_python_page: PythonPage):
+    answer = any_python_page.run(
         START
         + MODEL
         + """
@@ -86,9 +86,9 @@ await wt.warm_up(model, (1, 3))
     assert active == "webgl"
 
 
-def test_a_loss_that_nobody_was_told_of(page: PythonPage):
+def test_a_loss_that_nobody_was_told_of(any_python_page: PythonPage):
     # Before the event: the first draw, the first upload and the first read find out.
-    answer = page.run(
+    answer = any_python_page.run(
         START
         + MODEL
         + """
@@ -112,8 +112,8 @@ await asyncio.sleep(0.1)  # the events come now, for contexts that nobody uses a
     assert last == [[16, 9]]
 
 
-def test_a_lost_tensor_says_what_to_do(page: PythonPage):
-    answer = page.run(
+def test_a_lost_tensor_says_what_to_do(any_python_page: PythonPage):
+    answer = any_python_page.run(
         START
         + """
 x = wt.tensor([1.0, 2.0])
@@ -134,8 +134,8 @@ except wt.ContextLostError as error:
     assert computed == [6, 12]
 
 
-def test_what_is_awaited_when_the_context_goes(page: PythonPage):
-    answer = page.run(
+def test_what_is_awaited_when_the_context_goes(any_python_page: PythonPage):
+    answer = any_python_page.run(
         START
         + """
 x = wt.ones((256, 256))

@@ -243,9 +243,8 @@ x.flatten().tolist() == expected, again.flatten().tolist() == expected
 
 
 def test_what_is_larger_than_textures_passes_through_the_host(chromium_python: PythonPage):
-    chromium_python.reload("?wtflags=WEBGL_MAX_TEXTURE_SIZE:4")
-    assert chromium_python.run(MAKE + TOO_LARGE, opaque=True) == [True, True]
-    chromium_python.reload()
+    with chromium_python.loaded_with("?wtflags=WEBGL_MAX_TEXTURE_SIZE:4") as page:
+        assert page.run(MAKE + TOO_LARGE, opaque=True) == [True, True]
 
 
 LOST = """

@@ -65,11 +65,8 @@ def test_a_flag_tells_of_threads_and_turns_them_off(chromium_python: PythonPage)
         known, wt.wasm.get_threads_count() > 1, float(wt.sum(wt.matmul(x, x)))
     """
     assert chromium_python.run(source) == [True, True, 300.0**3]
-    try:
-        chromium_python.reload("?wtflags=WASM_HAS_MULTITHREAD_SUPPORT:false")
-        assert chromium_python.run(source) == [False, False, 300.0**3]
-    finally:
-        chromium_python.reload()
+    with chromium_python.loaded_with("?wtflags=WASM_HAS_MULTITHREAD_SUPPORT:false") as page:
+        assert page.run(source) == [False, False, 300.0**3]
 
 
 def test_without_room_for_stacks_one_thread_computes(chromium_python: PythonPage):

@@ -98,7 +98,7 @@ def _changed(page: PythonPage, script: str) -> Iterator[PythonPage]:
     page.reload()
     page.evaluate(f"(() => {{ {script} }})()")
     yield page
-    page.reload()
+    page.spoil()
 
 
 def test_time_is_the_gpus_where_it_has_a_timer(timed_page: PythonPage):

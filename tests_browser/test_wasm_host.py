@@ -56,11 +56,8 @@ def test_flag_in_the_url_chooses_plain_simd(chromium_python: PythonPage):
         x = wt.ones((37, 41))
         wt.backend().host.variant, float(wt.sum(wt.matmul(x, x, False, True)))
     """
-    try:
-        chromium_python.reload("?wtflags=WASM_RELAXED_SIMD:false")
-        assert chromium_python.run(source) == ["simd", 37 * 37 * 41]
-    finally:
-        chromium_python.reload()
+    with chromium_python.loaded_with("?wtflags=WASM_RELAXED_SIMD:false") as page:
+        assert page.run(source) == ["simd", 37 * 37 * 41]
     assert chromium_python.run(source) == ["relaxed", 37 * 37 * 41]
 
 

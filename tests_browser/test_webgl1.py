@@ -23,9 +23,8 @@ def held():
 @pytest.fixture(scope="module")
 def version_1(shared_chromium_python: PythonPage) -> Iterator[None]:
     """Have Chromium's page compute on WebGL 1; load it anew afterwards."""
-    shared_chromium_python.reload("?wtflags=WEBGL_VERSION:1")
-    yield
-    shared_chromium_python.reload()
+    with shared_chromium_python.loaded_with("?wtflags=WEBGL_VERSION:1"):
+        yield
 
 
 @pytest.fixture
@@ -289,9 +288,8 @@ if why is None:
 @pytest.fixture
 def fresh(chromium_python: PythonPage) -> Iterator[PythonPage]:
     """The page, loaded anew before and after."""
-    chromium_python.reload()
-    yield chromium_python
-    chromium_python.reload()
+    with chromium_python.loaded_with() as page:
+        yield page
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def said(function):
 def page(python_page: PythonPage) -> Iterator[PythonPage]:
     """A page of Chromium and one of Firefox, loaded anew after a test has spoilt it."""
     yield python_page
-    python_page.reload()
+    python_page.spoil()
 
 
 # -- out of memory --------------------------------------------------------------------------------

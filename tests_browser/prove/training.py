@@ -145,7 +145,7 @@ def weights_survive_lost_contexts(stage: Stage, trial: Trial, steps: int) -> str
     """Train twice, once losing the context every 50 steps; the weights are the same."""
     page = stage.python(trial.browser)
     is_same, lost = page.run(LOSE_CONTEXTS, backend="webgl", width=16, steps=steps)
-    page.reload()
+    page.spoil()
     assert is_same, "the weights differ"
     assert lost == steps // 50
     return f"{lost} contexts were lost; weights and the optimizer's state are identical"
@@ -191,7 +191,7 @@ def weights_survive_killed_threads(stage: Stage, trial: Trial, steps: int) -> st
     page = stage.python(trial.browser)
     page.evaluate(NOTE_WORKERS)
     is_same, killed = page.run(KILL_THREADS, backend="wasm", width=192, steps=steps)
-    page.reload()
+    page.spoil()
     assert is_same, "the weights differ"
     assert killed >= steps // 20
     return f"{killed} workers were killed; weights and the optimizer's state are identical"
