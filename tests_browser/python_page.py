@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent
+from types import ModuleType
 from typing import Any, Self
 
 from playwright.sync_api import Page
@@ -34,6 +35,21 @@ async def until(condition):
         if condition():
             return True
     return False
+"""
+
+
+def importing(module: ModuleType, name: str) -> str:
+    """Return source for a page, which imports a function of a module, and compiles that once."""
+    assert module.__file__ is not None
+    file = Path(module.__file__)
+    return f"""
+import sys
+from types import ModuleType
+
+if "tests_{file.stem}" not in sys.modules:
+    sys.modules["tests_{file.stem}"] = ModuleType("tests_{file.stem}")
+    exec({file.read_text("utf-8")!r}, vars(sys.modules["tests_{file.stem}"]))
+from tests_{file.stem} import {name}
 """
 
 

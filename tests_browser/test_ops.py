@@ -8,17 +8,16 @@ error.
 """
 
 from collections.abc import Collection
-from pathlib import Path
 
 import pytest
 
-from tests_browser.python_page import PythonPage
+from tests_browser.python_page import PythonPage, importing
 from tests_browser.test_programs import wrong_captures
 from tests_py.cases import FAMILIES, Case, failures, runner, selected
 
 #: What earlier tests left in cycles, such as those of tracebacks, is no business of a run.
 RUN = (
-    Path(runner.__file__).read_text()
+    importing(runner, "run_cases")
     + """
 import gc
 gc.collect()

@@ -3,16 +3,14 @@
 `test_ops` captures the whole table on WebGL in Chromium.
 """
 
-from pathlib import Path
-
 import pytest
 
 from tests_browser.draw_counts import COUNTED_DRAWS
-from tests_browser.python_page import UNTIL, PythonPage
+from tests_browser.python_page import UNTIL, PythonPage, importing
 from tests_py.cases import FAMILIES, Case, runner, selected
 from tests_py.test_programs import wrong_answers
 
-RUN = Path(runner.__file__).read_text() + "\nawait run_captured(cases, backend)"
+RUN = importing(runner, "run_captured") + "await run_captured(cases, backend)"
 
 SELECTION = [case for family in FAMILIES.values() for case in selected(family)]
 #: On WebGL a part of it is enough here.
