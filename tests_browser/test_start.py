@@ -1,7 +1,7 @@
 """Python's start: from the snapshot in each browser, and without it where that fails."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from urllib.parse import urlsplit
@@ -19,6 +19,8 @@ SNAPSHOT = "**/heap.bin"
 BUILD = "**/build.json"
 RUNTIME = "**/pyodide.asm.wasm"
 WORKER = "**/snapshot_worker.js"
+#: What answers requests, by patterns of addresses.
+Answers = Mapping[str, Callable[[Route], None]]
 #: Whether Python started from the snapshot.
 WAS_RESTORED = "performance.getEntriesByName('webtensor: memory restored').length === 1"
 
@@ -188,9 +190,19 @@ def truncated(route: Route) -> None:
     route.fulfill(body=response.body())
 
 
+def file_of(route: Route) -> Path:
+    """Return the site's file that a page asks for."""
+    return SITE / urlsplit(route.request.url).path[1:]
+
+
+def unaltered(route: Route) -> None:
+    """Answer with a file as it is."""
+    route.fulfill(path=file_of(route))
+
+
 def altered(route: Route) -> None:
     """Answer with a file whose last byte is another, from the disk: the page waits for 3 s."""
-    content = bytearray((SITE / urlsplit(route.request.url).path[1:]).read_bytes())
+    content = bytearray(file_of(route).read_bytes())
     content[-1] ^= 1
     with NamedTemporaryFile() as file:
         file.write(content)
@@ -210,48 +222,51 @@ def unanswered(route: Route) -> None:
     """Answer nothing."""
 
 
-def answer_before_the_runtime(page: Page, url: str, answer: Callable[[Route], None]) -> None:
-    """Answer requests for a file, and only then those for the runtime.
+def answer_before_the_runtime(page: Page, answers: Answers) -> None:
+    """Answer requests for files, and only when all were made those for the runtime.
 
     A page waits for the snapshot for 3 s from when it has the runtime, which is too short on a busy
     machine where both come at once.
     """
     waiting: list[Route] = []
-    answered: list[str] = []
+    missing = set(answers)
 
-    def give_answer(route: Route) -> None:
-        answer(route)
-        answered.append(route.request.url)
-        for runtime in waiting:
-            runtime.continue_()
-        waiting.clear()
+    def answer_by(url: str) -> Callable[[Route], None]:
+        def give_answer(route: Route) -> None:
+            answers[url](route)
+            missing.discard(url)
+            if not missing:
+                for runtime in waiting:
+                    runtime.continue_()
+                waiting.clear()
+
+        return give_answer
 
     def let_wait(route: Route) -> None:
-        if answered:
-            route.continue_()
-        else:
+        if missing:
             waiting.append(route)
+        else:
+            route.continue_()
 
-    page.route(url, give_answer)
+    for url in answers:
+        page.route(url, answer_by(url))
     page.route(RUNTIME, let_wait)
 
 
 @pytest.mark.parametrize(
-    "url, answer, reason",
+    "answers, reason",
     [
-        (SNAPSHOT, truncated, "65536 of "),
-        (SNAPSHOT, altered, "its SHA-256 is not the one of this build"),
-        (SNAPSHOT, unanswered, "it had not come 3 s after the runtime"),
-        (BUILD, of_another_runtime, "Snapshot build id mismatch"),
-        (WORKER, lambda route: route.fulfill(status=404), "snapshot_worker.js failed"),
+        ({SNAPSHOT: truncated}, "65536 of "),
+        ({SNAPSHOT: altered}, "its SHA-256 is not the one of this build"),
+        ({SNAPSHOT: unanswered}, "it had not come 3 s after the runtime"),
+        ({BUILD: of_another_runtime, SNAPSHOT: unaltered}, "Snapshot build id mismatch"),
+        ({WORKER: lambda route: route.fulfill(status=404)}, "snapshot_worker.js failed"),
     ],
     ids=["truncated", "altered", "slow", "stale", "no worker"],
 )
-def test_start_without_a_usable_snapshot(
-    page: Page, site_url: str, url: str, answer: Callable[[Route], None], reason: str
-):
+def test_start_without_a_usable_snapshot(page: Page, site_url: str, answers: Answers, reason: str):
     warnings = warnings_of(page)
-    answer_before_the_runtime(page, url, answer)
+    answer_before_the_runtime(page, answers)
     page.goto(site_url + BLANK_PAGE)
     page.evaluate("waitForPython()")
     check_python(page)
