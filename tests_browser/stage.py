@@ -7,6 +7,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests_browser.program_page import stop
 
+#: x, y and the number of the colour in the legend.
+Pixel = tuple[int, int, int]
+
 FIRST_SCREEN = {"width": 1280, "height": 800}
 
 #: The colours of a legend, as integers of the pixels that have them.
@@ -28,6 +31,25 @@ COLOURED_PIXELS = f"""(canvas) => {{{LEGEND_COLOURS}{READ_PIXELS}
   }});
   return points;
 }}"""
+#: Presses Run, and returns the coloured pixels once the status has a number that is at least this.
+#: The page does both, as programs do not wait for a test that is slow.
+RUN_AND_LOOK = f"""async (canvas, {{ pattern, minimum }}) => {{
+  const step = document.getElementById("step");
+  document.getElementById("run").click();
+  while (!(Number(step.textContent.match(pattern)?.[1]) >= minimum)) {{
+    await new Promise(requestAnimationFrame);
+  }}
+  return ({COLOURED_PIXELS})(canvas);
+}}"""
+#: Keeps all texts that an element has, however short, as `texts`.
+NOTE_TEXTS = """(element) => {
+  window.texts = [];
+  new MutationObserver(() => texts.push(element.textContent)).observe(element, {
+    childList: true,
+    characterData: true,
+    subtree: true,
+  });
+}"""
 COUNT_COLOURS = f"""(canvas) => {{{READ_PIXELS}
   return new Set(pixels).size;
 }}"""
@@ -48,8 +70,8 @@ def expect_on_first_screen(page: Page) -> None:
             assert box["y"] + box["height"] <= FIRST_SCREEN["height"], shown
 
 
-def coloured_pixels(canvas: Locator) -> list[tuple[int, int, int]]:
-    """Return x, y and the number of the colour, of all pixels in a colour of the legend."""
+def coloured_pixels(canvas: Locator) -> list[Pixel]:
+    """Return all pixels in a colour of the legend."""
     return [tuple(pixel) for pixel in canvas.evaluate(COLOURED_PIXELS)]
 
 
@@ -87,9 +109,24 @@ def wait_for_number(locator: Locator, pattern: str, minimum: float) -> None:
     )
 
 
-def run_to(page: Page, pattern: str, minimum: int) -> None:
-    """Let the program run from its beginning until the status line has such a number."""
+def stop_and_clear(page: Page) -> None:
+    """Stop the program, and leave nothing in the status line."""
     stop(page)
     page.locator("#step").evaluate("(step) => { step.textContent = ''; }")
+
+
+def run_to(page: Page, pattern: str, minimum: int) -> None:
+    """Let the program run from its beginning until the status line has such a number."""
+    stop_and_clear(page)
     page.locator("#run").click()
     wait_for_number(page.locator("#step"), pattern, minimum)
+
+
+def first_pixels(page: Page, pattern: str, minimum: int) -> list[Pixel]:
+    """Run the program from its beginning, and return the coloured pixels of one of its first steps.
+
+    That is the first whose number in the status line is at least ``minimum``; the program goes on.
+    """
+    stop_and_clear(page)
+    values: dict[str, Any] = {"pattern": pattern, "minimum": minimum}
+    return [tuple(pixel) for pixel in page.locator("#plane").evaluate(RUN_AND_LOOK, values)]

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests_browser.digits_page import DigitsPage
 from tests_browser.page_watch import watched_page
+from tests_browser.stage import NOTE_TEXTS
 
 TEST_DIGITS = 360
 ONE = [(0.35, 0.35), (0.5, 0.15), (0.5, 0.85)]
@@ -23,15 +24,6 @@ for (const canvas of [HTMLCanvasElement, OffscreenCanvas]) {
   };
 }
 """
-#: Keeps all texts that an element has, however short.
-NOTE_TEXTS = """(element) => {
-  window.texts = [];
-  new MutationObserver(() => texts.push(element.textContent)).observe(element, {
-    childList: true,
-    characterData: true,
-    subtree: true,
-  });
-}"""
 NO_SIMD = "WebAssembly.validate = () => false;"
 
 #: How dark the pixels of the preview are, row by row.

@@ -9,10 +9,12 @@ from playwright.sync_api import Browser, Page, expect
 from tests_browser.page_watch import watched_page
 from tests_browser.program_page import BACKENDS, expect_no_tensors, stop
 from tests_browser.stage import (
+    Pixel,
     await_frames,
     coloured_pixels,
     count_colours,
     expect_on_first_screen,
+    first_pixels,
     number_in,
     open_page,
     run_to,
@@ -31,9 +33,8 @@ def page(request: pytest.FixtureRequest, chromium: Browser, site_url: str) -> It
         yield page
 
 
-def distance_to_real(page: Page) -> float:
+def distance_to_real(pixels: list[Pixel]) -> float:
     """Return how far pixels of made points are from those of real points, in the mean."""
-    pixels = coloured_pixels(page.locator("#plane"))
     real = [pixel for pixel in pixels if pixel[2] == REAL][::5]
     generated = [pixel for pixel in pixels if pixel[2] == MADE][::5]
     distances = [
@@ -44,11 +45,10 @@ def distance_to_real(page: Page) -> float:
 
 def test_made_points_come_to_lie_where_real_ones_do(page: Page):
     expect_on_first_screen(page)
-    run_to(page, STEP, 1)
-    before = distance_to_real(page)
+    before = distance_to_real(first_pixels(page, STEP, 1))
     wait_for_number(page.locator("#step"), STEP, 150)
     stop(page)
-    assert distance_to_real(page) < before / 2
+    assert distance_to_real(coloured_pixels(page.locator("#plane"))) < before / 2
     assert count_colours(page.locator("#plane")) > 100, "a field lies below the points"
     assert int(page.locator("#losses svg").get_attribute("data-points") or 0) > 10
 
@@ -80,8 +80,7 @@ def test_a_learning_rate_of_none_leaves_the_generator_as_it_is(page: Page):
     page.locator("#generator-rate").evaluate(
         "(choice) => { choice.append(new Option('0', '0')); choice.value = '0'; }"
     )
-    run_to(page, STEP, 1)
-    before = {pixel for pixel in coloured_pixels(page.locator("#plane")) if pixel[2] == MADE}
+    before = {pixel for pixel in first_pixels(page, STEP, 1) if pixel[2] == MADE}
     wait_for_number(page.locator("#step"), STEP, 45)
     stop(page)
     after = {pixel for pixel in coloured_pixels(page.locator("#plane")) if pixel[2] == MADE}

@@ -8,8 +8,11 @@ from playwright.sync_api import Browser, Page, expect
 from tests_browser.page_watch import watched_page
 from tests_browser.program_page import BACKENDS, expect_no_tensors, stop
 from tests_browser.stage import (
+    NOTE_TEXTS,
+    Pixel,
     coloured_pixels,
     expect_on_first_screen,
+    first_pixels,
     number_in,
     open_page,
     run_to,
@@ -29,9 +32,8 @@ def open_with_few_digits(page: Page, url: str) -> None:
     number_in(page.locator("#step"), STEP)
 
 
-def purity(page: Page) -> float:
+def purity(pixels: list[Pixel]) -> float:
     """Return which share of the coloured pixels near a coloured pixel have its colour."""
-    pixels = coloured_pixels(page.locator("#plane"))
     assert {colour for _, _, colour in pixels} == set(range(10))
     same = near = 0
     for x, y, colour in pixels[:: max(len(pixels) // SAMPLE, 1)]:
@@ -52,11 +54,10 @@ def page(request: pytest.FixtureRequest, chromium: Browser, site_url: str) -> It
 
 def test_digits_of_a_kind_find_together(page: Page):
     expect_on_first_screen(page)
-    run_to(page, STEP, 1)
-    before = purity(page)
+    before = purity(first_pixels(page, STEP, 1))
     wait_for_number(page.locator("#step"), STEP, 300)
     stop(page)
-    assert purity(page) > 0.7 > 0.5 > before
+    assert purity(coloured_pixels(page.locator("#plane"))) > 0.7 > 0.5 > before
 
 
 def test_the_pointed_dot_shows_its_digit(page: Page):
@@ -85,13 +86,14 @@ def test_the_pointed_dot_shows_its_digit(page: Page):
 
 def test_another_perplexity_begins_anew(page: Page):
     run_to(page, STEP, 60)
+    page.locator("#step").evaluate(NOTE_TEXTS)
     perplexity = page.locator("#perplexity")
     perplexity.focus()
     perplexity.press("ArrowRight")
     expect(page.locator("output[for=perplexity]")).to_have_text("31")
     expect(page.locator("#run-state")).to_have_text("Running")
     page.wait_for_function(
-        "() => Number(document.querySelector('#step').textContent.match(/Step (\\d+)/)?.[1]) < 50"
+        "() => texts.some((text) => Number(text.match(/Step (\\d+)/)?.[1]) < 50)"
     )
 
 
