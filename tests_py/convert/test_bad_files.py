@@ -22,7 +22,7 @@ GRAPH = "saved_model.pb"
 NUMBERS = {name: number for number, name in DTYPES.items()}
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(3600)
 def test_mutated_models_are_converted_or_refused(tmp_path: Path) -> None:
     random = Random(3)
     names = sorted(SAMPLES)
@@ -41,7 +41,7 @@ def test_mutated_models_are_converted_or_refused(tmp_path: Path) -> None:
     assert min(outcomes.values()) > MUTATIONS // 20, outcomes
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(3600)
 def test_mutated_graph_models_are_converted_or_refused(tmp_path: Path) -> None:
     random = Random(4)
     folders = {}
