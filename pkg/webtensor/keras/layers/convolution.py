@@ -13,10 +13,11 @@ from webtensor.engine import Tensor
 from webtensor.keras import sliding_windows
 from webtensor.keras.arguments import NEVER, forwards_arguments
 from webtensor.keras.data_formats import channels_of
-from webtensor.keras.layers.argument_checks import as_integers, check_positive, check_window
+from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable
+from webtensor.keras.layers.spatial_arguments import as_integers, check_window
 from webtensor.keras.layers.weighted import Weighted
 from webtensor.keras.sliding_windows import SizesLike, Sliding
 from webtensor.keras.types import (

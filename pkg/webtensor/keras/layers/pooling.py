@@ -13,9 +13,9 @@ from webtensor.dtypes import bool_
 from webtensor.engine import Tensor
 from webtensor.keras import sliding_windows
 from webtensor.keras.data_formats import as_data_format, channels_of, with_spatial_shape
-from webtensor.keras.layers.argument_checks import as_integers, as_padding
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.layers.spatial_arguments import as_integers, as_padding
 from webtensor.keras.sliding_windows import SizesLike
 from webtensor.keras.types import Shape
 

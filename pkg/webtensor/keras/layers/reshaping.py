@@ -19,9 +19,9 @@ from webtensor.keras.data_formats import (
     with_channels_last,
     with_spatial_shape,
 )
-from webtensor.keras.layers.argument_checks import Pairs, as_integers, as_pairs
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.layers.spatial_arguments import Pairs, as_integers, as_pairs
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Shape
 

@@ -13,12 +13,13 @@ from webtensor.engine import Tensor
 from webtensor.keras import sliding_windows
 from webtensor.keras.arguments import ALWAYS, forwards_arguments
 from webtensor.keras.data_formats import channels_of, spatial_shape_of
-from webtensor.keras.layers.argument_checks import check_positive, check_window
+from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.lstm import MemoryCell
 from webtensor.keras.layers.recurrent.rnn import CellLayer
 from webtensor.keras.layers.recurrent.stacked import StateShape
+from webtensor.keras.layers.spatial_arguments import check_window
 from webtensor.keras.sliding_windows import SizesLike, Sliding, check_strides_and_dilation
 from webtensor.keras.types import (
     ActivationLike,
