@@ -135,6 +135,17 @@ def test_what_is_not_there_is_saved_all_the_same(tmp_path: Path) -> None:
     assert path.exists()
 
 
+def test_a_callback_is_made_before_its_training_begins() -> None:
+    """A subclass may use the model in ``on_train_begin``."""
+
+    class Reduce(ours.callbacks.ReduceLROnPlateau):
+        def on_train_begin(self, logs: Any = None) -> None:
+            assert self.model is not None
+            super().on_train_begin(logs)
+
+    assert Reduce("loss").wait == 0
+
+
 @pytest.mark.parametrize("best_only", [False, True])
 def test_messages(best_only: bool, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """They are Keras's, which also says when a file is written, and leaves lines empty."""

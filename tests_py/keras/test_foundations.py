@@ -174,6 +174,11 @@ def layer_without_keywords(module: Any) -> Any:
 @pytest.mark.parametrize(
     "call, error, says",
     [
+        (
+            lambda k: k.ops.slice(k.KerasTensor((2, 3)), [], (1, 1)),
+            ValueError,
+            "must have a number",
+        ),
         (layer_without_keywords, TypeError, r"'dtype'.*Let __init__ take \*\*kwargs"),
         (lambda k: k.Variable("ones"), ValueError, "shape is missing"),
         (lambda k: k.Variable(1.0, name="a/b"), ValueError, "name must be"),

@@ -101,7 +101,7 @@ class ReduceLROnPlateau(Monitor):
             raise ValueError(f"ReduceLROnPlateau: factor must be below 1, but is {factor}")
         self.factor, self.patience, self.verbose = factor, patience, verbose
         self.cooldown, self.min_lr = cooldown, min_lr
-        self.on_train_begin()
+        self.wait = self.cooldown_counter = 0
 
     def in_cooldown(self) -> bool:
         """Return whether epochs do not count, as the learning rate was just reduced."""

@@ -185,7 +185,7 @@ def _slice_spec(compute: Computation, args: Arguments, config: Config) -> KerasT
     shape = list(config["shape"])
     rank = len(inputs.shape)
     concrete_starts = None if isinstance(starts, KerasTensor) else list(starts)
-    if not len(shape) == len(concrete_starts or shape) == rank:
+    if len(shape) != rank or (concrete_starts is not None and len(concrete_starts) != rank):
         raise ValueError(
             f"slice: start_indices and shape must have a number for each of {rank} axes, but are "
             f"{starts} and {tuple(shape)}"
@@ -193,7 +193,7 @@ def _slice_spec(compute: Computation, args: Arguments, config: Config) -> KerasT
     for axis, size in enumerate(shape):
         if size == -1:
             axis_size = inputs.shape[axis]
-            if concrete_starts and axis_size is not None:
+            if concrete_starts is not None and axis_size is not None:
                 shape[axis] = axis_size - int(concrete_starts[axis])
             else:
                 shape[axis] = None
