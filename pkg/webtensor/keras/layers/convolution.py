@@ -17,7 +17,7 @@ from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable
-from webtensor.keras.layers.spatial_arguments import as_integers, check_window
+from webtensor.keras.layers.spatial_arguments import WindowArguments, as_integers
 from webtensor.keras.layers.weighted import Weighted
 from webtensor.keras.sliding_windows import SizesLike, Sliding
 from webtensor.keras.types import (
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 
-class BaseConvolution(Weighted):
+class BaseConvolution(WindowArguments, Weighted):
     """What all convolutions share: a window that slides, a bias, an activation.
 
     Args:
@@ -73,25 +73,18 @@ class BaseConvolution(Weighted):
     """
 
     _config_omits: ClassVar = {"activity_regularizer": NEVER}
-    #: The number of spatial dimensions.
-    rank: ClassVar[int]
     #: Names of ``padding`` besides "valid" and "same".
     _paddings: ClassVar[tuple[str, ...]] = ()
     kernel: Any  # a variable; a tensor in layers with low-rank adaptation
     bias: Variable | None
     filters: int
-    kernel_size: tuple[int, ...]
-    strides: tuple[int, ...]
-    padding: str
-    data_format: str
-    dilation_rate: tuple[int, ...]
     depth_multiplier: int
     activation: Callable[..., Tensor]
     use_bias: bool
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
-        check_window(self, type(self).__name__, *self._paddings)
+        self._check_window(type(self).__name__, *self._paddings)
         self.input_spec = InputSpec(min_ndim=self.rank + 2)
 
     @property

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.layers.argument_checks import is_integer
 
-__all__ = ["Pairs", "as_integers", "as_padding", "as_pairs", "check_window"]
+__all__ = ["Pairs", "WindowArguments", "as_integers", "as_padding", "as_pairs"]
 
 #: An integer for all axes, one per axis, or a pair per axis: before and after.
 Pairs: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]]
@@ -66,14 +66,25 @@ def as_padding(name: str, value: object, *others: str) -> str:
     return str(padding)
 
 
-def check_window(layer: Any, name: str, *paddings: str) -> None:
-    """Validate the arguments of a layer whose kernel slides along ``layer.rank`` dimensions.
+class WindowArguments:
+    """The arguments of layers whose kernel slides along ``rank`` dimensions."""
 
-    Raises:
-        ValueError: one is invalid.
-    """
-    for argument in ("kernel_size", "strides", "dilation_rate"):
-        sizes = as_integers(name, argument, getattr(layer, argument), layer.rank)
-        setattr(layer, argument, sizes)
-    layer.padding = as_padding(name, layer.padding, *paddings)
-    layer.data_format = as_data_format(name, layer.data_format)
+    #: The number of spatial dimensions.
+    rank: int
+    kernel_size: tuple[int, ...]
+    strides: tuple[int, ...]
+    padding: str
+    data_format: str
+    dilation_rate: tuple[int, ...]
+
+    def _check_window(self, name: str, *paddings: str) -> None:
+        """Validate them; ``paddings`` are names besides "valid" and "same".
+
+        Raises:
+            ValueError: one is invalid.
+        """
+        for argument in ("kernel_size", "strides", "dilation_rate"):
+            sizes = as_integers(name, argument, getattr(self, argument), self.rank)
+            setattr(self, argument, sizes)
+        self.padding = as_padding(name, self.padding, *paddings)
+        self.data_format = as_data_format(name, self.data_format)

@@ -19,7 +19,7 @@ from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.lstm import MemoryCell
 from webtensor.keras.layers.recurrent.rnn import CellLayer
 from webtensor.keras.layers.recurrent.stacked import StateShape
-from webtensor.keras.layers.spatial_arguments import check_window
+from webtensor.keras.layers.spatial_arguments import WindowArguments
 from webtensor.keras.sliding_windows import SizesLike, Sliding, check_strides_and_dilation
 from webtensor.keras.types import (
     ActivationLike,
@@ -32,7 +32,7 @@ from webtensor.keras.types import (
 __all__ = ["ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"]
 
 
-class ConvLSTMCell(MemoryCell):
+class ConvLSTMCell(WindowArguments, MemoryCell):
     """One step of convolutional long short-term memory (Shi et al., 2015): see ``LSTMCell``.
 
     The product with the inputs is a convolution as the arguments say; that with the previous output
@@ -40,13 +40,7 @@ class ConvLSTMCell(MemoryCell):
     """
 
     _config_omits: ClassVar = {"rank": ALWAYS}
-    rank: int
     filters: int
-    kernel_size: tuple[int, ...]
-    strides: tuple[int, ...]
-    padding: str
-    data_format: str
-    dilation_rate: tuple[int, ...]
 
     @forwards_arguments
     def __init__(
@@ -78,7 +72,7 @@ class ConvLSTMCell(MemoryCell):
     ) -> None:
         name = f"ConvLSTM{rank}D"
         check_positive(name, filters=filters)
-        check_window(self, name)
+        self._check_window(name)
         check_strides_and_dilation(name, self.strides, self.dilation_rate)
         self.input_spec = InputSpec(ndim=rank + 2)
 
