@@ -9,9 +9,10 @@ from webtensor.charts.decimation import Point
 from webtensor.charts.display import ChartOptions, Charts
 from webtensor.charts.line_chart import LineChart
 
-__all__ = ["Curves", "Metrics", "curves_of_epochs", "training_curves"]
+__all__ = ["VALIDATION", "Curves", "Metrics", "curves_of_epochs", "training_curves"]
 
-_VALIDATION = "val_"
+#: What names of metrics of the validation begin with.
+VALIDATION = "val_"
 
 #: The points of each metric, by its name.
 Curves: TypeAlias = "Mapping[str, Sequence[Point]]"
@@ -81,13 +82,13 @@ def _groups(curves: Curves, metrics: Metrics) -> list[Sequence[str]]:
         _with_validation(curves, metric)
         for metric in names
         if not isinstance(metric, str)
-        or not metric.startswith(_VALIDATION)
-        or metric.removeprefix(_VALIDATION) not in names
+        or not metric.startswith(VALIDATION)
+        or metric.removeprefix(VALIDATION) not in names
     ]
 
 
 def _with_validation(curves: Curves, metric: str | Sequence[str]) -> Sequence[str]:
     if not isinstance(metric, str):
         return metric
-    validation = f"{_VALIDATION}{metric}"
+    validation = f"{VALIDATION}{metric}"
     return [metric, validation] if validation in curves else [metric]

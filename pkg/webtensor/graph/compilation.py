@@ -256,7 +256,7 @@ class Compiler:
     ) -> Reference:
         """Return the tensor that one is, behind operations that only hand it on.
 
-        ``sources`` keeps it for each tensor between them, as many may have the same source.
+        ``sources`` has what earlier calls found; this one adds all tensors that it passes.
         """
         path: list[Reference] = []
         while reference not in sources:

@@ -87,11 +87,11 @@ def _accepted_keywords(cls: type) -> frozenset[str] | None:
     return None
 
 
-def _check_keywords(cls: type, keywords: Mapping[str, object]) -> None:
+def _check_keywords(cls: Any, keywords: Mapping[str, object]) -> None:
     accepted = _accepted_keywords(cls) if keywords else None
     for name in keywords:
         if accepted is not None and name not in accepted:
-            raise getattr(cls, "_unknown_error", TypeError)(unknown_argument(cls, name))
+            raise cls._unknown_error(unknown_argument(cls, name))
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -179,6 +179,8 @@ class Declared:
 
     #: Whether unknown keywords are refused before ``__init__`` sees them.
     _refuses_unknown: ClassVar[bool] = True
+    #: The error of an unknown keyword.
+    _unknown_error: ClassVar[type[Exception]] = TypeError
     #: Whether ``**kwargs`` of ``__init__`` go to that of the base class.
     _passes_keywords_on: ClassVar[bool] = True
 

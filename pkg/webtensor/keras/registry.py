@@ -95,7 +95,7 @@ _MAX_OBJECT_DEPTH = 32
 Registrable = TypeVar("Registrable", bound=Callable[..., Any])
 
 _global_objects: dict[str, Callable[..., Any]] = {}
-#: Those of package "webtensor", which users do not see.
+#: Objects of the package "webtensor", apart from those of users, who may remove all of theirs.
 _own_objects: dict[str, Callable[..., Any]] = {}
 _registered_names: dict[object, str] = {}
 _scoped_objects: TaskStack[CustomObjects] = TaskStack("custom_object_scopes")

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from webtensor.charts import Charts, Display
 from webtensor.charts.decimation import Point
-from webtensor.charts.trainings import Metrics, training_curves
+from webtensor.charts.trainings import VALIDATION, Metrics, training_curves
 from webtensor.keras.callbacks import Callback
 from webtensor.keras.callbacks.notebooks import notebook_output
 from webtensor.visor.containers import Container, drawing_function
@@ -155,13 +155,13 @@ def _add(points: _Points, step: int, logs: dict[str, float]) -> None:
 
 
 def _with_points(metrics: Metrics, points: _Points) -> Metrics:
-    """Return metrics without validations that have no points: of batches, or not yet."""
+    """Return the metrics without those of validation that batches or early epochs lack."""
     if metrics is None:
         return None
     kept: list[str | list[str]] = []
     for metric in metrics:
         names = [metric] if isinstance(metric, str) else metric
-        names = [name for name in names if name in points or name[:4] != "val_"]
+        names = [name for name in names if name in points or not name.startswith(VALIDATION)]
         if names:
             kept.append(metric if isinstance(metric, str) else names)
     return kept

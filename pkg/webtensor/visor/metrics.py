@@ -53,7 +53,7 @@ def per_class_accuracy(
 
     Raises:
         TypeError: an argument has something else than numbers.
-        ValueError: the arguments differ in size, have rows, or a class is out of range.
+        ValueError: the arguments differ in shape, are no vectors, or a class is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -80,7 +80,7 @@ def confusion_matrix(
 
     Raises:
         TypeError: an argument has something else than numbers.
-        ValueError: the arguments differ in size, have rows, or a class is out of range.
+        ValueError: the arguments differ in shape, are no vectors, or a class is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -102,7 +102,10 @@ def _pairs(function: str, labels: Any, predictions: Any) -> list[tuple[float, fl
             f"{len(numbers)} labels and {len(others)} predictions"
         )
     if len(labels) != len(predictions):
-        raise ValueError(f"{function}: labels and predictions must have the same shape")
+        raise ValueError(
+            f"{function}: labels and predictions must have the same shape, but got "
+            f"{len(labels)} and {len(predictions)} rows of {len(numbers)} numbers"
+        )
     return list(zip(numbers, others, strict=True))
 
 
@@ -125,7 +128,8 @@ def _counts(
     ]
     if len(labels) < len(pairs):
         raise ValueError(
-            f"{function}: labels and predictions must have rank 1, a class for each example"
+            f"{function}: labels and predictions must have rank 1, a class for each example, but "
+            f"got {len(labels)} rows of {len(pairs)} numbers"
         )
     weights = [1] * len(pairs) if weights is None else weights
     if len(weights) != len(pairs):

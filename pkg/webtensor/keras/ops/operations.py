@@ -33,7 +33,6 @@ __all__ = [
     "Table",
     "binary",
     "elementwise",
-    "last_unknown_spec",
     "like",
     "op",
     "plain",
@@ -379,12 +378,6 @@ def _broadcast_spec(compute: Computation, args: Arguments, config: Config) -> Ke
 
 def _same_spec(compute: Computation, args: Arguments, config: Config) -> KerasTensor:
     return KerasTensor(args[0].shape, args[0].dtype)
-
-
-def last_unknown_spec(compute: Computation, args: Arguments, config: Config) -> KerasTensor:
-    """Infer a result whose last size depends on the elements."""
-    outcome = outcome_of_trial(compute, args, {})
-    return KerasTensor((*outcome.shape[:-1], None), outcome.dtype)
 
 
 def _reduced_spec(compute: Computation, args: Arguments, config: Config) -> KerasTensor:

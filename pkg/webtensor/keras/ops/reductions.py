@@ -11,8 +11,10 @@ from webtensor.dtypes import bool_, float32, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.ops.elementwise import isclose
-from webtensor.keras.ops.operations import Row, last_unknown_spec, op, reduction
-from webtensor.keras.types import Axis, DTypeLike
+from webtensor.keras.ops.operations import Arguments, Computation, Row, op, reduction
+from webtensor.keras.shape_inference import outcome_of_trial
+from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Axis, Config, DTypeLike
 from webtensor.shapes import normalize_axes, normalize_axis
 
 __all__ = ["ROWS"]
@@ -456,6 +458,12 @@ def _bincount(
     return wt.sum(wt.multiply(hits, wt.expand_dims(weights, -1)), axis=-2)
 
 
+def _bincount_spec(compute: Computation, args: Arguments, config: Config) -> KerasTensor:
+    """Infer counts, of which the elements say how many there are."""
+    counts = outcome_of_trial(compute, args, {})
+    return KerasTensor((*counts.shape[:-1], None), counts.dtype)
+
+
 def _corrcoef(x: TensorLike) -> Tensor:
     """Return the Pearson correlation coefficients of the rows of a matrix: (m, n) becomes (m, m).
 
@@ -546,7 +554,7 @@ ROWS: dict[str, Row] = {
     "argmax": _index_of_extreme(wt.argmax),
     "argmin": _index_of_extreme(wt.argmin),
     "average": op(_average, "axis", keywords="weights"),
-    "bincount": op(_bincount, "weights minlength sparse", spec=last_unknown_spec),
+    "bincount": op(_bincount, "weights minlength sparse", spec=_bincount_spec),
     "corrcoef": op(_corrcoef),
     "count_nonzero": reduction(_count_nonzero, "axis"),
     "cumprod": _running(wt.cumprod),
