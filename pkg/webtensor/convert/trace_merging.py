@@ -217,6 +217,11 @@ class Merging:
             raise refused(self.nodes, f"it computes with {dtype} tensors, which no graph does here")
         if not row.inputs and row.value is not None:
             return self._constant_of_sizes(number, rows)
+        return self._add_primitive(rows, shape, dtype)
+
+    def _add_primitive(self, rows: Sequence[Traced], shape: Shape, dtype: str) -> Value:
+        """Add the nodes of a primitive by its rule."""
+        row = rows[0]
         rule = _ALL_RULES.get(row.primitive.name)
         if rule is None:
             what = "random numbers" if row.primitive.name == "random_bits" else row.primitive.name
