@@ -32,7 +32,7 @@ FOUND_OTHERWISE = (
 #: Names of TensorFlow and of PyTorch.
 OTHERS = (
     *("constant", "reduce_max", "reduce_mean", "reduce_min", "reduce_sum"),
-    *("cat", "clamp", "manual_seed", "permute", "unsqueeze"),
+    *("cat", "clamp", "from_numpy", "manual_seed", "permute", "unsqueeze"),
 )
 #: Modules that users see; all other modules of the package are inner ones.
 NAMESPACES = {

@@ -628,6 +628,12 @@ def test_len_and_iteration() -> None:
     assert len(rest) == 2
 
 
+@pytest.mark.parametrize("value", [2.5, 3, np.float32(2), [1, 2.5], math.nan])
+def test_in_says_whether_an_element_equals_a_value(value: Any) -> None:
+    rows = [[1, 2.5], [2, math.nan]]
+    assert (value in wt.tensor(rows)) is (value in wt.Variable(rows)) is (value in np.array(rows))
+
+
 def test_a_tensor_is_its_own_key() -> None:
     x, y = wt.tensor([1.0]), wt.tensor([1.0])
     assert {x: "x", y: "y"}[x] == "x"

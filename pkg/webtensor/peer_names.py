@@ -30,7 +30,7 @@ _NAMES = {
         pow: power float_power random.normal: randn random.randint: integers
         random.uniform: random random_sample remainder: mod result_type: upcast_type
         round: around rint set_random_seed: manual_seed subtract: sub sum: reduce_sum
-        tensor: constant scalar trunc: fix
+        tensor: constant from_numpy scalar trunc: fix
         """
     ).items()
     for peer_name in peer_names

@@ -225,6 +225,11 @@ def _item(self: TensorLike, key: Any) -> Tensor:
     return get_item(as_operand("index", self), key)
 
 
+def _contains(self: TensorLike, value: Any) -> bool:
+    """Whether an element equals a value, as in NumPy."""
+    return bool(binary.equal(self, value).any())
+
+
 def _array_ufunc(self: TensorLike, *arguments: Any, **options: Any) -> Any:
     from webtensor.ops.numpy_functions import array_ufunc
 
@@ -254,6 +259,7 @@ def _attach(owner: Any) -> None:
     owner.sort = _sort
     owner.buffer = _Method("tfjs_methods", "buffer_of", "buffer")
     owner.__getitem__ = _item
+    owner.__contains__ = _contains
     owner.__round__ = _Method("nn", "round", "__round__")
     owner.T = property(movement.transpose)
     owner.mT = property(_matrix_transpose)
