@@ -313,6 +313,28 @@ class Recorder(LoopObserver):
         self, loop: Loop, name: str, first: _Iteration, is_readable: bool, is_conditional: bool
     ) -> list[Tensor]:
         """Run a loop, and record it as one step."""
+        iterations, states, rows = self._run_all(loop, name, first, is_readable, is_conditional)
+        if any(iteration.captured != first.captured for iteration in iterations):
+            raise UnknownSizeError(f"{self._where}: {self._near()}iterations of a loop differ", 1)
+        traces = [iteration.trace for iteration in iterations]
+        inputs = (*map(self._number, (loop.limit, *loop.states)), *first.captured)
+        attributes = (TracedLoop(traces, len(states), is_conditional),)
+        number = self._append(Traced(LOOP, inputs, (), "", attributes, self.place()))
+        with self._readable():
+            empty = [ops.zeros((0, *output.shape), output.dtype) for output in first.outputs]
+            stacks = [ops.stack(column) for column in zip(*rows, strict=True)] if rows else empty
+            results = [on_device(tensor, copies=True) for tensor in (*states, *stacks)]
+        for output, result in enumerate(results):
+            kind = LOOP_STATE if output < len(states) else LOOP_STACK
+            shape, dtype = result.shape, str(result.dtype)
+            self._note(result, Traced(kind, (number,), shape, dtype, (output,), self.place()))
+            self._watch(result)
+        return results
+
+    def _run_all(
+        self, loop: Loop, name: str, first: _Iteration, is_readable: bool, is_conditional: bool
+    ) -> tuple[list[_Iteration], Sequence[Tensor], list[Sequence[Tensor]]]:
+        """Run a loop; return the iterations traced, the last states, and the outputs of each."""
         depends = is_conditional or not is_readable
         self._loops.depend_on_elements |= depends
         forced = self._iterations if depends else None
@@ -335,22 +357,7 @@ class Recorder(LoopObserver):
             rows.append(outputs)
         if depends and len(rows) == _MAX_ITERATIONS:
             raise ModelFormatError(f"{self._where}: {self._near()}a loop does not end")
-        if any(iteration.captured != first.captured for iteration in iterations):
-            raise UnknownSizeError(f"{self._where}: {self._near()}iterations of a loop differ", 1)
-        traces = [iteration.trace for iteration in iterations]
-        inputs = (*map(self._number, (loop.limit, *loop.states)), *first.captured)
-        attributes = (TracedLoop(traces, len(states), is_conditional),)
-        number = self._append(Traced(LOOP, inputs, (), "", attributes, self.place()))
-        with self._readable():
-            empty = [ops.zeros((0, *output.shape), output.dtype) for output in first.outputs]
-            stacks = [ops.stack(column) for column in zip(*rows, strict=True)] if rows else empty
-            results = [on_device(tensor, copies=True) for tensor in (*states, *stacks)]
-        for output, result in enumerate(results):
-            kind = LOOP_STATE if output < len(states) else LOOP_STACK
-            shape, dtype = result.shape, str(result.dtype)
-            self._note(result, Traced(kind, (number,), shape, dtype, (output,), self.place()))
-            self._watch(result)
-        return results
+        return iterations, states, rows
 
     def _iteration(
         self, loop: Loop, name: str, number: int, states: Sequence[Tensor]
