@@ -26,7 +26,7 @@ def value_of(constant: Tensor) -> Array:
     return array
 
 
-def rounded(x: Array, scale: float, zero_point: int, low: int = -128, high: int = 127) -> Array:
+def rounded(x: Array, scale: float, zero_point: Any, low: int = -128, high: int = 127) -> Array:
     """The integers that stand for numbers."""
     return np.clip(np.round(x / scale) + zero_point, low, high).astype("int32")
 
@@ -285,6 +285,31 @@ def test_filters_of_floats_next_to_quantized_weights():
     operator = Operator("FULLY_CONNECTED", ["x", "w"], ["y"], options)
     model = opened(file(subgraph(tensors, [operator], ["x"], ["y"])))
     expected = x @ (weights * np.float32(0.02)).T
+    np.testing.assert_allclose(model.execute(wt.tensor(x), "y").numpy(), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("zero_points", [[0], [3, 0, -5, 1]])
+def test_weights_that_operators_round(zero_points: list[int], backend: str):
+    """As after training with rounded weights; the file may not say the shape of these."""
+    weights, x = normal(4, 3), normal(2, 3, seed=5)
+    scales = [0.02, 0.03, 0.01, 0.04]
+    grid = quantization(scales)
+    grid["quantization"]["zero_point"] = zero_points
+    tensors = [
+        Tensor("x", x.shape),
+        Tensor.constant("w", weights),
+        Tensor("integers", weights.shape, "int8", None, grid),
+        Tensor("numbers", ()),
+        Tensor("y", (2, 4)),
+    ]
+    operators = [
+        Operator("QUANTIZE", ["w"], ["integers"]),
+        Operator("DEQUANTIZE", ["integers"], ["numbers"]),
+        Operator("FULLY_CONNECTED", ["x", "numbers"], ["y"], ("FullyConnectedOptions", {})),
+    ]
+    model = opened(file(subgraph(tensors, operators, ["x"], ["y"])))
+    factors, zeros = np.array(scales)[:, None], np.resize(zero_points, (4, 1))
+    expected = x @ ((rounded(weights / factors, 1, zeros) - zeros) * factors).T
     np.testing.assert_allclose(model.execute(wt.tensor(x), "y").numpy(), expected, atol=1e-5)
 
 

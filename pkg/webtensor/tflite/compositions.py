@@ -7,6 +7,8 @@ from typing import Any
 from webtensor.formats.flexbuffers import read_flexbuffer
 from webtensor.formats.graph_def import ElementType, FunctionName
 from webtensor.tflite.calls import Call
+from webtensor.tflite.constants import along
+from webtensor.tflite.quantization import RANGES
 
 __all__ = [
     "assignment",
@@ -34,6 +36,23 @@ _SMALLEST_NORM = 1e-6
 def unchanged(call: Call) -> list[str]:
     """Return the input."""
     return [call.input(0)]
+
+
+def quantized(call: Call) -> list[str]:
+    """Return the numbers of the output's scale, or of one scale for each index of a dimension."""
+    x, tensor = call.input(0), call.output()
+    quantization = tensor.quantization
+    if quantization is None or len(quantization.scales) == 1:
+        grid = call.grid(tensor)
+        return [x if grid is None else call.on_grid(x, grid)]
+    scales, zeros = (
+        call.constant(along(values, tensor.shape, quantization.dimension), "float32")
+        for values in (quantization.scales, quantization.zero_points)
+    )
+    low, high = map(float, RANGES[tensor.dtype])
+    steps = call.node("AddV2", call.node("RealDiv", x, scales), zeros)
+    integers = call.node("RoundToScale", steps, factor=1.0, low=low, high=high, scale=1.0)
+    return [call.node("Mul", call.node("Sub", integers, zeros), scales)]
 
 
 def hard_swish(call: Call) -> list[str]:

@@ -27,7 +27,7 @@ from webtensor.formats.graph_def import (
 from webtensor.graph.custom_operations import CUSTOM_OPERATIONS
 from webtensor.tflite.calls import Body, Call, GraphBuilder, Library
 from webtensor.tflite.operators import CUSTOM_OPERATORS, OPERATORS, Operator
-from webtensor.tflite.quantization import Grid, grid_of
+from webtensor.tflite.quantization import Grid, grid_of, is_quantized
 
 __all__ = ["Lowered", "lowered", "signature_of"]
 
@@ -234,10 +234,11 @@ class _Lowering:
             references = operator.lower(call)
         for index, reference in zip(call.operator.outputs, references, strict=False):
             tensor = graph.subgraph.tensors[index]
-            grid = None if _keeps_grid(call, operator, tensor) else call.grid(tensor)
+            keeps = operator.is_rounded or _keeps_grid(call, operator, tensor)
+            grid = None if keeps else call.grid(tensor)
             finished = _finished(call, operator, reference, grid)
             if finished not in self.library.constants:
-                name = tensor.name if _grid(graph, tensor) is None else f"{tensor.name} (numbers)"
+                name = f"{tensor.name} (numbers)" if is_quantized(tensor) else tensor.name
                 finished = graph.node("Identity", (finished,), {}, name)
             graph.define(index, finished)
 
@@ -248,7 +249,7 @@ def _info(name: str, tensor: format_.Tensor) -> TensorInfo:
 
 def _numbers(graph: GraphBuilder, reference: str, tensor: format_.Tensor) -> str:
     """Return an input of the model as numbers, where it is quantized."""
-    grid = _grid(graph, tensor)
+    grid = grid_of(tensor, graph.label)
     if grid is None:
         return reference
     attributes = {"scale": grid.scale, "zero_point": grid.zero_point}
@@ -257,14 +258,10 @@ def _numbers(graph: GraphBuilder, reference: str, tensor: format_.Tensor) -> str
 
 def _integers(graph: GraphBuilder, reference: str, tensor: format_.Tensor) -> str:
     """Return an output of the model as the integers of the file, where it is quantized."""
-    grid = _grid(graph, tensor)
+    grid = grid_of(tensor, graph.label)
     if grid is None:
         return reference
     return graph.node("QuantizeLinear", (reference,), grid._asdict(), tensor.name)
-
-
-def _grid(graph: GraphBuilder, tensor: format_.Tensor) -> Grid | None:
-    return grid_of(tensor, graph.label)
 
 
 def _activation(call: Call, operator: Operator) -> str:

@@ -29,12 +29,14 @@ class Operator(NamedTuple):
         moves: whether it hands elements of its inputs on as they are.
         is_product: whether it is a sum of products with weights, whose last axis are channels.
         is_activated: whether it applies its fused activation by itself.
+        is_rounded: whether it rounds to the scales of its output by itself.
     """
 
     lower: Lowering
     moves: bool = False
     is_product: bool = False
     is_activated: bool = False
+    is_rounded: bool = False
 
 
 class Option(NamedTuple):
@@ -216,7 +218,7 @@ OPERATORS: dict[str, Operator] = {
     "NOT_EQUAL": to("NotEqual"),
     "POW": to("Pow"),
     "PRELU": to("Prelu"),
-    "QUANTIZE": Operator(compositions.unchanged),
+    "QUANTIZE": Operator(compositions.quantized, is_rounded=True),
     "REAL": to("Real"),
     "RELU": to("Relu"),
     "RELU6": to("Relu6"),

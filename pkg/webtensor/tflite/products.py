@@ -136,7 +136,10 @@ def matrix_product(call: Call) -> list[str]:
     """Multiply rows of numbers with weights, which are (units, numbers)."""
     if call.option("weights_format") != "DEFAULT":
         raise call.broken("weights in the format SHUFFLED4x16INT8 are not supported")
-    units, numbers = call.size(1, 0), call.size(1, 1)
+    if call.tensor(1).shape:
+        units, numbers = call.size(1, 0), call.size(1, 1)
+    else:  # an operator computes the weights
+        units, numbers = call.output().shape[-1], call.size(0, -1)
     x, rank = call.input(0), len(call.tensor(0).shape)
     rows = x
     if rank != 2 or call.size(0, 1) != numbers:

@@ -16,10 +16,10 @@ from webtensor.graph.operations import Row
 from webtensor.graph.operations.arguments import attribute
 from webtensor.ops.quantization import rounded_steps
 
-__all__ = ["ROWS", "Grid", "grid_of", "rounded"]
+__all__ = ["RANGES", "ROWS", "Grid", "grid_of", "is_quantized", "rounded"]
 
 #: The integers of each dtype that can be quantized.
-_RANGES = {
+RANGES = {
     "int4": (-8, 7),
     "int8": (-128, 127),
     "uint8": (0, 255),
@@ -45,6 +45,11 @@ class Grid(NamedTuple):
     zero_point: int
 
 
+def is_quantized(tensor: format_.Tensor) -> bool:
+    """Whether a tensor's integers stand for numbers."""
+    return tensor.quantization is not None and tensor.dtype in RANGES
+
+
 def grid_of(tensor: format_.Tensor, where: str) -> Grid | None:
     """Return the grid of a quantized tensor that is computed, and None for others.
 
@@ -53,10 +58,10 @@ def grid_of(tensor: format_.Tensor, where: str) -> Grid | None:
             dtype does not have.
     """
     quantization = tensor.quantization
-    if quantization is None or tensor.dtype not in _RANGES:
+    if quantization is None or not is_quantized(tensor):
         return None
     (scale, *others), zero_point = quantization.scales, quantization.zero_points[0]
-    low, high = _RANGES[tensor.dtype]
+    low, high = RANGES[tensor.dtype]
     if others or not 0 < scale < float("inf") or not low <= zero_point <= high:
         raise ModelFormatError(
             f"{where}: tensor {tensor.name!r:.200} is computed, but has the scales "
