@@ -38,6 +38,15 @@ def summed(x: Array, segments: Array, count: Array) -> Array:
     return result
 
 
+def updated(x: Array, update: Array, start: Array) -> Array:
+    """Return an array with another one in the place of a part, which is moved to fit."""
+    begins = np.clip(start, 0, np.subtract(x.shape, update.shape))
+    ends = begins + update.shape
+    result = x.copy()
+    result[tuple(map(slice, begins, ends))] = update
+    return result
+
+
 ROWS = np.arange(8, dtype="float32").reshape(4, 2)
 PLACES = np.array([[1], [3], [1]], "int32")
 CASES: dict[str, tuple[str, Callable[..., Array], list[Array]]] = {
@@ -53,6 +62,14 @@ CASES: dict[str, tuple[str, Callable[..., Array], list[Array]]] = {
         summed,
         [ROWS, np.array([[2, 0]] * 4, "int32"), np.array(3, "int32")],
     ),
+    **{
+        f"XlaDynamicUpdateSlice at {start}": (
+            "XlaDynamicUpdateSlice",
+            updated,
+            [ROWS, -ROWS[1:3, :1], np.array(start, "int32")],
+        )
+        for start in ([1, 1], [3, -1])
+    },
 }
 
 

@@ -405,6 +405,26 @@ def _lookup(rewriting: Rewriting) -> list[Reference] | None:
     return [rewriting.add("Reshape", values, shape, T=attributes.get("Tout"), Tshape=_INT32)]
 
 
+def _updated_slice(rewriting: Rewriting) -> list[Reference]:
+    """Select the elements of an update, which is moved to fit, where it overlaps the tensor."""
+    x, update, start = rewriting.inputs
+    dtype = rewriting.node.attributes.get("T")
+    zero, one = rewriting.integers(zero=0, one=1)
+    shape, sizes = (
+        rewriting.add("Shape", value, T=dtype, out_type=_INT32) for value in (x, update)
+    )
+    room = rewriting.add("Sub", shape, sizes, T=_INT32)
+    begin = rewriting.add("Maximum", start, zero, T=_INT32)
+    begin = rewriting.add("Minimum", begin, room, T=_INT32)
+    end = rewriting.add("Sub", room, begin, T=_INT32)
+    margins = rewriting.add("Pack", begin, end, N=2, T=_INT32, axis=1)
+    ones = rewriting.add("Fill", sizes, one, T=_INT32, index_type=_INT32)
+    mask = rewriting.add("Pad", ones, margins, T=_INT32, Tpaddings=_INT32)
+    is_inside = rewriting.add("Cast", mask, SrcT=_INT32, DstT=ElementType("bool"))
+    padded = rewriting.add("Pad", update, margins, T=dtype, Tpaddings=_INT32)
+    return [rewriting.add("SelectV2", is_inside, padded, x, T=dtype)]
+
+
 def _scattered(op: str, rewriting: Rewriting) -> list[Reference]:
     """Replace an update of elements by an operation on the tensor and ScatterNd."""
     x, indices, updates = rewriting.inputs
@@ -441,4 +461,5 @@ REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
     "TensorScatterAdd": partial(_scattered, "AddV2"),
     "TensorScatterSub": partial(_scattered, "Sub"),
     "UnsortedSegmentSum": _unsorted_segment_sum,
+    "XlaDynamicUpdateSlice": _updated_slice,
 }
