@@ -313,6 +313,14 @@ def test_weights_that_operators_round(zero_points: list[int], backend: str):
     np.testing.assert_allclose(model.execute(wt.tensor(x), "y").numpy(), expected, atol=1e-5)
 
 
+def test_scales_of_floats_count_for_nothing():
+    tensors = [Tensor("x", (4,)), Tensor("y", (4,), "float32", None, quantization([1.0, 2, 3, 4]))]
+    model = opened(file(subgraph(tensors, [Operator("QUANTIZE", ["x"], ["y"])], ["x"], ["y"])))
+    assert model.execute(wt.tensor([0.1, 0.2, 0.3, 0.4]), "y").tolist() == [
+        *np.float32([0.1, 0.2, 0.3, 0.4])
+    ]
+
+
 @pytest.mark.parametrize("scale", [[0.1, 0.2, 0.3], [0.0], [-1.0], [float("nan")]])
 def test_impossible_scales(scale: list[float]):
     fields = quantization(scale, 0, 3 if len(scale) > 1 else 0)

@@ -42,7 +42,7 @@ def quantized(call: Call) -> list[str]:
     """Return the numbers of the output's scale, or of one scale for each index of a dimension."""
     x, tensor = call.input(0), call.output()
     quantization = tensor.quantization
-    if quantization is None or len(quantization.scales) == 1:
+    if quantization is None or tensor.dtype not in RANGES or len(quantization.scales) == 1:
         grid = call.grid(tensor)
         return [x if grid is None else call.on_grid(x, grid)]
     scales, zeros = (

@@ -136,10 +136,8 @@ def matrix_product(call: Call) -> list[str]:
     """Multiply rows of numbers with weights, which are (units, numbers)."""
     if call.option("weights_format") != "DEFAULT":
         raise call.broken("weights in the format SHUFFLED4x16INT8 are not supported")
-    if call.tensor(1).shape:
-        units, numbers = call.size(1, 0), call.size(1, 1)
-    else:  # an operator computes the weights
-        units, numbers = call.output().shape[-1], call.size(0, -1)
+    weights = call.tensor(1).shape  # may be missing where an operator computes them
+    numbers = call.size(1, 1) if weights else call.size(0, -1)
     x, rank = call.input(0), len(call.tensor(0).shape)
     rows = x
     if rank != 2 or call.size(0, 1) != numbers:
@@ -150,5 +148,6 @@ def matrix_product(call: Call) -> list[str]:
         return [product]
     begin, end, step = (call.constant([number]) for number in (0, -1, 1))
     outer = call.node("StridedSlice", call.node("Shape", x), begin, end, step)
-    shape = call.node("ConcatV2", outer, call.constant([units]), call.constant(0))
+    units = weights[:1] or call.output().shape[-1:]
+    shape = call.node("ConcatV2", outer, call.constant([*units]), call.constant(0))
     return [call.node("Reshape", product, shape)]
