@@ -217,6 +217,15 @@ def test_facts_of_tensors() -> None:
     assert ours.ops.cast([1.5], "int64").dtype == "int32"
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "float64", "int64", "U1", "bool"])
+def test_convert_to_numpy_keeps_the_dtype_of_arrays(dtype: str) -> None:
+    for x in (np.array([[0, 1]]).astype(dtype), np.array(1).astype(dtype)[()]):
+        array, expected = (library.ops.convert_to_numpy(x) for library in (ours, keras))
+        assert array.dtype == expected.dtype
+        assert array.tolist() == expected.tolist()
+        assert array is not x
+
+
 def test_gradients_stop() -> None:
     x = wt.tensor([1.0, 2.0])
     gradient = wt.grad(lambda x: wt.sum(ours.ops.stop_gradient(x) * x))(x)

@@ -66,13 +66,19 @@ def _joined(x: TensorLike) -> Tensor:
 
 
 def _convert_to_numpy(x: TensorLike) -> Any:
-    """Return the elements of a tensor as a NumPy array of the same shape and dtype.
+    """Return the elements of a tensor as a new NumPy array of the same shape and dtype.
+
+    NumPy's arrays and numbers keep their dtype, even if tensors do not have it.
 
     Example:
         >>> from webtensor import keras
         >>> keras.ops.convert_to_numpy(keras.ops.ones((2,)))
         array([1., 1.], dtype=float32)
     """
+    if hasattr(x, "__array_interface__"):
+        import numpy
+
+        return numpy.array(x)
     return wt.asarray(x).numpy()
 
 
