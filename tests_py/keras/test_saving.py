@@ -260,6 +260,33 @@ def test_plain_values_as_configurations(stored: Any):
     assert ours.saving.serialize_keras_object(stored) == keras.saving.serialize_keras_object(stored)
 
 
+def doubled(x: Any) -> Any:
+    return 2 * x
+
+
+@pytest.mark.parametrize("library", [keras, ours])
+def test_names_as_configurations(library: Any) -> None:
+    @library.saving.register_keras_serializable("names")
+    class Sampler:
+        def get_config(self) -> dict[str, Any]:
+            return {}
+
+        @classmethod
+        def from_config(cls, config: dict[str, Any]) -> Any:
+            return cls(**config)
+
+    deserialize = library.saving.deserialize_keras_object
+    assert deserialize("doubled", custom_objects={"doubled": doubled}) is doubled
+    with library.saving.custom_object_scope({"doubled": doubled}):
+        assert deserialize("doubled") is doubled
+    assert deserialize("names>Sampler") is Sampler
+    classes = {"Sampler": Sampler}
+    assert isinstance(deserialize("Sampler", module_objects=classes), Sampler)
+    config = {"class_name": "Sampler", "config": {}}
+    assert isinstance(deserialize(config, module_objects=classes), Sampler)
+    assert deserialize("unknown", module_objects=classes) == "unknown"
+
+
 def test_what_has_no_configuration():
     for api in (keras, ours):
         with pytest.raises(TypeError):

@@ -326,9 +326,12 @@ def deserialize_keras_object(
     config: object,
     custom_objects: CustomObjects | None = None,
     safe_mode: bool = True,
+    module_objects: CustomObjects | None = None,
     **_: object,
 ) -> Any:
-    """Return the object that a configuration describes.
+    """Return the object that a configuration describes, or that a name stands for.
+
+    A name that stands for nothing is returned as it is.
 
     Nothing is imported, and no code is executed but that of Keras's own classes, of registered
     ones, and of ``custom_objects``.
@@ -337,6 +340,8 @@ def deserialize_keras_object(
         config: a configuration, or a nested structure with configurations in it.
         custom_objects: classes and functions by the names that the configuration has for them.
         safe_mode: without effect, as code in a configuration is always refused.
+        module_objects: further classes and functions by their names, often ``globals()``; the name
+            of a class stands for an object that is made without arguments.
 
     Raises:
         TypeError: a part of the configuration has the wrong type or cannot make its object.
@@ -349,10 +354,22 @@ def deserialize_keras_object(
             f"deserialize_keras_object: objects are nested more than {_MAX_OBJECT_DEPTH} levels "
             "deep"
         )
-    if custom_objects:
-        with custom_object_scope(custom_objects):
+    module_objects = module_objects or {}
+    if isinstance(config, str):
+        return _named(config, custom_objects, module_objects)
+    if custom_objects or module_objects:
+        with custom_object_scope({**module_objects, **(custom_objects or {})}):
             return _from_config(config)
     return _from_config(config)
+
+
+def _named(name: str, custom_objects: CustomObjects | None, module_objects: CustomObjects) -> Any:
+    """Return what a name stands for: a registered object, one of a module, or the name itself."""
+    registered = get_registered_object(name, custom_objects)
+    if registered is not None:
+        return registered
+    named = module_objects.get(name, name)
+    return named() if isinstance(named, type) else named
 
 
 def _from_config(config: object) -> Any:
