@@ -16,6 +16,7 @@ from onnx.reference import ReferenceEvaluator
 import webtensor as wt
 from tests_py.convert.node import NodeProcess
 from tests_py.onnx.networks import FOLDER, detector, encoder, mobilenet, spectrogram
+from tests_py.onnx.test_models import masked_write
 from webtensor.convert import convert_model
 from webtensor.formats.onnx import read_onnx_tensor
 from webtensor.onnx.stored_constants import constant_of
@@ -467,6 +468,40 @@ def test_sums_at_indices_that_are_computed(tmp_path: Path) -> None:
     graph = onnx.helper.make_graph(
         [make("ScatterND", ["x", "nodes", "messages"], ["y"], reduction="add")],
         "graph",
+def test_a_constant_is_written_where_a_mask_of_any_size_is_true(tmp_path: Path) -> None:
+    """As in ``x[mask] = -1``: how many elements are written, the mask says."""
+    model_file = masked_write(["rows", "columns"], ["rows", "columns"])
+    onnx.save(model_file, str(tmp_path / "model.onnx"))
+    convert_model(tmp_path / "model.onnx", tmp_path / "web")
+    model: Any = wt.load_graph_model(tmp_path / "web")
+    for rows, columns in ((2, 3), (4, 1), (3, 7)):
+        mask = np.random.default_rng(0).random((rows, columns)) < 0.5
+        result = model.predict({"x": wt.ones((rows, columns)), "mask": wt.tensor(mask)})
+        assert result.tolist() == np.where(mask, -1.0, 1.0).tolist()
+    model.dispose()
+
+
+def test_ranges_that_are_written_as_the_indices_of_ones(tmp_path: Path) -> None:
+    """As PyTorch's exporter to TorchScript writes ``x[:, 1:]`` beside other indices."""
+    nodes = [
+        make("Shape", ["x"], ["length"], start=1),
+        make(
+            "ConstantOfShape",
+            ["length"],
+            ["ones"],
+            value=onnx.helper.make_tensor("one", onnx.TensorProto.INT64, [1], [1]),
+        ),
+        make("NonZero", ["ones"], ["positions"]),
+        make("Cast", ["positions"], ["row"], to=onnx.TensorProto.FLOAT),
+        make("Add", ["x", "row"], ["y"]),
+    ]
+    session, model = converted_of(nodes, ["batch", "length"], {}, tmp_path, 17)
+    for shape in ((1, 1), (2, 5), (3, 400)):
+        x = np.random.default_rng(2).random(shape, np.float32)
+        close(model.predict(x).numpy(), session.run(None, {"x": x})[0])
+    model.dispose()
+
+
         [
             value("x", onnx.TensorProto.FLOAT, [3, 2]),
             value("nodes", onnx.TensorProto.INT64, ["edges", 1]),

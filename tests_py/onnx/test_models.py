@@ -368,6 +368,47 @@ def test_nothing_is_resized_to_something() -> None:
         wt.load_onnx(bytes_of(model)).predict(wt.zeros((1, 1, 0, 4)))
 
 
+def masked_write(shape: list[Any], mask_shape: list[Any]) -> ModelProto:
+    """Return a model of ``x[mask] = -1``, as PyTorch's exporter writes it."""
+    nodes = [
+        helper.make_node("NonZero", ["mask"], ["coordinates"]),
+        helper.make_node("Transpose", ["coordinates"], ["indices"], perm=[1, 0]),
+        helper.make_node("Shape", ["indices"], ["rows"], end=1),
+        helper.make_node("Shape", ["x"], ["sizes"], start=len(mask_shape)),
+        helper.make_node("Concat", ["rows", "sizes"], ["shape"], axis=0),
+        helper.make_node("Expand", ["value", "shape"], ["updates"]),
+        helper.make_node("ScatterND", ["x", "indices", "updates"], ["y"]),
+    ]
+    inputs = [value("x", shape), value("mask", mask_shape, BOOL)]
+    return model_of(nodes, inputs, [value("y", shape)], [constant("value", [-1.0])])
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 3), (2, 1, 3), (2, 0)], ids=str)
+@pytest.mark.parametrize("element", [0, 1, -2])
+def test_indices_of_equal_elements(element: int, shape: tuple[int, ...]) -> None:
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node(
+            "ConstantOfShape",
+            ["shape"],
+            ["elements"],
+            value=helper.make_tensor("element", INT64, [1], [element]),
+        ),
+        node("NonZero", "elements"),
+    ]
+    x = value("x", [f"size {axis}" for axis in range(len(shape))])
+    check(model_of(nodes, [x], [value("y", dtype=INT64)]), x=np.zeros(shape, np.float32))
+
+
+@pytest.mark.parametrize("mask_shape", [(3, 4), (3,), (2, 3), (2,), (0,)], ids=str)
+def test_a_constant_is_written_where_a_mask_is_true(mask_shape: tuple[int, ...]) -> None:
+    random = np.random.default_rng(0)
+    model = masked_write([3, 4], list(mask_shape))
+    x, mask = random.random((3, 4)).astype(np.float32), random.random(mask_shape) < 0.5
+    check(model, x=x, mask=mask)
+    assert "true_indices" not in kernels_of(model, x=x, mask=mask)
+
+
 def test_functions_of_the_model_are_expanded() -> None:
     function = helper.make_function(
         "own",

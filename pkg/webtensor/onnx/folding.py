@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
@@ -16,7 +17,7 @@ from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
 from webtensor.graph.operations import Row
 from webtensor.graph.ordering import ordered
 
-__all__ = ["folded", "with_folded_normalization", "without_dropout"]
+__all__ = ["folded", "with_folded_normalization", "without_dropout", "without_mask_indices"]
 
 #: How many elements all constants that are computed may have; 1 GiB.
 _MAX_ELEMENTS = 1 << 28
@@ -90,6 +91,49 @@ def without_dropout(nodes: Nodes, fetches: Iterable[Reference]) -> Nodes:
         else node
         for name, node in nodes.items()
     }
+
+
+def without_mask_indices(nodes: Nodes, constants: Mapping[str, Tensor]) -> Nodes:
+    """Return nodes without indices of masks whose elements need not be known.
+
+    PyTorch writes ``x[mask] = 0`` and ranges, which are the indices of ones, with NonZero.
+    """
+    results = dict(nodes)
+    for node in nodes.values():
+        if MISSING in node.inputs:
+            continue
+        if node.op == "NonZero-1":
+            source = nodes[node.inputs[0].node]
+            value: Any = source.attributes.get("value")
+            is_constant = source.op == "ConstantOfShape-1" and isinstance(value, Tensor)
+            if is_constant and value.size == 1 and value.item():
+                results[node.name] = Node(node.name, "NonZero (all)-1", source.inputs, (), {})
+        elif node.op == "ScatterND-1" and len(node.inputs) == 3:
+            inputs = _masked_constant(node, nodes, constants)
+            if inputs:
+                results[node.name] = Node(node.name, "ScatterND (masked)-1", inputs, (), {})
+    return results
+
+
+def _masked_constant(
+    node: Node, nodes: Nodes, constants: Mapping[str, Tensor]
+) -> tuple[Reference, ...]:
+    """Return what is written to, the mask, and the constant that is written where it is true."""
+    x, indices, updates = node.inputs
+    transpose = nodes[indices.node]
+    while nodes[updates.node].op in ("Expand-1", "Reshape-1"):
+        updates = nodes[updates.node].inputs[0]
+    value = constants.get(updates.node)
+    if (
+        value is None
+        or value.size != 1
+        or node.attributes.get("reduction", "none") != "none"
+        or transpose.op != "Transpose-1"
+        or transpose.attributes.get("perm", [1, 0]) != [1, 0]
+    ):
+        return ()
+    source = nodes[transpose.inputs[0].node]
+    return (x, source.inputs[0], updates) if source.op == "NonZero-1" else ()
 
 
 def with_folded_normalization(

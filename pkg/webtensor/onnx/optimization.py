@@ -7,7 +7,12 @@ from typing import TypeAlias
 
 from webtensor.engine import Tensor
 from webtensor.graph.nodes import MISSING, Nodes, Reference
-from webtensor.onnx.folding import folded, with_folded_normalization, without_dropout
+from webtensor.onnx.folding import (
+    folded,
+    with_folded_normalization,
+    without_dropout,
+    without_mask_indices,
+)
 from webtensor.onnx.layouts import with_channels_last
 from webtensor.onnx.lowering import Body
 from webtensor.onnx.operations import OPERATIONS
@@ -38,7 +43,7 @@ def optimized(
         ModelFormatError: a node depends on itself, or a constant cannot be computed.
     """
     nodes, constants = folded(nodes, constants, OPERATIONS, where)
-    nodes = without_dropout(nodes, fetches)
+    nodes = without_mask_indices(without_dropout(nodes, fetches), constants)
     nodes, constants = with_channels_last(nodes, constants, ranks, where)
     nodes, constants = _needed(nodes, constants, fetches)
     nodes, constants = with_folded_normalization(nodes, constants, fetches)

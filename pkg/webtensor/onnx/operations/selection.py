@@ -9,6 +9,7 @@ from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.graph.operations import Row
 from webtensor.onnx.operations.operators import Operator, integers, number, numbers
+from webtensor.onnx.operations.shapes import checked_shape
 
 __all__ = ["ROWS", "scattered", "wrapped"]
 
@@ -69,6 +70,13 @@ def nonzero(x: Tensor) -> Tensor:
     if not x.shape:
         x = ops.reshape(x, (1,))
     return ops.stack(ops.nonzero(x))
+
+
+def all_indices(shape: list[int]) -> Tensor:
+    """Return the indices of all elements of a tensor of a shape, a row for each axis."""
+    sizes = checked_shape(shape) or (1,)
+    grid = ops.meshgrid(*map(ops.arange, sizes), indexing="ij")
+    return ops.reshape(ops.stack(grid), (len(sizes), prod(sizes)))
 
 
 def unique(
@@ -155,6 +163,17 @@ def scattered_slices(
     return scattered(x, wrapped(indices, sizes), updates, reduction)
 
 
+def filled(x: Tensor, mask: Tensor, value: Tensor) -> Tensor:
+    """Replace the slices whose index is true in a mask, which may be smaller than ``x``."""
+    mask = ops.reshape(ops.astype(mask, "bool"), mask.shape or (1,))
+    sizes = x.shape[: len(mask.shape)]
+    if mask.shape != sizes:
+        lacking = [size - length for size, length in zip(sizes, mask.shape, strict=True)]
+        mask = ops.pad(mask, [(0, count) for count in lacking])
+    mask = ops.reshape(mask, (*sizes, *[1] * (len(x.shape) - len(sizes))))
+    return ops.where(mask, ops.reshape(value, ()), x)
+
+
 def scattered_elements(
     x: Tensor, indices: Tensor, updates: Tensor, *, axis: int = 0, reduction: str = "none"
 ) -> Tensor:
@@ -212,10 +231,12 @@ ROWS: dict[str, Row] = {
     "GatherElements-1": Operator(gathered_elements),
     "GatherND-1": Operator(gathered_slices),
     "NonZero-1": Operator(nonzero).dynamic(),
+    "NonZero (all)-1": Operator(all_indices, shape=integers),
     "OneHot-1": Operator(one_hot, depth=number),
     "Scatter-1": Operator(scattered_elements),
     "ScatterElements-1": Operator(scattered_elements),
     "ScatterND-1": Operator(scattered_slices),
+    "ScatterND (masked)-1": Operator(filled),
     "TensorScatter-1": Operator(tensor_scattered, write_indices=integers),
     "Unique-1": Operator(unique, x=lambda value: value).dynamic(),
 }
