@@ -339,7 +339,7 @@ def test_images_are_resized_to_sizes_that_are_unknown(
     compared(model, ([(2, 2, 9, 8), (1, 1, 5, 13)], [(1, 2, 7, 30), (1, 1, 17, 8)]), tmp_path, node)
 
 
-#: The masks of a causal transformer that keeps ``past`` steps, from the nodes of language models.
+#: The masks of a transformer that keeps ``past`` steps, from the nodes of language models.
 MASKS: dict[str, list[onnx.NodeProto]] = {
     "the triangle above a diagonal": [
         make("Concat", ["rows", "columns"], ["mask shape"], axis=0),
@@ -372,11 +372,17 @@ MASKS: dict[str, list[onnx.NodeProto]] = {
         make("Greater", ["keys", "column"], ["is later"]),
         make("Where", ["is later", "low", "nothing"], ["mask"]),
     ],
+    "a diagonal": [
+        make("Concat", ["rows", "columns"], ["mask shape"], axis=0),
+        make("ConstantOfShape", ["mask shape"], ["zeros"]),
+        make("EyeLike", ["zeros"], ["is own"], k=1, dtype=onnx.TensorProto.FLOAT),
+        make("Mul", ["is own", "low"], ["mask"]),
+    ],
 }
 
 
 @pytest.mark.parametrize("name", MASKS)
-def test_causal_masks_of_any_length(name: str, tmp_path: Path, node: NodeProcess) -> None:
+def test_masks_of_any_length(name: str, tmp_path: Path, node: NodeProcess) -> None:
     value, float32 = onnx.helper.make_tensor_value_info, onnx.TensorProto.FLOAT
     constants = {
         "zero": np.array([0]),

@@ -136,8 +136,10 @@ def constant_of_shape(shape: list[int], *, value: Tensor | None = None) -> Tenso
 
 def eye_like(x: Tensor, *, dtype: int | None = None, k: int = 0) -> Tensor:
     """Return a matrix of the shape of another, with ones on a diagonal."""
-    rows, columns = x.shape
-    return ops.eye(rows, columns, k, str(x.dtype) if dtype is None else dtype_of(dtype))
+    if len(x.shape) != 2:
+        raise ValueError(f"its input must be a matrix, but has shape {x.shape}")
+    ones = ops.ones(x.shape, x.dtype if dtype is None else dtype_of(dtype))
+    return ops.triu(ops.tril(ones, k), k)  # not eye, whose elements are constants to the converter
 
 
 def _on_host(value: Tensor) -> Tensor:
