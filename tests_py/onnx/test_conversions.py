@@ -468,12 +468,6 @@ def test_elements_at_coordinates_in_a_matrix_of_any_size(tmp_path: Path) -> None
     model.dispose()
 
 
-def test_sums_at_indices_that_are_computed(tmp_path: Path) -> None:
-    """As a graph network adds up what comes in along edges."""
-    make, value = onnx.helper.make_node, onnx.helper.make_tensor_value_info
-    graph = onnx.helper.make_graph(
-        [make("ScatterND", ["x", "nodes", "messages"], ["y"], reduction="add")],
-        "graph",
 def test_a_constant_is_written_where_a_mask_of_any_size_is_true(tmp_path: Path) -> None:
     """As in ``x[mask] = -1``: how many elements are written, the mask says."""
     model_file = masked_write(["rows", "columns"], ["rows", "columns"])
@@ -508,6 +502,12 @@ def test_ranges_that_are_written_as_the_indices_of_ones(tmp_path: Path) -> None:
     model.dispose()
 
 
+def test_sums_at_indices_that_are_computed(tmp_path: Path) -> None:
+    """As a graph network adds up what comes in along edges."""
+    make, value = onnx.helper.make_node, onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [make("ScatterND", ["x", "nodes", "messages"], ["y"], reduction="add")],
+        "graph",
         [
             value("x", onnx.TensorProto.FLOAT, [3, 2]),
             value("nodes", onnx.TensorProto.INT64, ["edges", 1]),
@@ -522,6 +522,36 @@ def test_ranges_that_are_written_as_the_indices_of_ones(tmp_path: Path) -> None:
     messages = wt.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     result = model.predict({"x": wt.ones((3, 2)), "nodes": nodes, "messages": messages})
     assert result.tolist() == [[4.0, 5.0], [1.0, 1.0], [7.0, 9.0]]
+    model.dispose()
+
+
+def test_images_are_padded_and_cut_into_windows(tmp_path: Path) -> None:
+    """As in Swin transformers, which take multiples of a size; small images are a single window."""
+    nodes = [
+        make("SpaceToDepth", ["x"], ["blocks"], blocksize=8),
+        make("ReduceMean", ["blocks"], ["means"], axes=[1]),
+        make("Shape", ["means"], ["sizes"], start=2),
+        make("Mod", ["sizes", "four"], ["remainders"]),
+        make("Sub", ["four", "remainders"], ["lacking"]),
+        make("Mod", ["lacking", "four"], ["ends"]),
+        make("Concat", ["zeros", "ends"], ["pads"], axis=0),
+        make("Pad", ["means", "pads"], ["padded"]),
+        make("Shape", ["padded"], ["height"], start=2, end=3),
+        make("Shape", ["padded"], ["width"], start=3),
+        make("Div", ["height", "four"], ["rows"]),
+        make("Div", ["width", "four"], ["columns"]),
+        make("Concat", ["any", "rows", "four", "columns", "four"], ["split"], axis=0),
+        make("Reshape", ["padded", "split"], ["grid"]),
+        make("Transpose", ["grid"], ["windows"], perm=[0, 1, 3, 2, 4]),
+        make("Reshape", ["windows", "flat"], ["rows of windows"]),
+        make("Softmax", ["rows of windows"], ["y"]),
+    ]
+    constants = {"four": [4], "zeros": [0] * 6, "any": [-1], "flat": [-1, 16]}
+    weights = {name: np.array(values) for name, values in constants.items()}
+    session, model = converted_with(nodes, 4, weights, tmp_path)
+    for shape in ((1, 3, 16, 24), (2, 3, 40, 8), (1, 3, 64, 96), (1, 3, 88, 40)):
+        x = np.random.default_rng(2).random(shape, np.float32)
+        close(model.predict(x).numpy(), session.run(None, {"x": x})[0])
     model.dispose()
 
 

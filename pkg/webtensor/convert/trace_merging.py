@@ -371,24 +371,40 @@ def _with_late_constants(trace: Trace) -> Trace:
 
 
 def _without_copies(traces: Sequence[Trace]) -> list[Trace]:
-    """Return traces in which copies of tensors are slices or paddings where other traces have some.
+    """Return traces in which copies are slices, paddings or transpositions, as in other traces.
 
-    A slice that is all of a tensor, and a padding of nothing, are recorded as copies.
+    A slice that is all of a tensor, and a padding of nothing, are recorded as copies, a
+    transposition that only moves axes of size 1 as a reshape.
     """
     rows = [[*trace.tensors] for trace in traces]
     for number, step in enumerate(zip(*rows, strict=False)):
-        if len({row.primitive.name for row in step}) != 2:
+        others = [row for row in step if row.primitive.name not in ("clone", "reshape")]
+        if not others or len(others) == len(step):
             continue
-        other = next(row for row in step if row.primitive.name != "clone")
+        primitive, stored = others[0].primitive, others[0].attributes
         for tensors, row in zip(rows, step, strict=True):
+            attributes: tuple[Any, ...] | None = None
             zeros, ones = (0,) * len(row.shape), (1,) * len(row.shape)
-            attributes = {
-                "slice": (contiguous_strides(row.shape), 0, zeros, ones),
-                "pad": (zeros, ones, *other.attributes[2:]),
-            }.get(other.primitive.name)
-            if row.primitive.name == "clone" and attributes is not None:
-                tensors[number] = replace(row, primitive=other.primitive, attributes=attributes)
+            if row.primitive.name == "reshape" and primitive.name == "permute_dims":
+                attributes = _transposition(tensors[row.inputs[0]].shape, stored[2])
+            elif row.primitive.name == "clone" and primitive.name == "slice":
+                attributes = (contiguous_strides(row.shape), 0, zeros, ones)
+            elif row.primitive.name == "clone" and primitive.name == "pad":
+                attributes = (zeros, ones, *stored[2:])
+            if attributes is not None:
+                tensors[number] = replace(row, primitive=primitive, attributes=attributes)
     return [Trace(tensors, trace.outputs) for tensors, trace in zip(rows, traces, strict=True)]
+
+
+def _transposition(shape: tuple[int, ...], order: Sequence[int]) -> tuple[Any, ...] | None:
+    """Return the attributes of a transposition, or None if it moves elements."""
+    if len(shape) != len(order):
+        return None
+    moved = [axis for axis in order if shape[axis] != 1]
+    if moved != sorted(moved):
+        return None
+    strides = contiguous_strides(shape)
+    return tuple(strides[axis] for axis in order), 0, order
 
 
 def _numbers_in(value: Tensor | None) -> list[Any]:
