@@ -774,6 +774,24 @@ def test_inputs_may_have_names_that_nodes_have_not(
     np.testing.assert_array_equal(theirs, x - y)
 
 
+def test_an_output_may_be_listed_twice(tmp_path: Path) -> None:
+    """As PyTorch lists a tensor that a model returns twice; graph-models have it once."""
+    value, float32 = onnx.helper.make_tensor_value_info, onnx.TensorProto.FLOAT
+    graph = onnx.helper.make_graph(
+        [make("Neg", ["x"], ["y"]), make("Abs", ["x"], ["z"])],
+        "graph",
+        [value("x", float32, [2])],
+        [value(name, float32, [2]) for name in "yyz"],
+    )
+    onnx.save(onnx.helper.make_model(graph, ir_version=8), str(tmp_path / "model.onnx"))
+    convert_model(tmp_path / "model.onnx", tmp_path / "web")
+    model: Any = wt.load_graph_model(tmp_path / "web")
+    negative, absolute = model.execute({"x": wt.tensor([1.0, -2.0])}, ["y", "z"])
+    assert negative.tolist() == [-1.0, 2.0]
+    assert absolute.tolist() == [1.0, 2.0]
+    model.dispose()
+
+
 def test_external_tensors_are_read_beside_the_file(tmp_path: Path) -> None:
     weights = onnx.numpy_helper.from_array(np.array([2.0, 3.0], "float32"), "w")
     value = onnx.helper.make_tensor_value_info

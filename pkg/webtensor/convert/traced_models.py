@@ -124,7 +124,7 @@ def source_of_onnx(
             advice = "; input_shapes can give it one" if isinstance(kind, TensorType) else ""
             raise ModelFormatError(f"{label}: the input {name!r:.200} has no known rank{advice}")
         inputs.append(_input(label, name, kind.dtype, shape))
-    names, metadata = model.output_names, dict(model.metadata)
+    names, metadata = [*dict.fromkeys(model.output_names)], dict(model.metadata)
     source = traced_graph(_traced(label, inputs, names, model.block(), budget, metadata))
     model.dispose()
     return source

@@ -109,8 +109,8 @@ class OnnxModel(ExecutableModel):
         return await self.execute_async(inputs)
 
     def block(self) -> Block:
-        """Return the steps that compute the outputs from the inputs."""
-        fetches = [self._reference(name) for name in self.output_names]
+        """Return the steps that compute the outputs from the inputs, each output once."""
+        fetches = [self._reference(name) for name in dict.fromkeys(self.output_names)]
         return self._optimized.executor.block(self._feed_references, fetches)
 
     def dispose(self) -> None:
