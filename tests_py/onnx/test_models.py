@@ -383,6 +383,13 @@ def masked_write(shape: list[Any], mask_shape: list[Any]) -> ModelProto:
     return model_of(nodes, inputs, [value("y", shape)], [constant("value", [-1.0])])
 
 
+def test_updates_may_lack_what_is_written() -> None:
+    model = masked_write([3], [3])
+    model.graph.node[5].input[0] = ""
+    with pytest.raises(wt.ModelFormatError, match="Expand"):
+        wt.load_onnx(bytes_of(model)).predict([wt.zeros(3), wt.zeros(3, "bool")])
+
+
 @pytest.mark.parametrize("shape", [(5,), (2, 3), (2, 1, 3), (2, 0)], ids=str)
 @pytest.mark.parametrize("element", [0, 1, -2])
 def test_indices_of_equal_elements(element: int, shape: tuple[int, ...]) -> None:

@@ -23,6 +23,8 @@ __all__ = ["folded", "with_folded_normalization", "without_dropout", "without_ma
 _MAX_ELEMENTS = 1 << 28
 _CONVOLUTION, _NORMALIZATION = "Conv (channels last)", "BatchNormalization (channels last)"
 _EPSILON = 1e-5
+#: How many nodes may repeat a constant that is written where a mask is true.
+_MAX_VIEWS = 4
 
 
 def folded(
@@ -121,8 +123,10 @@ def _masked_constant(
     """Return what is written to, the mask, and the constant that is written where it is true."""
     x, indices, updates = node.inputs
     transpose = nodes[indices.node]
-    while nodes[updates.node].op in ("Expand-1", "Reshape-1"):
-        updates = nodes[updates.node].inputs[0]
+    for _ in range(_MAX_VIEWS):
+        view = nodes[updates.node]
+        if view.op in ("Expand-1", "Reshape-1") and view.inputs[0] != MISSING:
+            updates = view.inputs[0]
     value = constants.get(updates.node)
     if (
         value is None
