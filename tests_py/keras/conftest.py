@@ -1,4 +1,4 @@
-"""Fixtures of the tests beside Keras."""
+"""Fixtures of the tests beside Keras, and what makes Keras with JAX quicker in all of them."""
 
 import os
 from collections.abc import Iterator
@@ -10,6 +10,8 @@ import keras
 import pytest
 from jax._src.interpreters import mlir
 from jax._src.lru_cache import LRUCache
+
+from tests_py.keras.quick_draws import draw_by_numpy
 
 # JAX makes a new context of MLIR for each program that it compiles, which takes 5 ms, a tenth of
 # the time of these tests. Its programs can share one.
@@ -27,6 +29,7 @@ def put(self: Any, key: str, value: bytes) -> None:
 
 # All processes share a folder, so that a program is compiled once.
 LRUCache.put = put  # type: ignore[method-assign]
+draw_by_numpy()
 
 
 @pytest.fixture(autouse=True)

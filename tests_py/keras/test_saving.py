@@ -151,7 +151,7 @@ class Around(ours.layers.Layer):
 @pytest.mark.filterwarnings("ignore:Layer InputLayer does not have")
 def test_weights_of_8_bits_become_floats(tmp_path: Path):
     """Keras rounds the inputs of such layers, too, so that predictions differ by that."""
-    keras.utils.set_random_seed(1)
+    keras.utils.set_random_seed(3)
     layers = keras.layers
     model = keras.Sequential(
         [
