@@ -8,7 +8,7 @@ from webtensor.formats.flexbuffers import read_flexbuffer
 from webtensor.formats.graph_def import ElementType, FunctionName
 from webtensor.tflite.calls import Call
 from webtensor.tflite.constants import along
-from webtensor.tflite.quantization import RANGES
+from webtensor.tflite.quantization import RANGES, quantization_of
 
 __all__ = [
     "assignment",
@@ -39,10 +39,10 @@ def unchanged(call: Call) -> list[str]:
 
 
 def quantized(call: Call) -> list[str]:
-    """Return the numbers of the output's scale, or of one scale for each index of a dimension."""
+    """Round to the scale of the output, or to one scale for each channel."""
     x, tensor = call.input(0), call.output()
-    quantization = tensor.quantization
-    if quantization is None or tensor.dtype not in RANGES or len(quantization.scales) == 1:
+    quantization = quantization_of(tensor)
+    if quantization is None or len(quantization.scales) == 1:
         grid = call.grid(tensor)
         return [x if grid is None else call.on_grid(x, grid)]
     scales, zeros = (

@@ -27,7 +27,7 @@ from webtensor.formats.graph_def import (
 from webtensor.graph.custom_operations import CUSTOM_OPERATIONS
 from webtensor.tflite.calls import Body, Call, GraphBuilder, Library
 from webtensor.tflite.operators import CUSTOM_OPERATORS, OPERATORS, Operator
-from webtensor.tflite.quantization import Grid, grid_of, is_quantized
+from webtensor.tflite.quantization import Grid, grid_of, quantization_of
 
 __all__ = ["Lowered", "lowered", "signature_of"]
 
@@ -238,7 +238,7 @@ class _Lowering:
             grid = None if keeps else call.grid(tensor)
             finished = _finished(call, operator, reference, grid)
             if finished not in self.library.constants:
-                name = f"{tensor.name} (numbers)" if is_quantized(tensor) else tensor.name
+                name = f"{tensor.name} (numbers)" if quantization_of(tensor) else tensor.name
                 finished = graph.node("Identity", (finished,), {}, name)
             graph.define(index, finished)
 

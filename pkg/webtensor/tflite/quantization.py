@@ -16,7 +16,7 @@ from webtensor.graph.operations import Row
 from webtensor.graph.operations.arguments import attribute
 from webtensor.ops.quantization import rounded_steps
 
-__all__ = ["RANGES", "ROWS", "Grid", "grid_of", "is_quantized", "rounded"]
+__all__ = ["RANGES", "ROWS", "Grid", "grid_of", "quantization_of", "rounded"]
 
 #: The integers of each dtype that can be quantized.
 RANGES = {
@@ -45,9 +45,9 @@ class Grid(NamedTuple):
     zero_point: int
 
 
-def is_quantized(tensor: format_.Tensor) -> bool:
-    """Whether a tensor's integers stand for numbers."""
-    return tensor.quantization is not None and tensor.dtype in RANGES
+def quantization_of(tensor: format_.Tensor) -> format_.Quantization | None:
+    """Return how a tensor's integers stand for numbers, and None for other tensors."""
+    return tensor.quantization if tensor.dtype in RANGES else None
 
 
 def grid_of(tensor: format_.Tensor, where: str) -> Grid | None:
@@ -57,8 +57,8 @@ def grid_of(tensor: format_.Tensor, where: str) -> Grid | None:
         ModelFormatError: it has several scales, one that is not positive, or a zero point that its
             dtype does not have.
     """
-    quantization = tensor.quantization
-    if quantization is None or not is_quantized(tensor):
+    quantization = quantization_of(tensor)
+    if quantization is None:
         return None
     (scale, *others), zero_point = quantization.scales, quantization.zero_points[0]
     low, high = RANGES[tensor.dtype]
