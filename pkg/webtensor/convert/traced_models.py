@@ -125,7 +125,7 @@ def source_of_onnx(
             raise ModelFormatError(f"{label}: the input {name!r:.200} has no known rank{advice}")
         inputs.append(_input(label, name, kind.dtype, shape))
     names, metadata = [*dict.fromkeys(model.output_names)], dict(model.metadata)
-    source = traced_graph(_traced(label, inputs, names, model.block(), budget, metadata))
+    source = traced_graph(_traced(label, inputs, names, model.block(names), budget, metadata))
     model.dispose()
     return source
 

@@ -108,9 +108,9 @@ class OnnxModel(ExecutableModel):
         """Compute the outputs as ``predict`` does, without blocking the page."""
         return await self.execute_async(inputs)
 
-    def block(self) -> Block:
-        """Return the steps that compute the outputs from the inputs, each output once."""
-        fetches = [self._reference(name) for name in dict.fromkeys(self.output_names)]
+    def block(self, outputs: Sequence[str]) -> Block:
+        """Return the steps that compute some outputs from the inputs."""
+        fetches = [self._reference(name) for name in outputs]
         return self._optimized.executor.block(self._feed_references, fetches)
 
     def dispose(self) -> None:
