@@ -406,7 +406,10 @@ def _lookup(rewriting: Rewriting) -> list[Reference] | None:
 
 
 def _updated_slice(rewriting: Rewriting) -> list[Reference]:
-    """Select the elements of an update, which is moved to fit, where it overlaps the tensor."""
+    """Replace XlaDynamicUpdateSlice by a choice between the tensor and the padded update.
+
+    A start from which the update would not fit is clipped, as in XLA.
+    """
     x, update, start = rewriting.inputs
     dtype = rewriting.node.attributes.get("T")
     zero, one = rewriting.integers(zero=0, one=1)

@@ -23,7 +23,7 @@ __all__ = ["folded", "with_folded_normalization", "without_dropout", "without_ma
 _MAX_ELEMENTS = 1 << 28
 _CONVOLUTION, _NORMALIZATION = "Conv (channels last)", "BatchNormalization (channels last)"
 _EPSILON = 1e-5
-#: How many nodes may repeat a constant that is written where a mask is true.
+#: How many nodes may expand and reshape a constant before a masked write.
 _MAX_VIEWS = 4
 
 
@@ -96,9 +96,10 @@ def without_dropout(nodes: Nodes, fetches: Iterable[Reference]) -> Nodes:
 
 
 def without_mask_indices(nodes: Nodes, constants: Mapping[str, Tensor]) -> Nodes:
-    """Return nodes without indices of masks whose elements need not be known.
+    """Return nodes without NonZero where the result follows from shapes, or from a mask directly.
 
-    PyTorch writes ``x[mask] = 0`` and ranges, which are the indices of ones, with NonZero.
+    PyTorch exports ``x[mask] = 0`` as a write at the indices of the mask, which becomes a choice
+    between two tensors, and ranges as the indices of ones.
     """
     results = dict(nodes)
     for node in nodes.values():
@@ -120,7 +121,7 @@ def without_mask_indices(nodes: Nodes, constants: Mapping[str, Tensor]) -> Nodes
 def _masked_constant(
     node: Node, nodes: Nodes, constants: Mapping[str, Tensor]
 ) -> tuple[Reference, ...]:
-    """Return what is written to, the mask, and the constant that is written where it is true."""
+    """Return the operands of ``x[mask] = constant``, or none if a node does something else."""
     x, indices, updates = node.inputs
     transpose = nodes[indices.node]
     for _ in range(_MAX_VIEWS):
