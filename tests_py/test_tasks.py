@@ -4,6 +4,7 @@ import asyncio
 import gc
 import sys
 import threading
+import time
 import tracemalloc
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
@@ -450,6 +451,26 @@ def test_threads_that_call_a_function_get_the_results_of_one(
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(calls, range(4)))
+
+
+def test_threads_move_a_tensor_once(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that computes with the elements would lose them if another one moved them again."""
+    engine, storage = wt.backend(), wt.tensor([1.0, 2.0]).storage
+    upload, arrived = engine.upload, threading.Barrier(4)
+
+    def slow_upload(*args: Any) -> Any:
+        handle = upload(*args)
+        time.sleep(0.02 * arrived.wait(60))
+        return handle
+
+    def moved(_: int) -> int:
+        storage.move_to(engine, "test")
+        return id(storage.handle)
+
+    monkeypatch.setattr(engine, "upload", slow_upload)
+    with ThreadPoolExecutor(4) as pool:
+        handles = {*pool.map(moved, range(4))}
+    assert handles == {id(storage.handle)}
 
 
 def test_captured_functions_of_several_threads_share_memory(

@@ -6,6 +6,7 @@ uploaded when a kernel first needs it.
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 from webtensor.backends.api import Backend, Handle
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 __all__ = ["DISPOSED", "Storage", "StringStorage", "empty_host", "host_storage"]
+
+
+#: Held while a storage exchanges its handle for that on another backend.
+_exchange = Lock()
 
 
 def empty_host(dtype: DType) -> memoryview[Any]:
@@ -81,10 +86,15 @@ class Storage:
             raise OutOfMemoryError(
                 f"{operation}: no room for an operand of {elements}: {error}"
             ) from None
-        if self.backend is not None:
-            self.backend.release(self.handle)
-        self.backend = backend
-        self.handle = handle
+        with _exchange:  # other threads may have moved the elements meanwhile
+            before, unneeded = self.backend, self.handle
+            if before is backend:
+                unneeded = handle
+            else:
+                self.handle = handle
+                self.backend = backend
+        if before is not None:
+            before.release(unneeded)
         if not backend.computes_on_host:
             self.host = host  # the device may be lost
 
