@@ -1,5 +1,7 @@
-"""What the build of the site keeps from one time to the next."""
+"""What the site's build keeps from one time to the next, and does once for all pages."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,3 +36,25 @@ def test_an_export_that_failed_is_made_again(
         build.export_page_data(script)
     source.write_text("good words")
     assert (build.export_page_data(script) / "second").read_text() == "words"
+
+
+FIRST_MODEL = """
+import inspect
+import webtensor as wt
+from web.digits.model import digits_network
+from web.site_build.webtensor_snapshot import inspect_layers
+
+inspect_layers()
+wt.set_backend("numpy")
+wt.ones(1)  # NumPy inspects functions when it is imported
+
+def inspected(function, **options):
+    raise AssertionError(f"inspected again: {function}")
+
+inspect.Signature.from_callable = inspected
+digits_network()(wt.ones((1, 8, 8, 1)))
+"""
+
+
+def test_pages_inspect_no_layers_that_the_snapshot_has() -> None:
+    subprocess.run([sys.executable, "-c", FIRST_MODEL], check=True)

@@ -80,9 +80,10 @@ def inspect_layers() -> None:
     signatures = import_module("webtensor.keras.layers.call_signature")
     functional = import_module("webtensor.keras.models.functional").Functional
     keras = import_module("webtensor.keras")
-    layers = [getattr(keras.layers, name) for name in LAYERS.split()]
+    layers = [getattr(keras.layers, name) for name in ("Layer", *LAYERS.split())]
     for cls in (keras.Model, keras.Sequential, functional, *layers):
         arguments.accepted_arguments(cls)
+        arguments.accepted_arguments(cls, library_only=True)
         signatures.signature_of_call(cls.call, False)
         signatures.shape_parameters(cls.build, False)
         signatures.shape_parameters(cls.compute_output_shape, False)
