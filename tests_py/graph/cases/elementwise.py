@@ -39,8 +39,8 @@ def softmax(x: Any) -> Any:
 
 
 def truncated(x: Any, y: Any) -> Any:
-    """Divide integers, rounding towards zero."""
-    return np.trunc(x / y).astype(np.int32)
+    """Divide, rounding towards zero."""
+    return np.trunc(x / y).astype(x.dtype)
 
 
 def guarded(function: Any, x: Any, y: Any) -> Any:
@@ -140,7 +140,7 @@ BINARY: dict[str, list[tuple[Any, Any, Any]]] = {
     "MulNoNan": [
         (arr([2.0, np.inf, np.nan]), arr([3.0, 0.0, 0.0]), lambda x, y: arr([6.0, 0.0, 0.0])),
     ],
-    "TruncateDiv": [(LEFT, RIGHT, truncated)],
+    "TruncateDiv": [(LEFT, RIGHT, truncated), (X * 9, POSITIVE, truncated)],
     "Xdivy": [(arr([0.0, 2.0, 0.0]), arr([0.0, 4.0, 1.0]), lambda x, y: guarded(np.divide, x, y))],
     "Xlogy": [
         (

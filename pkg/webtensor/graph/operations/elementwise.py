@@ -116,6 +116,11 @@ def quotient(x: Tensor, y: Tensor) -> Tensor:
     return ops.multiply(size, ops.multiply(ops.sign(x), ops.sign(y)))
 
 
+def truncated_quotient(x: Tensor, y: Tensor) -> Tensor:
+    """Divide, and round towards zero, also floats."""
+    return ops.trunc(quotient(x, y))
+
+
 def unless_zero(compute: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
     """Return what computes with two tensors, and gives zero where the first one is zero."""
 
@@ -221,7 +226,7 @@ ONLY_HERE = {
     ),
     "Lgamma": Row(log_gamma, 0),
     "MulNoNan": Row(unless_zero(ops.multiply), 1, 0),
-    "TruncateDiv": Row(quotient, 0, 1),
+    "TruncateDiv": Row(truncated_quotient, 0, 1),
     "TruncateMod": Row(remainder, 0, 1),
     "Xdivy": Row(unless_zero(ops.divide), 0, 1),
     "Xlog1py": Row(unless_zero(lambda x, y: ops.multiply(x, ops.log1p(y))), 0, 1),
