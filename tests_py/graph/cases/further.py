@@ -532,6 +532,24 @@ CASES: list[Case] = [
         exclusive=False,
         reverse=False,
     ),
+    case(
+        "CumulativeLogsumexp",
+        arr([[-300.0, 0.0, 200.0, 200.0, -300.0]]),
+        -1,
+        expected=lambda x, _: arr([[200 + np.log(2), 200 + np.log(2), 200, -300, -np.inf]]),
+        label="of numbers far apart",
+        exclusive=True,
+        reverse=True,
+    ),
+    case(
+        "CumulativeLogsumexp",
+        np.zeros((2, 0), "float32"),
+        1,
+        expected=lambda x, _: x,
+        label="of nothing",
+        exclusive=True,
+        reverse=False,
+    ),
     *(
         case(
             f"TensorScatter{name}",

@@ -19,7 +19,7 @@ from webtensor.graph.operations.arguments import (
     number,
     numbers,
 )
-from webtensor.graph.operations.rows import Part, Row
+from webtensor.graph.operations.rows import Part, Row, resolved
 
 __all__ = ["ONLY_HERE", "ROWS"]
 
@@ -50,9 +50,12 @@ def extremum(
 
 def logarithms_of_sums(x: Tensor, axis: int, exclusive: bool, reverse: bool) -> Tensor:
     """Return the logarithms of the sums of the exponentials up to each element."""
-    largest = ops.max(x, axis, True)
-    sums = ops.cumsum(ops.exp(ops.subtract(x, largest)), axis, exclusive, reverse)
-    return ops.add(ops.log(sums), largest)
+    first, last = exclusive and not reverse, exclusive and reverse
+    margins = [[0, 0] for _ in x.shape]
+    margins[axis] = [int(first), int(last)]
+    scan = resolved("keras.ops.associative_scan")
+    sums = scan(ops.logaddexp, ops.pad(x, margins, -math.inf), reverse, axis)
+    return ops.take(sums, ops.arange(x.shape[axis]) + int(last), axis)
 
 
 def counted(x: Tensor, weights: Tensor, size: int, binary_output: bool) -> Tensor:
