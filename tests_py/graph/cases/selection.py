@@ -133,6 +133,16 @@ CASES = [
         label="of no integers",
     ),
     *reductions("Mean", CUBE, np.mean),
+    *(
+        case(
+            op,
+            ints((2, 3, 4)),
+            [1],
+            expected=lambda x, _, function=function: np.trunc(function(x, 1)).astype(np.int32),
+            label="of integers",
+        )
+        for op, function in (("EuclideanNorm", norm), ("Mean", np.mean))
+    ),
     *reductions("Min", ints((2, 3, 4)), np.min),
     *reductions("Prod", CUBE, np.prod),
     *reductions("Sum", CUBE, np.sum),

@@ -48,6 +48,15 @@ def extremum(
     return reduced
 
 
+def of_same_dtype(reduce: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return what reduces tensors; integers are rounded towards zero, as in TensorFlow."""
+
+    def reduced(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+        return ops.astype(reduce(x, axis, keepdims), x.dtype)
+
+    return reduced
+
+
 def logarithms_of_sums(x: Tensor, axis: int, exclusive: bool, reverse: bool) -> Tensor:
     """Return the logarithms of the sums of the exponentials up to each element."""
     first, last = exclusive and not reverse, exclusive and reverse
@@ -243,9 +252,9 @@ ROWS = {
     "Cumprod": _scan("cumprod"),
     "Cumsum": _scan("cumsum"),
     "DenseBincount": Row(counted, 0, 2, size=integer(1), binary_output=boolean("binary_output")),
-    "EuclideanNorm": _reduction("euclidean_norm"),
+    "EuclideanNorm": _reduction(of_same_dtype(ops.euclidean_norm)),
     "Max": _reduction(extremum(ops.max, -math.inf, -(2**31))),
-    "Mean": _reduction("mean"),
+    "Mean": _reduction(of_same_dtype(ops.mean)),
     "Min": _reduction(extremum(ops.min, math.inf, 2**31 - 1)),
     "Prod": _reduction("prod"),
     "Sum": _reduction("sum"),
