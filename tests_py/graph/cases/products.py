@@ -269,6 +269,15 @@ CASES = [
     ),
     case("BatchMatMulV2", STACK, OTHER, expected=np.matmul, label="broadcasting"),
     case(
+        "BatchMatMulV2",
+        STACK + 2j * STACK[::-1],
+        OTHER_STACK.transpose(0, 2, 1)[:, :3] * 1j + 1,
+        expected=lambda a, b: a.conj().transpose(0, 2, 1) @ b,
+        label="of an adjoint",
+        adj_x=True,
+        adj_y=False,
+    ),
+    case(
         "Einsum",
         STACK,
         OTHER_STACK,

@@ -177,8 +177,8 @@ def normalized_globally(
 
 
 def product_of_stacks(a: Tensor, b: Tensor, adj_x: bool, adj_y: bool) -> Tensor:
-    """Multiply stacks of matrices."""
-    return ops.matmul(a, b, adj_x, adj_y)
+    """Multiply stacks of matrices, or their adjoints."""
+    return ops.matmul(ops.conj(a) if adj_x else a, ops.conj(b) if adj_y else b, adj_x, adj_y)
 
 
 def einsum(operands: Sequence[Tensor], equation: str) -> Tensor:
