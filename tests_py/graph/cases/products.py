@@ -223,6 +223,21 @@ CASES = [
         label="channels first",
         **{**POOLED, "ksize": [1, 1, 2, 2], "strides": [1, 1, 2, 2], "data_format": "NCHW"},
     ),
+    case(
+        "MaxPool",
+        IMAGES.transpose(0, 3, 1, 2),
+        expected=lambda x: (
+            np.pad(x, [(0, 0), (0, 0), (1, 0), (0, 0)], constant_values=-np.inf)
+            .reshape(2, 3, 4, 2, 3, 2)
+            .max((3, 5))
+        ),
+        label="padded, channels first",
+        ksize=[1, 1, 2, 2],
+        strides=[1, 1, 2, 2],
+        padding="EXPLICIT",
+        explicit_paddings=[0, 0, 0, 0, 1, 0, 0, 0],
+        data_format="NCHW",
+    ),
     case("AvgPool3D", VOLUMES, **POOLED_3D),
     case("MaxPool3D", VOLUMES, **POOLED_3D),
     case(

@@ -103,6 +103,9 @@ def fused_product(
 
 # -- others ------------------------------------------------------------------------------------
 
+#: The axes of channels-first images in the order of channels-last ones.
+_CHANNELS_LAST = (0, 2, 3, 1)
+
 
 def transposed_convolution(
     filter: Tensor, x: Tensor, output_shape: list[int], pad: Any, data_format: str, **options: Any
@@ -111,10 +114,9 @@ def transposed_convolution(
     shape = [x.shape[0] if output_shape[0] < 0 else output_shape[0], *output_shape[1:]]
     if data_format != "NCHW":
         return ops.conv2d_transpose(x, filter, shape, pad=pad, **options)
-    last = (0, 2, 3, 1)
-    shape = [shape[axis] for axis in last]
-    pad = pad if isinstance(pad, str) else [pad[axis] for axis in last]
-    images = ops.permute_dims(x, last)
+    shape = [shape[axis] for axis in _CHANNELS_LAST]
+    pad = pad if isinstance(pad, str) else [pad[axis] for axis in _CHANNELS_LAST]
+    images = ops.permute_dims(x, _CHANNELS_LAST)
     result = ops.conv2d_transpose(images, filter, shape, pad=pad, **options)
     return ops.permute_dims(result, (0, 3, 1, 2))
 
@@ -133,11 +135,13 @@ def convolution_3d(x: Tensor, filter: Tensor, data_format: str, **options: Any) 
     return grouped_conv3d(x, filter, **options)
 
 
-def pooled(op: str, x: Tensor, data_format: str, **options: Any) -> Tensor:
+def pooled(op: str, x: Tensor, data_format: str, pad: Any, **options: Any) -> Tensor:
     """Return averages or maxima of windows."""
     channels_first = data_format == "NCHW"
-    images = ops.permute_dims(x, (0, 2, 3, 1)) if channels_first else x
-    result = getattr(ops, op)(images, **options)
+    if channels_first:
+        x = ops.permute_dims(x, _CHANNELS_LAST)
+        pad = pad if isinstance(pad, str) else [pad[axis] for axis in _CHANNELS_LAST]
+    result = getattr(ops, op)(x, pad=pad, **options)
     return ops.permute_dims(result, (0, 3, 1, 2)) if channels_first else result
 
 
