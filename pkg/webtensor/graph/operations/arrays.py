@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from webtensor import ops
 from webtensor.dtypes import as_dtype
@@ -62,11 +61,6 @@ def ensured(x: Tensor, shape: Shape) -> Tensor:
 # -- others ------------------------------------------------------------------------------------
 
 
-def filled(value: Tensor, shape: Sequence[int]) -> Tensor:
-    """Repeat one element."""
-    return ops.broadcast_to(value, shape)
-
-
 def sequence(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
     """Return the numbers from one to another."""
     first, last, difference = (operand.item() for operand in (start, stop, step))
@@ -81,20 +75,10 @@ def one_hot(indices: Tensor, on_value: Tensor, off_value: Tensor, depth: int, ax
     return ops.where(rows, on_value, off_value)
 
 
-def pieces(x: Tensor, axis: int, number: int) -> Sequence[Tensor]:
-    """Return equal pieces along an axis."""
-    return ops.split(x, number, axis)
-
-
 def gathered(x: Tensor, indices: Tensor, axis: int, batch_dims: int) -> Tensor:
     """Return the slices of these indices; axes count from the end where they are negative."""
     rank = len(x.shape)
     return ops.gather(x, indices, axis % rank if rank else axis, batch_dims)
-
-
-def padded(x: Tensor, paddings: Any, constant_value: Any) -> Tensor:
-    """Add elements before and after along each axis."""
-    return ops.pad(x, paddings, constant_value)
 
 
 def squeezed(x: Tensor, squeeze_dims: list[int] | None, axis: list[int] | None) -> Tensor:
@@ -170,7 +154,7 @@ ROWS = {
         squeezed, 0, squeeze_dims=attribute("squeeze_dims", None), axis=attribute("axis", None)
     ),
     # creation
-    "Fill": Row(filled, 1, shape=integers(0)),
+    "Fill": Row("broadcast_to", 1, shape=integers(0)),
     "LinSpace": Row("linspace", number(0), number(1), integer(2)),
     "Multinomial": Row("multinomial", 0, num_samples=integer(1), seed=seed()).impure(),
     "OneHot": Row(one_hot, 0, 2, 3, depth=integer(1), axis=attribute("axis", -1)),
@@ -219,7 +203,7 @@ ROWS = {
     "SparseToDense": Row(
         "sparse_to_dense", 0, 2, output_shape=integers(1), default_value=number(3, 0)
     ),
-    "Split": Row(pieces, 1, axis=axis(0), number=attribute("num_split", 1)),
+    "Split": Row("split", 1, num_or_size_splits=attribute("num_split", 1), axis=axis(0)),
     "SplitV": Row("split", 0, num_or_size_splits=integers(1), axis=axis(2)),
     "StridedSlice": Row(
         "strided_slice",
@@ -246,8 +230,8 @@ ROWS = {
         paddings=pairs(1),
         mode=attribute("mode", convert=str.lower),
     ),
-    "Pad": Row(padded, 0, paddings=pairs(1), constant_value=attribute("constant_value", 0)),
-    "PadV2": Row(padded, 0, paddings=pairs(1), constant_value=number(2)),
+    "Pad": Row("pad", 0, paddings=pairs(1), constant_value=attribute("constant_value", 0)),
+    "PadV2": Row("pad", 0, paddings=pairs(1), constant_value=number(2)),
     "Reverse": Row("flip", 0, axis=flags(1)),
     "ReverseV2": Row("flip", 0, axis=integers(1)),
     "SpaceToBatchND": Row("space_to_batch_nd", 0, block_shape=integers(1), paddings=pairs(2)),

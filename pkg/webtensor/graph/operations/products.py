@@ -121,13 +121,6 @@ def transposed_convolution(
     return ops.permute_dims(result, (0, 3, 1, 2))
 
 
-def transposed_convolution_3d(
-    filter: Tensor, x: Tensor, output_shape: Sequence[int], **options: Any
-) -> Tensor:
-    """Convolve volumes backwards."""
-    return ops.conv3d_transpose(x, filter, output_shape, **options)
-
-
 def convolution_3d(x: Tensor, filter: Tensor, data_format: str, **options: Any) -> Tensor:
     """Convolve volumes with channels last, or groups of their channels."""
     if data_format != "NDHWC":
@@ -302,9 +295,9 @@ ROWS = {
 #: Those that TensorFlow.js does not have.
 ONLY_HERE = {
     "Conv3DBackpropInputV2": Row(
-        transposed_convolution_3d,
-        1,
+        "conv3d_transpose",
         2,
+        1,
         output_shape=integers(0),
         strides=strides(),
         pad=padding(),
