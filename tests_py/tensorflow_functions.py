@@ -241,6 +241,38 @@ def test_text_vectorization(name: str, tmp_path: Path) -> None:
     assert_same(tmp_path, {"x": SENTENCES})
 
 
+class Draws(keras.layers.Layer):  # type: ignore[misc]
+    """Random numbers of a seed that each call assigns."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seed = keras.random.SeedGenerator(1)
+
+    def call(self, x: Any) -> list[Any]:
+        random, shape = keras.random, keras.ops.shape(x)
+        return [
+            random.normal(shape, 1.0, 2.0, seed=self.seed),
+            random.uniform(shape, -1.0, 3.0, seed=self.seed),
+            random.truncated_normal(shape, 0.0, 2.0, seed=self.seed),
+            keras.ops.cast(random.randint(shape, 2, 9, seed=self.seed), "float32"),
+            random.dropout(x, 0.3, seed=self.seed),
+        ]
+
+
+def test_random_numbers_of_layers(tmp_path: Path) -> None:
+    x = keras.Input((20_000,), name="x")
+    keras.Model(x, Draws()(x)).export(tmp_path / "saved", verbose=False)
+    inputs = {"x": np.linspace(0, 1, 20_000, dtype="float32")[None]}
+    convert_model(tmp_path / "saved", tmp_path / "web")
+    first, second = (ours(tmp_path / "web", inputs) for _ in range(2))
+    expected = in_order(theirs(tmp_path / "saved", inputs))
+    for drawn, others, array in zip(first, second, expected, strict=True):
+        assert (drawn != others).any()
+        assert drawn.shape == array.shape
+        np.testing.assert_allclose(drawn.mean(), array.mean(), atol=0.1)
+        np.testing.assert_allclose(drawn.std(), array.std(), atol=0.1)
+
+
 @pytest.mark.parametrize("salt", [None, 133])
 def test_hashing(salt: int | None, tmp_path: Path) -> None:
     layer = keras.layers.Hashing(7, salt=salt)

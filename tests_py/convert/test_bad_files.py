@@ -204,6 +204,41 @@ def test_other_integers_of_64_bits_are_refused(tmp_path: Path) -> None:
         converted(tmp_path, [node("y", "AddV2", "x", "big"), constant("big", "int64", 2**32)])
 
 
+def random_function(*nodes: dict[str, Any], result: str) -> dict[str, Any]:
+    """A function that draws numbers of its argument x, a variable, as Keras's layers do."""
+    key = node("key", "StatelessRandomGetKeyCounter", "seed:value:0")
+    shape = constant("shape", "int32", 2000)
+    inputs = ("shape:output:0", "key:key:0", "key:counter:0", "algorithm:alg:0")
+    drawn = node("drawn", "StatelessRandomUniformV2", *inputs)
+    algorithm = node("algorithm", "StatelessRandomGetAlg")
+    seed = node("seed", "ReadVariableOp", "x")
+    return function("f", key, shape, drawn, algorithm, seed, *nodes, result=result)
+
+
+def test_seeds_that_are_assigned_draw_numbers_anew(tmp_path: Path) -> None:
+    update = node("update", "AssignVariableOp", "x", "seed:value:0")
+    converted(tmp_path, [call("y", "f", "x")], random_function(update, result="drawn:output:0"))
+    model: Any = wt.load_graph_model(tmp_path / "web")
+    first, second = (model.predict(0.0).numpy() for _ in range(2))
+    assert (first != second).any()
+    for drawn in (first, second):
+        assert 0 <= drawn.min() < 0.01 < 0.99 < drawn.max() <= 1
+
+
+def test_seeds_that_stay_and_seeds_as_outputs_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelFormatError, match="unknown: StatelessRandomGetAlg, StatelessRandom"):
+        converted(tmp_path, [call("y", "f", "x")], random_function(result="drawn:output:0"))
+    (tmp_path / "other").mkdir()
+    update = node("update", "AssignVariableOp", "x", "seed:value:0")
+    total = node("total", "AddV2", "drawn:output:0", "seed:value:0")
+    with pytest.raises(ModelFormatError, match="'update' assigns a variable that the outputs need"):
+        converted(
+            tmp_path / "other",
+            [call("y", "f", "x")],
+            random_function(update, total, result="total:z:0"),
+        )
+
+
 def test_bfloat16_is_written_as_float32(tmp_path: Path) -> None:
     """TensorFlow.js knows no other name of it."""
     kinds = {name: {"type": NUMBERS[name]} for name in ("bfloat16", "float32")}

@@ -37,6 +37,13 @@ from webtensor.graph.unique_names import node_name
 __all__ = ["freeze"]
 
 _READINGS = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd"})
+#: Operations that draw by themselves, for those that draw by a key and a counter.
+_RANDOM = {
+    "StatelessRandomNormalV2": "RandomStandardNormal",
+    "StatelessRandomUniformIntV2": "RandomUniformInt",
+    "StatelessRandomUniformV2": "RandomUniform",
+    "StatelessTruncatedNormalV2": "TruncatedNormal",
+}
 #: Functions may call functions to this depth.
 _MAX_CALLS = 50
 
@@ -157,6 +164,7 @@ class Freezing:
         self._depth += 1
         if self._depth > _MAX_CALLS:
             raise ModelFormatError(f"{self.where}: functions call themselves, or too many others")
+        nodes = self._drawing_anew(nodes, arguments)
         has_branches = has_old_control_flow(nodes.values())
         names = [*roots, *(target.node for target in targets)]
         order = ordered(
@@ -176,6 +184,27 @@ class Freezing:
             copying.copy(node)
         self._depth -= 1
         return [copying.resolved(target) for target in targets]
+
+    def _drawing_anew(self, nodes: Nodes, arguments: Mapping[str, Reference]) -> Nodes:
+        """Draw random numbers anew whose key follows from a variable that is assigned."""
+        assigned = {
+            reference.node
+            for node in nodes.values()
+            if node.op.startswith("Assign")
+            for reference in node.inputs[:1]
+        }
+        changed: Nodes = {}
+        for node in nodes.values() if assigned & {*arguments} else ():
+            if node.op in _RANDOM:
+                sources = ordered(nodes, [node.inputs[1].node], self.where, fed=arguments)
+                self.source.budget.spend_items(len(sources), self.where)
+                if any(value.node in assigned for source in sources for value in source.inputs):
+                    inputs = (node.inputs[0], *node.inputs[4:])
+                    attributes = {"dtype": ElementType("float32"), **node.attributes}
+                    changed[node.name] = Node(
+                        node.name, _RANDOM[node.op], inputs, node.controls, attributes
+                    )
+        return nodes | changed
 
     def _refuse_states(
         self, nodes: Nodes, order: Iterable[Node], arguments: Mapping[str, Reference]
