@@ -273,6 +273,8 @@ def test_inputs_and_outputs_of_a_frozen_graph(tmp_path: Path) -> None:
         options: dict[str, Any] = {option: ["y"]}
         with pytest.raises(wt.ModelFormatError, match="there is no node 'y'"):
             convert_model(tmp_path / "frozen.pb", tmp_path / "c", **options)
+        with pytest.raises(ValueError, match=f"{option} are for tf_frozen_model, but .* is tfjs"):
+            convert_model(tmp_path / "a", tmp_path / "c", **options)
 
 
 def test_operations_that_tensorflow_js_lacks_are_reported(tmp_path: Path) -> None:

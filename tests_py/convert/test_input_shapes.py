@@ -139,7 +139,7 @@ def test_other_formats_have_no_such_option(tmp_path: Path) -> None:
     wt.keras.Sequential([wt.keras.Input((2,)), wt.keras.layers.Dense(1)]).save(
         tmp_path / "model.keras"
     )
-    with pytest.raises(ValueError, match=r"input_shapes are for models of ONNX, but .* is keras"):
+    with pytest.raises(ValueError, match=r"input_shapes are for onnx, but .* is keras"):
         convert_model(tmp_path / "model.keras", tmp_path / "web", input_shapes={"x": (1, 2)})
 
 

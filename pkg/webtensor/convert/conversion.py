@@ -106,10 +106,15 @@ def convert_model(
         format_named("output_format", output_format, OUTPUT_FORMATS)
     step("reading")
     row = format_of(source_path, input_format)
-    if input_shapes and row.name != "onnx":
-        raise ValueError(
-            f"convert_model: input_shapes are for models of ONNX, but {source_path} is {row.name}"
-        )
+    for argument, value, name in (
+        ("input_shapes", input_shapes, "onnx"),
+        ("inputs", inputs, "tf_frozen_model"),
+        ("outputs", outputs, "tf_frozen_model"),
+    ):
+        if value and row.name != name:
+            raise ValueError(
+                f"convert_model: {argument} are for {name}, but {source_path} is {row.name}"
+            )
     read_options = ReadOptions(tags, signature, inputs, outputs, input_shapes or {})
     model = row.read(source_path, read_options)
     input_bytes = size_of(source_path)
