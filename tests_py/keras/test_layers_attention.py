@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import keras
 import numpy as np
 import pytest
 
@@ -137,6 +138,129 @@ def test_dropout_is_of_training_alone(name: str, backend: str) -> None:
     first, second = layer(*arguments, training=True), layer(*arguments, training=True)
     assert not np.allclose(first, plain)
     assert not np.allclose(first, second)
+
+
+# -- subclasses that override Keras's methods --------------------------------------------------
+
+
+def with_bias(api: Any) -> Any:
+    """Attention between heads that adds to scores, as in Keras's examples of subclasses."""
+    ops = api.ops
+
+    class WithBias(api.layers.MultiHeadAttention):  # type: ignore[misc]
+        def _compute_attention(
+            self,
+            query: Any,
+            key: Any,
+            value: Any,
+            attention_mask: Any = None,
+            training: Any = None,
+            return_attention_scores: bool = False,
+        ) -> Any:
+            query = ops.multiply(query, self._inverse_sqrt_key_dim)
+            scores = ops.einsum(self._dot_product_equation, key, query)
+            scores = scores + ops.arange(scores.shape[-1], dtype="float32")
+            scores = self._masked_softmax(scores, attention_mask)
+            dropped = self._dropout_layer(scores, training=training)
+            return ops.einsum(self._combine_equation, dropped, value), scores
+
+    return WithBias
+
+
+def with_masks(api: Any) -> Any:
+    """Attention between heads whose mask is that of Keras, and excludes the first key."""
+    ops = api.ops
+
+    class WithMasks(api.layers.MultiHeadAttention):  # type: ignore[misc]
+        def _compute_attention_mask(self, query: Any, value: Any, **masks: Any) -> Any:
+            mask = super()._compute_attention_mask(query, value, **masks)
+            return ops.logical_and(mask, ops.arange(value.shape[1]) > 0)
+
+        def _compute_causal_mask(self, query: Any, value: Any = None) -> Any:
+            return ops.flip(super()._compute_causal_mask(query, value), axis=-1)
+
+    return WithMasks
+
+
+def without_bias_of_keys(api: Any) -> Any:
+    """Attention whose projections are made as in KerasHub's Whisper."""
+    einsum_dense = api.layers.EinsumDense
+
+    class WithoutBiasOfKeys(api.layers.MultiHeadAttention):  # type: ignore[misc]
+        def build(self, query_shape: Any, value_shape: Any, key_shape: Any = None) -> None:
+            for name, shape, size, bias_axes in (
+                ("query", query_shape, self._key_dim, "de" if self._use_bias else None),
+                ("key", value_shape if key_shape is None else key_shape, self._key_dim, None),
+                ("value", value_shape, self._value_dim, "de"),
+            ):
+                layer = einsum_dense(
+                    "abc,cde->abde",
+                    output_shape=(None, self._num_heads, size),
+                    bias_axes=bias_axes,
+                    name=name,
+                    **self._get_common_kwargs_for_sublayer(),
+                )
+                layer.build(shape)
+                setattr(self, f"_{name}_dense", layer)
+            self._build_attention(4)
+            self._output_dense = self._make_output_dense(
+                query_shape, self._get_common_kwargs_for_sublayer(), "attention_output"
+            )
+            self._output_dense.build((*query_shape[:-1], self._num_heads, self._value_dim))
+
+    return WithoutBiasOfKeys
+
+
+MADE_OF_HEADS: list[tuple[Any, dict[str, Any], dict[str, Any]]] = [
+    (with_bias, {}, {"attention_mask": SEEN, "return_attention_scores": True}),
+    (with_bias, {"attention_axes": (1, 2)}, {"return_attention_scores": True}),
+    (with_masks, {}, {"attention_mask": SEEN}),
+    (with_masks, {"sliding_window": 3}, {"use_causal_mask": True}),
+    (
+        without_bias_of_keys,
+        {"value_dim": 5, "output_shape": 6},
+        {"return_attention_scores": True},
+    ),
+    (without_bias_of_keys, {"use_bias": False}, {}),
+]
+
+
+@pytest.mark.parametrize("make, config, call", MADE_OF_HEADS)
+def test_subclasses_of_heads(
+    make: Any, config: dict[str, Any], call: dict[str, Any], backend: str
+) -> None:
+    rank = len(config.get("attention_axes", ())) or 1
+    query, value = (array(size[0], *[size[1]] * rank, size[2]) for size in (QUERY, VALUE))
+    layer, theirs = (make(api)(2, 3, **config) for api in (ours, keras))
+    expected = theirs(query, value, **call)
+    layer(query, value, **call)
+    assert [weight.path for weight in layer.weights] == [weight.path for weight in theirs.weights]
+    layer.set_weights([array(*weight.shape) for weight in theirs.weights])
+    theirs.set_weights(layer.get_weights())
+    expected = theirs(query, value, **call)
+    for ours_part, part in zip(
+        ours.tree.flatten(layer(query, value, **call)), keras.tree.flatten(expected), strict=True
+    ):
+        np.testing.assert_allclose(ours_part, part, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["Attention", "AdditiveAttention"])
+def test_subclasses_that_compute_and_apply_scores(name: str, backend: str) -> None:
+    def make(api: Any) -> Any:
+        class Sharp(getattr(api.layers, name)):  # type: ignore[misc]
+            def _calculate_scores(self, query: Any, key: Any) -> Any:
+                return 3 * super()._calculate_scores(query, key)
+
+            def _apply_scores(self, scores: Any, value: Any, **options: Any) -> Any:
+                return super()._apply_scores(api.ops.tanh(scores), value, **options)
+
+        return Sharp(use_scale=False)
+
+    query, value = array(*QUERY), array(*VALUE)
+    result, expected = (
+        make(api)([query, value], mask=[KEPT, HELD], use_causal_mask=True) for api in (ours, keras)
+    )
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_few_operations() -> None:

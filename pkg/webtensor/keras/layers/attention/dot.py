@@ -95,7 +95,7 @@ class Attention(Layer):
         if mask is not None and (not isinstance(mask, list) or len(mask) not in (2, 3)):
             raise ValueError(f"{name}: mask must be a list [query, value], but got {mask!r}")
 
-    def _scores(self, query: Tensor, key: Tensor) -> Tensor:
+    def _calculate_scores(self, query: Tensor, key: Tensor) -> Tensor:
         """Return how well keys match queries: (batch, queries, keys)."""
         if self.concat_score_weight is None:
             scores = wt.matmul(query, key, transpose_b=True)
@@ -103,6 +103,21 @@ class Attention(Layer):
         sums = wt.expand_dims(query, -2) + wt.expand_dims(key, -3)
         sums = sums if self.scale is None else sums * self.scale.value
         return wt.multiply(wt.sum(wt.tanh(sums), -1), self.concat_score_weight.value)
+
+    def _apply_scores(
+        self,
+        scores: Tensor,
+        value: Tensor,
+        scores_mask: Tensor | None = None,
+        training: bool | None = False,
+    ) -> tuple[Tensor, Tensor]:
+        """Return the result of scores, and the attention weights; Keras's name, for subclasses."""
+        if scores_mask is not None:
+            scores = wt.where(scores_mask, scores, scores - _MASKED)
+        weights = wt.softmax(scores)
+        if training and self.dropout > 0:
+            weights = random.dropout(weights, self.dropout, seed=self.seed_generator)
+        return wt.matmul(weights, value), weights
 
     def call(
         self,
@@ -115,16 +130,15 @@ class Attention(Layer):
         """Return the result and, with ``return_attention_scores``, the attention weights."""
         self._check_inputs(inputs, mask)
         query, value = inputs[:2]
-        scores = self._scores(query, inputs[-1])
+        scores = self._calculate_scores(query=query, key=inputs[-1])
         query_mask, value_mask = (None, None) if mask is None else mask[:2]
         causal = causal_mask(*scores.shape[-2:]) if use_causal_mask else None
-        score_mask = intersection(per_key(value_mask), causal)
-        if score_mask is not None:
-            scores = wt.where(score_mask, scores, scores - _MASKED)
-        weights = wt.softmax(scores)
-        if training and self.dropout > 0:
-            weights = random.dropout(weights, self.dropout, seed=self.seed_generator)
-        output = wt.matmul(weights, value)
+        output, weights = self._apply_scores(
+            scores=scores,
+            value=value,
+            scores_mask=intersection(per_key(value_mask), causal),
+            training=training,
+        )
         if query_mask is not None:
             rows = wt.expand_dims(wt.astype(query_mask, bool_), -1)
             output = wt.where(rows, output, 0.0)
@@ -195,7 +209,7 @@ class AdditiveAttention(Attention):
             size = input_shape[0][-1]
             self.scale = self.add_weight(name="scale", shape=(size,), initializer="glorot_uniform")
 
-    def _scores(self, query: Tensor, key: Tensor) -> Tensor:
+    def _calculate_scores(self, query: Tensor, key: Tensor) -> Tensor:
         """Return how well keys match queries: (batch, queries, keys)."""
         sums = wt.tanh(wt.expand_dims(query, -2) + wt.expand_dims(key, -3))
         return wt.sum(sums if self.scale is None else sums * self.scale.value, -1)

@@ -32,7 +32,7 @@ from webtensor.keras.types import (
 )
 from webtensor.shapes import prod
 
-__all__ = ["AttentionWithHeads", "Projected"]
+__all__ = ["LETTERS", "AttentionWithHeads", "Projected"]
 
 
 class Projected(NamedTuple):
@@ -42,7 +42,8 @@ class Projected(NamedTuple):
     heads: tuple[int, int]
 
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+#: Names of axes in equations of ``einsum``.
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class AttentionWithHeads(Weighted):
@@ -66,6 +67,8 @@ class AttentionWithHeads(Weighted):
     _attribute_names: ClassVar = {"activity_regularizer": "_activity_regularizer"}
     #: Whether the result carries the mask of the query, and other masks of inputs are removed.
     _carries_query_mask: ClassVar[bool] = False
+    #: How many axes of scores are axes of keys.
+    _key_axes = 1
     _gate_dense: EinsumDense | None = None
     _query_dense: EinsumDense
     _key_dense: EinsumDense
@@ -120,28 +123,40 @@ class AttentionWithHeads(Weighted):
         sizes: Shape,
         activation: ActivationLike = None,
     ) -> EinsumDense:
-        """Make a layer that replaces the last ``summed`` dimensions by ``sizes``."""
-        batch_rank = len(input_shape) - summed
-        batch = _LETTERS[:batch_rank]
-        inner = _LETTERS[batch_rank : len(input_shape)]
-        outer = _LETTERS[len(input_shape) : len(input_shape) + len(sizes)]
-        layer = EinsumDense(
-            f"{batch}{inner},{inner}{outer}->{batch}{outer}",
-            output_shape=(*[None] * (batch_rank - 1), *sizes),
-            activation=activation,
-            bias_axes=outer if self.use_bias else None,
-            kernel_initializer=_cloned(self.kernel_initializer),
-            bias_initializer=_cloned(self.bias_initializer),
-            kernel_regularizer=self.kernel_regularizer,
-            bias_regularizer=self.bias_regularizer,
-            activity_regularizer=self._activity_regularizer,
-            kernel_constraint=self.kernel_constraint,
-            bias_constraint=self.bias_constraint,
-            name=name,
-            dtype=self.dtype_policy,
+        """Build a layer that replaces the last ``summed`` dimensions by ``sizes``."""
+        arguments = self._get_common_kwargs_for_sublayer()
+        layer = self._unbuilt_projection(
+            len(input_shape), summed, sizes, name=name, activation=activation, **arguments
         )
         layer.build(tuple(input_shape))
         return layer
+
+    def _unbuilt_projection(
+        self, rank: int, summed: int, sizes: Shape, **arguments: Any
+    ) -> EinsumDense:
+        """Make a layer that replaces the last ``summed`` of ``rank`` dimensions by ``sizes``."""
+        batch_rank = rank - summed
+        batch, inner = LETTERS[:batch_rank], LETTERS[batch_rank:rank]
+        outer = LETTERS[rank : rank + len(sizes)]
+        return EinsumDense(
+            f"{batch}{inner},{inner}{outer}->{batch}{outer}",
+            output_shape=(*[None] * (batch_rank - 1), *sizes),
+            bias_axes=outer if self.use_bias else None,
+            **arguments,
+        )
+
+    def _get_common_kwargs_for_sublayer(self) -> dict[str, Any]:
+        """Return the arguments that all projections have; Keras's name, for subclasses."""
+        return {
+            "kernel_initializer": _cloned(self.kernel_initializer),
+            "bias_initializer": _cloned(self.bias_initializer),
+            "kernel_regularizer": self.kernel_regularizer,
+            "bias_regularizer": self.bias_regularizer,
+            "activity_regularizer": self._activity_regularizer,
+            "kernel_constraint": self.kernel_constraint,
+            "bias_constraint": self.bias_constraint,
+            "dtype": self.dtype_policy,
+        }
 
     def _build_softmax(self, axis: int | tuple[int, ...]) -> None:
         self._softmax = Softmax(axis=axis, dtype=self.dtype_policy)
@@ -172,15 +187,14 @@ class AttentionWithHeads(Weighted):
         key = value if key is None else key
         if self._carries_query_mask:
             query_mask = _take_masks(query, value, key)
-        sizes = (query.shape[1], value.shape[1])
-        window = self.sliding_window
-        mask = intersection(
-            attention_mask,
-            per_query(query_mask),
-            per_key(value_mask),
-            per_key(key_mask),
-            causal_mask(*sizes) if use_causal_mask else None,
-            None if window is None else window_mask(*sizes, window),
+        mask = self._compute_attention_mask(
+            query,
+            value,
+            query_mask=query_mask,
+            value_mask=value_mask,
+            key_mask=key_mask,
+            attention_mask=attention_mask,
+            use_causal_mask=use_causal_mask,
         )
         gate = None if self._gate_dense is None else self._project(self._gate_dense, query)
         output, scores = self._compute_attention(
@@ -208,33 +222,66 @@ class AttentionWithHeads(Weighted):
         """Return the results of the heads, and the weights; operands are (…, heads, size)."""
         raise NotImplementedError
 
-    def _attention_weights(
+    def _compute_attention_mask(
         self,
-        scores: Tensor,
-        mask: Tensor | None,
-        training: bool | None,
-        zeros_masked: bool,
-        key_axes: int = 1,
-    ) -> tuple[Tensor, Tensor]:
-        """Return the softmax of scores along the last ``key_axes``, after dropout and before it.
+        query: Tensor,
+        value: Tensor,
+        query_mask: Tensor | None = None,
+        value_mask: Tensor | None = None,
+        key_mask: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        use_causal_mask: bool = False,
+    ) -> Tensor | None:
+        """Return the mask of what the masks of a call leave, or None if there are none."""
+        window = self.sliding_window
+        return intersection(
+            attention_mask,
+            per_query(query_mask),
+            per_key(value_mask),
+            per_key(key_mask),
+            self._compute_causal_mask(query, value) if use_causal_mask else None,
+            None if window is None else window_mask(query.shape[1], value.shape[1], window),
+        )
 
-        A query that attends to no key has equal weights, or zeros with ``zeros_masked``.
-        """
-        if mask is not None:
-            mask = _with_head_axes(mask, len(scores.shape), 2 * key_axes)
-            scores = wt.where(mask, scores, MASKED_SCORE)
-        if key_axes == 1:
-            weights = wt.softmax(scores)
+    def _compute_causal_mask(self, query: Tensor, value: Tensor | None = None) -> Tensor:
+        """Return the mask with which a query attends to keys up to its own index."""
+        return causal_mask(query.shape[1], (query if value is None else value).shape[1])
+
+    def _attention_weights(
+        self, scores: Tensor, mask: Tensor | None, training: bool | None, zeros_masked: bool
+    ) -> tuple[Tensor, Tensor]:
+        """Return the softmax of scores along the axes of keys, after dropout and before it."""
+        if zeros_masked:
+            weights = self._masked_softmax(scores, mask)
         else:
-            shape = scores.shape
-            rows = wt.reshape(scores, (*shape[:-key_axes], prod(shape[-key_axes:])))
-            weights = wt.reshape(wt.softmax(rows), shape)
-        if mask is not None and zeros_masked:
-            weights = wt.where(mask, weights, 0.0)
+            weights = self._softmax_of(scores, mask, zeros_masked=False)
         if self.dropout > 0:
             dropped: Tensor = self._dropout_layer.call(weights, training)
             return dropped, weights
         return weights, weights
+
+    def _masked_softmax(
+        self, attention_scores: Tensor, attention_mask: Tensor | None = None
+    ) -> Tensor:
+        """Return the softmax of scores along the axes of keys, and 0 where the mask is False."""
+        return self._softmax_of(attention_scores, attention_mask, zeros_masked=True)
+
+    def _softmax_of(self, scores: Tensor, mask: Tensor | None, zeros_masked: bool) -> Tensor:
+        """Return the softmax of scores along the axes of keys.
+
+        A query that attends to no key has equal weights, or zeros with ``zeros_masked``.
+        """
+        axes = self._key_axes
+        if mask is not None:
+            mask = _with_head_axes(mask, len(scores.shape), 2 * axes)
+            scores = wt.where(mask, scores, MASKED_SCORE)
+        if axes == 1:
+            weights = wt.softmax(scores)
+        else:
+            shape = scores.shape
+            rows = wt.reshape(scores, (*shape[:-axes], prod(shape[-axes:])))
+            weights = wt.reshape(wt.softmax(rows), shape)
+        return wt.where(mask, weights, 0.0) if mask is not None and zeros_masked else weights
 
     # -- shapes -------------------------------------------------------------------------------
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras.arguments import forwards_arguments
 from webtensor.keras.layers.argument_checks import check_positive
-from webtensor.keras.layers.attention.heads import AttentionWithHeads, Projected
+from webtensor.keras.layers.attention.heads import LETTERS, AttentionWithHeads, Projected
 from webtensor.keras.layers.einsum_dense import EinsumDense
 from webtensor.keras.types import ConstraintLike, InitializerLike, RegularizerLike, Shape
 
@@ -52,6 +53,13 @@ class MultiHeadAttention(AttentionWithHeads):
         "output_shape": "_output_shape",
     }
     _carries_query_mask = True
+    # Keras's names of arguments, which subclasses read.
+    _num_heads = property(attrgetter("num_heads"))
+    _key_dim = property(attrgetter("key_dim"))
+    _value_dim = property(attrgetter("value_dim"))
+    _use_bias = property(attrgetter("use_bias"))
+    _dropout = property(attrgetter("dropout"))
+    _attention_axes = property(attrgetter("attention_axes"))
     num_heads: int
     key_dim: int
 
@@ -82,6 +90,7 @@ class MultiHeadAttention(AttentionWithHeads):
         if value_dim is not None:
             check_positive("MultiHeadAttention", value_dim=value_dim)
         self.value_dim = value_dim or key_dim
+        self._inverse_sqrt_key_dim = 1 / sqrt(key_dim)
         self._output_shape = _as_tuple("output_shape", output_shape)
         self.attention_axes = _as_tuple("attention_axes", attention_axes)
 
@@ -108,9 +117,6 @@ class MultiHeadAttention(AttentionWithHeads):
     def build(self, query_shape: Shape, value_shape: Shape, key_shape: Shape | None = None) -> None:
         """Make the projections."""
         self._check_key_shape(value_shape, key_shape)
-        rank = len(query_shape)
-        axes = self.attention_axes or tuple(range(1, rank - 1))
-        self.attention_axes = tuple(axis if axis >= 0 else rank + axis for axis in axes)
         key_heads = (self.num_heads, self.key_dim)
         self._build_projections(
             Projected(query_shape, key_heads),
@@ -118,7 +124,30 @@ class MultiHeadAttention(AttentionWithHeads):
             Projected(value_shape, (self.num_heads, self.value_dim)),
             output_sizes=self._output_shape or query_shape[-1:],
         )
+        self._build_attention(len(query_shape) + 1)
+
+    def _build_attention(self, rank: int) -> None:
+        """Set what attention of queries, keys and values of ``rank`` (…, heads, size) needs.
+
+        Subclasses that compute attention otherwise can use the equations, as in Keras.
+        """
+        axes = self.attention_axes or tuple(range(1, rank - 2))
+        axes = self.attention_axes = tuple(axis % (rank - 1) for axis in axes)
+        self._key_axes = len(axes)
         self._build_softmax(tuple(range(-len(axes), 0)))
+        query = LETTERS[:rank]
+        key = "".join(LETTERS[rank + axis] if axis in axes else query[axis] for axis in range(rank))
+        batch = "".join(query[axis] for axis in range(rank - 1) if axis not in axes)
+        scores = batch + "".join(x[axis] for x in (query, key) for axis in axes)
+        self._dot_product_equation = f"{key},{query}->{scores}"
+        self._combine_equation = f"{scores},{key}->{query}"
+
+    def _make_output_dense(
+        self, query_shape: Shape, common_kwargs: dict[str, Any], name: str | None = None
+    ) -> EinsumDense:
+        """Return a projection of the result, which is not built."""
+        sizes = self._output_shape or query_shape[-1:]
+        return self._unbuilt_projection(len(query_shape) + 1, 2, sizes, name=name, **common_kwargs)
 
     def _compute_attention(
         self,
@@ -143,16 +172,14 @@ class MultiHeadAttention(AttentionWithHeads):
                 return x
             return wt.reshape(x, (*x.shape[: len(batch_axes)], -1, x.shape[-1]))
 
-        queries, keys, values = map(as_matrices, (query * (1 / sqrt(self.key_dim)), key, value))
+        queries, keys, values = map(as_matrices, (query * self._inverse_sqrt_key_dim, key, value))
         scores = wt.matmul(queries, keys, transpose_b=True)
         matrix_shape = scores.shape
         if len(axes) > 1:
             sizes = [operand.shape[axis] for operand in (query, key) for axis in axes]
             scores = wt.reshape(scores, (*matrix_shape[:-2], *sizes))
         zeros_masked = self.dropout > 0 or return_attention_scores or rank != 4
-        weights, scores = self._attention_weights(
-            scores, attention_mask, training, zeros_masked, len(axes)
-        )
+        weights, scores = self._attention_weights(scores, attention_mask, training, zeros_masked)
         if len(axes) > 1:
             weights = wt.reshape(weights, matrix_shape)
         results = wt.matmul(weights, values)
