@@ -119,3 +119,15 @@ def test_refused_axes_of_dot() -> None:
         ours.layers.Dot("x")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"axes must be .* but got \(1, 2, 3\)"):
         ours.layers.Dot((1, 2, 3))
+
+
+def test_subclasses_say_how_to_merge() -> None:
+    def make(api: Any) -> Any:
+        class SumOfSquares(api.layers.Add):  # type: ignore[misc]
+            def _merge_function(self, inputs: Any) -> Any:
+                return super()._merge_function([x * x for x in inputs])
+
+        return SumOfSquares()
+
+    inputs = [np.arange(3, dtype="float32").reshape(1, 3) + i for i in range(2)]
+    np.testing.assert_array_equal(make(ours)(inputs), make(keras)(inputs))

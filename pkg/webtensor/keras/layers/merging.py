@@ -92,7 +92,7 @@ class Merge(Layer):
         super().__init__(**kwargs)
         self.supports_masking = True
 
-    def merged(self, inputs: list[Tensor]) -> Tensor:
+    def _merge_function(self, inputs: list[Tensor]) -> Tensor:
         """Merge inputs with the same number of axes."""
         raise NotImplementedError
 
@@ -111,7 +111,7 @@ class Merge(Layer):
                 f"{type(self).__name__} must be called with a list of inputs, but got {inputs!r}"
             )
         rank = max(len(x.shape) for x in inputs)
-        return self.merged([_with_rank(x, rank) for x in inputs])
+        return self._merge_function([_with_rank(x, rank) for x in inputs])
 
     def compute_output_shape(self, input_shape: Sequence[Shape]) -> Shape:
         """Return the shape that those of the inputs are broadcast to."""
@@ -167,7 +167,7 @@ class Add(Merge):
         [[2.0, 2.0]]
     """
 
-    def merged(self, inputs: list[Tensor]) -> Tensor:
+    def _merge_function(self, inputs: list[Tensor]) -> Tensor:
         """Add."""
         return reduce(wt.add, inputs)
 
@@ -180,7 +180,7 @@ class Subtract(Merge):
         _check_shapes("Subtract", input_shape, 2)
         super().build(input_shape)
 
-    def merged(self, inputs: list[Tensor]) -> Tensor:
+    def _merge_function(self, inputs: list[Tensor]) -> Tensor:
         """Subtract."""
         return wt.subtract(*inputs)
 
@@ -188,7 +188,7 @@ class Subtract(Merge):
 class Multiply(Merge):
     """The product of all inputs, which are broadcast; masked steps of an input count as 1."""
 
-    def merged(self, inputs: list[Tensor]) -> Tensor:
+    def _merge_function(self, inputs: list[Tensor]) -> Tensor:
         """Multiply."""
         masks = [_elementwise_mask(x) for x in inputs]
         factors = [
@@ -206,7 +206,7 @@ class Multiply(Merge):
 class Average(Merge):
     """The mean of all inputs, element by element."""
 
-    def merged(self, inputs: list[Tensor]) -> Tensor:
+    def _merge_function(self, inputs: list[Tensor]) -> Tensor:
         """Average."""
         return reduce(wt.add, inputs) / len(inputs)
 
@@ -216,7 +216,7 @@ class _Extremum(Merge):
 
     _choose: ClassVar[Callable[..., Tensor]]
 
-    def merged(self, inputs: list[Tensor]) -> Tensor:
+    def _merge_function(self, inputs: list[Tensor]) -> Tensor:
         """Compare each input with the extremum of those before it, and join their masks."""
         choose = type(self)._choose
         extremum, extremum_mask = inputs[0], _elementwise_mask(inputs[0])
@@ -293,9 +293,9 @@ class Concatenate(Merge):
             raise ValueError(
                 f"Concatenate must be called with a list of inputs, but got {inputs!r}"
             )
-        return self.merged(list(inputs))
+        return self._merge_function(list(inputs))
 
-    def merged(self, inputs: list[Tensor]) -> Tensor:
+    def _merge_function(self, inputs: list[Tensor]) -> Tensor:
         """Concatenate."""
         return wt.concat(inputs, self.axis)
 
