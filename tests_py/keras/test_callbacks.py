@@ -26,6 +26,32 @@ def network(optimizer: Any = "sgd", **options: Any) -> Any:
     return model
 
 
+# -- a list of callbacks, in a loop of one's own -----------------------------------------------
+
+
+def test_a_list_takes_models_parameters_and_keywords() -> None:
+    def calls(k: Any) -> Any:
+        made: list[Any] = []
+        moments = {
+            name: lambda *arguments, name=name, **logs: made.append((name, arguments, logs))
+            for name in ("on_epoch_begin", "on_epoch_end", "on_train_begin")
+        }
+        history = k.callbacks.History()
+        callbacks = k.callbacks.CallbackList([k.callbacks.LambdaCallback(**moments), history])
+        model = k.Sequential([k.Input((3,)), k.layers.Dense(2)])
+        callbacks.set_model(model)
+        callbacks.set_params({"epochs": 3, "steps": 2})
+        callbacks.on_train_begin(logs={"a": 1})
+        callbacks.on_epoch_begin(epoch=1)
+        callbacks.on_train_batch_begin(batch=0, logs={})
+        callbacks.on_train_batch_end(batch=0, logs={"loss": 2.0})
+        callbacks.on_epoch_end(1, logs={"loss": 2.0})
+        assert history.model is model
+        return made, history.params, history.epoch, history.history, model.history is history
+
+    assert calls(ours) == calls(keras)
+
+
 # -- what is watched ---------------------------------------------------------------------------
 
 

@@ -133,12 +133,19 @@ def _method_for_all(name: str) -> Callable[..., None]:
 
     Callbacks get an empty dictionary for missing logs.
     """
-    if "_epoch_" in name or "_batch_" in name:
+    method: Callable[..., None]
+    if "_epoch_" in name:
 
-        def call_with_index(self: CallbackList, index: int, logs: Logs = None) -> None:
-            self._call(name, index, {} if logs is None else logs)
+        def call_with_epoch(self: CallbackList, epoch: int, logs: Logs = None) -> None:
+            self._call(name, epoch, {} if logs is None else logs)
 
-        method: Callable[..., None] = call_with_index
+        method = call_with_epoch
+    elif "_batch_" in name:
+
+        def call_with_batch(self: CallbackList, batch: int, logs: Logs = None) -> None:
+            self._call(name, batch, {} if logs is None else logs)
+
+        method = call_with_batch
     else:
 
         def call(self: CallbackList, logs: Logs = None) -> None:
@@ -182,13 +189,9 @@ class CallbackList(Declared):
             self.callbacks.append(History())
         #: The awaitables that asynchronous callbacks returned, for the loop to wait for.
         self.awaited: list[Awaitable[object]] = []
-        for callback in self.callbacks:
-            callback.set_params(params)
-            callback.set_model(model)
-        if add_history:
-            model.history = next(
-                callback for callback in self.callbacks if isinstance(callback, History)
-            )
+        self.set_params(params)
+        if model is not None:
+            self.set_model(model)
         self._batch_callbacks = {
             kind: [
                 callback
@@ -200,6 +203,18 @@ class CallbackList(Declared):
                 ("test", ("on_test_batch_end",)),
             )
         }
+
+    def set_params(self, params: LoopParams) -> None:
+        """Set ``params`` of all callbacks."""
+        for callback in self.callbacks:
+            callback.set_params(params)
+
+    def set_model(self, model: Any) -> None:
+        """Set the model of all callbacks, and its history where there is a ``History``."""
+        for callback in self.callbacks:
+            callback.set_model(model)
+            if isinstance(callback, History):
+                model.history = callback
 
     def needs_batch_logs(self, batch: int, kind: str = "train") -> bool:
         """Whether a callback reads the logs at the end of a batch."""
