@@ -260,6 +260,15 @@ def test_plain_values_as_configurations(stored: Any):
     assert ours.saving.serialize_keras_object(stored) == keras.saving.serialize_keras_object(stored)
 
 
+@pytest.mark.parametrize("array", [np.array([0.5, 2.0]), np.array([[1, 2]]), np.array([True])])
+def test_arrays_in_configurations_stay_arrays(array: np.ndarray) -> None:
+    config = ours.saving.serialize_keras_object({"array": array})
+    assert config == keras.saving.serialize_keras_object({"array": array})
+    again = ours.saving.deserialize_keras_object(config)["array"]
+    assert isinstance(again, np.ndarray)
+    np.testing.assert_array_equal(again, array)
+
+
 def doubled(x: Any) -> Any:
     return 2 * x
 

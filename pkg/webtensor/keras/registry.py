@@ -20,6 +20,7 @@ from webtensor.engine import Tensor, Variable
 from webtensor.engine.task_stack import TaskStack
 from webtensor.errors import ModelFormatError
 from webtensor.formats.limits import check_depth
+from webtensor.keras.array_results import as_array
 from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.names import nearest, to_snake_case
 from webtensor.keras.types import Config, CustomObjects
@@ -221,11 +222,12 @@ def serialize_keras_object(obj: Any) -> Any:
     if obj is Ellipsis:
         return {"class_name": "__ellipsis__", "config": {}}
     if isinstance(obj, (Tensor, Variable)) or hasattr(obj, "__array__"):
-        if getattr(obj, "shape", None) == () and not isinstance(obj, (Tensor, Variable)):
-            return obj.item()  # a NumPy scalar
-        value = tensor(obj)
+        is_tensor = isinstance(obj, (Tensor, Variable))
+        value: Any = tensor(obj) if is_tensor else obj.__array__()
+        if value.shape == () and not is_tensor:
+            return value.item()  # a NumPy scalar
         config = {"value": value.tolist(), "dtype": str(value.dtype)}
-        return {"class_name": "__tensor__", "config": config}
+        return {"class_name": "__tensor__" if is_tensor else "__numpy__", "config": config}
     if isinstance(obj, (FunctionType, BuiltinFunctionType)):
         return _function_config(obj)
     if isinstance(obj, type):
@@ -434,7 +436,7 @@ def _tensor_from_config(config: Mapping[str, object]) -> Tensor:
 _SPECIAL_VALUES: dict[str, Callable[[Mapping[str, object]], object]] = {
     "__bytes__": lambda config: str(config.get("value", "")).encode("latin-1"),
     "__ellipsis__": lambda _: ...,
-    "__numpy__": _tensor_from_config,
+    "__numpy__": lambda config: as_array(_tensor_from_config(config)),
     "__slice__": lambda config: slice(*map(config.get, ("start", "stop", "step"))),
     "__tensor__": _tensor_from_config,
     "__tuple__": lambda config: tuple(_from_config(config.get("value", []))),
