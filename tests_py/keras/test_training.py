@@ -416,6 +416,12 @@ def test_losses_that_layers_add() -> None:
     same(mine.fit(X, REAL, **FIT).history, theirs.fit(X, REAL, **FIT).history)
 
 
+def test_losses_that_layers_add_are_tensors() -> None:
+    for k in (ours, keras):
+        with pytest.raises(ValueError, match="tensor"):
+            k.layers.Layer().add_loss(0.5)
+
+
 def test_nothing_is_left_behind() -> None:
     mine, _ = both(network, loss="mse", metrics=["mae"])
 

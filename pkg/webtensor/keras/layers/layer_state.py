@@ -419,9 +419,17 @@ class LayerState(Operation, Configurable):
     # -- losses -------------------------------------------------------------------------------
 
     def add_loss(self, loss: Nested[Tensor | None]) -> None:
-        """Add scalars to the loss that training minimizes, for the current call."""
+        """Add scalars to the loss that training minimizes, for the current call.
+
+        Raises:
+            ValueError: a loss is not a tensor.
+        """
+        terms = [term for term in flatten(loss) if term is not None]
+        for term in terms:
+            if not hasattr(term, "shape"):
+                raise ValueError(f"add_loss: a loss must be a tensor, but got {term!r}")
         losses = stateless_scopes.top.losses if stateless_scopes else self._losses
-        losses.extend(term for term in flatten(loss) if term is not None)
+        losses.extend(terms)
 
     def _clear_losses(self) -> None:
         for layer in self._flatten_layers():
