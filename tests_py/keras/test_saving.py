@@ -511,6 +511,17 @@ def test_vocabulary_goes_along(tmp_path: Path):
     assert again.layers[0].get_vocabulary() == lookup.get_vocabulary()
 
 
+@pytest.mark.parametrize("save_format", ["keras", "h5", "tf"])
+def test_format_of_keras_2_is_ignored(save_format: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.keras"
+    theirs = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    theirs.save(path, save_format=save_format)
+    model = ours.saving.load_model(path)
+    with pytest.warns(UserWarning, match="save_format is ignored"):
+        model.save(path, save_format=save_format)
+    same(ours.saving.load_model(path), theirs, np.ones((2, 3), "float32"))
+
+
 def test_state_of_batch_norm_is_saved(tmp_path: Path):
     mine = ours.Sequential([ours.Input((3,)), ours.layers.BatchNormalization()])
     mine(np.random.default_rng(0).normal(size=(8, 3)).astype("float32"), training=True)

@@ -69,13 +69,16 @@ def save_model(
         zipped: False writes the members of an archive as files in a folder, whose path is
             ``filepath``.
         **kwargs: ``include_optimizer``, whether the optimizer is saved, too: by default True in an
-            HDF5 file, and False at an address; an archive always has it.
+            HDF5 file, and False at an address; an archive always has it. ``save_format``, which
+            Keras 2 knew, is ignored, with a warning.
 
     Raises:
         FileExistsError: the file exists, and ``overwrite`` is False.
         ValueError: the name has another ending, or a part of the model has no configuration.
     """
     include_optimizer = kwargs.pop("include_optimizer", not is_saved_by_handler(filepath))
+    if kwargs.pop("save_format", None):
+        warn("save_model: save_format is ignored; filepath says the format", stacklevel=2)
     refuse_arguments("save_model", kwargs)
     require_model("save_model", model, "model, filepath")
     if isinstance(filepath, IOHandler) or is_saved_by_handler(filepath):
