@@ -132,7 +132,7 @@ def test_tabs_are_chosen_by_clicks_and_from_python(python: PlaywrightPythonPage)
     python.run("__import__('webtensor').visor.visor().surface('more', 'More'); None")
     expect(tab(python, "More")).to_have_attribute("aria-selected", "false")
     expect(python.page.get_by_role("region", name="Confusion")).to_be_visible()
-    assert message.endswith("one of ['Visor', 'Evaluation', 'Model'], but got 'none'")
+    assert message.endswith("must be one of 'Visor', 'Evaluation', 'Model', but got 'none'")
 
 
 def test_a_chart_is_drawn_once_in_its_surface(python: PlaywrightPythonPage):

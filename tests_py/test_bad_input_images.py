@@ -529,7 +529,7 @@ NORMALIZATION: dict[str, Row] = {
     "an unknown activation": (
         lambda: wt.fused.conv2d(IMAGE, FILTER, 1, "same", activation="swish"),
         ValueError,
-        "fused.conv2d: activation must be one of linear, elu, .*, but got 'swish'",
+        "fused.conv2d: activation must be one of 'linear', 'elu', .*, but got 'swish'",
     ),
     "prelu without slopes": (
         lambda: wt.fused.depthwise_conv2d(IMAGE, DEPTHWISE, 1, "same", activation="prelu"),
@@ -724,7 +724,7 @@ IMAGES: dict[str, Row] = {
     "a transform with an unknown filling": (
         lambda: wt.image.transform(IMAGE, MOVE, "nearest", "mirror"),
         ValueError,
-        "transform: fill_mode must be one of constant, reflect, wrap, nearest, but got 'mirror'",
+        "transform: fill_mode must be one of 'constant', 'reflect', 'wrap', 'nearest', but got 'mi",
     ),
     "a transform filled with words": (
         lambda: wt.image.transform(IMAGE, MOVE, "nearest", "constant", WORDS),

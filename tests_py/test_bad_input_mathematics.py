@@ -318,7 +318,7 @@ def _of_transforms() -> dict[str, Row]:
             "with another norm": (
                 lambda f: f(VECTOR, norm="half"),
                 ValueError,
-                "norm must be 'backward', 'ortho' or 'forward', but got 'half'",
+                "norm must be one of 'backward', 'forward', 'ortho', but got 'half'",
             ),
             "of nothing": (
                 lambda f: f(wt.zeros((2, 0))),

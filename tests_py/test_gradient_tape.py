@@ -465,7 +465,7 @@ ERRORS = {
     "another word for unconnected": (
         lambda: taped("gradient", X, X, unconnected_gradients="zeros"),
         ValueError,
-        "gradient: unconnected_gradients must be one of",
+        "gradient: unconnected_gradients must be 'none' or 'zero'",
     ),
     "an output gradient of another shape": (
         lambda: taped("gradient", X, X, output_gradients=wt.ones((3,))),

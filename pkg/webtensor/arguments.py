@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from webtensor.shapes import single_integer
@@ -14,6 +15,7 @@ __all__ = [
     "as_pairs_of_integers",
     "as_positive_integer",
     "check_callable",
+    "check_choice",
 ]
 
 
@@ -105,3 +107,15 @@ def check_callable(name: str, argument: str, value: Any) -> None:
     """
     if not callable(value):
         raise TypeError(f"{name}: {argument} must be callable, but got {value!r}")
+
+
+def check_choice(name: str, argument: str, value: Any, choices: Collection[object]) -> None:
+    """Check that a value is one of those that an argument can have.
+
+    Raises:
+        ValueError: the value is something else.
+    """
+    if value not in choices:
+        values = [repr(choice) for choice in choices]
+        text = " or ".join(values) if len(values) == 2 else f"one of {', '.join(values)}"
+        raise ValueError(f"{name}: {argument} must be {text}, but got {value!r}")

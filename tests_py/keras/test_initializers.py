@@ -227,7 +227,7 @@ def test_wrong_arguments() -> None:
     for call, message in (
         (lambda: ini.get("he_norml"), "initializer 'he_norml' is not known; did you mean 'he_n"),
         (lambda: ini.VarianceScaling(scale=-1), "scale must be positive, but got -1"),
-        (lambda: ini.VarianceScaling(mode="x"), "mode must be one of fan_in, fan_out, fan_avg"),
+        (lambda: ini.VarianceScaling(mode="x"), "mode must be one of 'fan_in', 'fan_out', "),
         (lambda: ini.VarianceScaling(distribution="x"), "distribution must be one of"),
         (lambda: ini.HeNormal(seed="a"), "HeNormal: seed must be an integer"),
         (lambda: ini.Identity()((2, 3, 4)), "shape must be that of a matrix"),

@@ -82,7 +82,7 @@ def test_wrong_arguments() -> None:
     for value in (-1, "a", float("nan")):
         with pytest.raises(ValueError, match="L1: l1 must be a non-negative number"):
             ours.regularizers.L1(value)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match='mode must be "rows" or "columns"'):
+    with pytest.raises(ValueError, match="mode must be 'rows' or 'columns'"):
         ours.regularizers.OrthogonalRegularizer(mode="x")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="must be a matrix"):
         ours.regularizers.OrthogonalRegularizer()(wt.zeros((2, 3, 4)))

@@ -212,7 +212,7 @@ def test_other_models_are_refused(channels: int, outputs: int) -> None:
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"architecture": "VGG"}, "architecture must be 'MobileNetV1' or 'ResNet50', got 'VGG'"),
+        ({"architecture": "VGG"}, "architecture must be 'MobileNetV1' or 'ResNet50', but got 'VGG"),
         ({"input_resolution": 0}, "PoseNet: input_resolution must be a positive integer .* got 0"),
         ({"input_resolution": (129, 0)}, r"input_resolution must be .* pair.* got \(129, 0\)"),
         ({"input_resolution": (129, 97, 3)}, "input_resolution must be a positive integer .* pair"),

@@ -162,7 +162,11 @@ def test_persons_who_are_tracked_are_smoothed() -> None:
     "options, error, message",
     [
         ({"min_pose_score": 1.5}, ValueError, r"min_pose_score must lie in \[0, 1\], but got 1.5"),
-        ({"tracker_type": "boundingBox"}, ValueError, "must be one of .*, but got 'boundingBox'"),
+        (
+            {"tracker_type": "boundingBox"},
+            ValueError,
+            "must be 'bounding_box' or 'keypoint', but got",
+        ),
         ({"tracker_config": {"maxAge": 5}}, TypeError, "unknown option 'maxAge'; there are max_tr"),
         (
             {"tracker_config": {"max_tracks": 0}},

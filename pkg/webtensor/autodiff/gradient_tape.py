@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 from warnings import warn
 
+from webtensor.arguments import check_choice
 from webtensor.autodiff.functions import in_dtype_of
 from webtensor.autodiff.results import ones_like, require_real
 from webtensor.autodiff.tape import IDENTITY, Tape, recording_tapes, with_zeros, zero_gradient
@@ -163,7 +164,7 @@ class GradientTape:
             >>> gradients["w"].tolist(), gradients["b"].tolist()
             (42.0, 14.0)
         """
-        _check_unconnected("gradient", unconnected_gradients)
+        check_choice("gradient", "unconnected_gradients", unconnected_gradients, _UNCONNECTED)
         operands = _operands("gradient", "sources", sources)
         targets = _operands("gradient", "target", target)
         starts = _output_gradients(target, targets, output_gradients)
@@ -204,7 +205,7 @@ class GradientTape:
             >>> tape.jacobian(y, x).tolist()
             [[2.0, 0.0], [0.0, 4.0]]
         """
-        _check_unconnected("jacobian", unconnected_gradients)
+        check_choice("jacobian", "unconnected_gradients", unconnected_gradients, _UNCONNECTED)
         operands = _operands("jacobian", "sources", sources)
         (target,) = _operands("jacobian", "target", [target])
         require_real("jacobian", target)
@@ -246,7 +247,7 @@ class GradientTape:
             >>> tape.batch_jacobian(y, x).tolist()
             [[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 8.0]]]
         """
-        _check_unconnected("batch_jacobian", unconnected_gradients)
+        check_choice("batch_jacobian", "unconnected_gradients", unconnected_gradients, _UNCONNECTED)
         target, operand = _operands("batch_jacobian", "target and source", [target, source])
         require_real("batch_jacobian", target)
         if not target.shape or target.shape[:1] != operand.shape[:1]:
@@ -297,13 +298,6 @@ class GradientTape:
 def is_differentiable(operand: Tensor | Variable) -> bool:
     """Whether an operand's dtype has gradients."""
     return operand.dtype in (float32, complex64)
-
-
-def _check_unconnected(name: str, value: Any) -> None:
-    if value not in _UNCONNECTED:
-        raise ValueError(
-            f"{name}: unconnected_gradients must be one of {_UNCONNECTED}, but got {value!r}"
-        )
 
 
 def _operands(name: str, argument: str, structure: Any) -> list[Any]:

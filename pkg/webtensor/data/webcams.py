@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from webtensor.arguments import as_integer
+from webtensor.arguments import as_integer, check_choice
 from webtensor.browser import from_pixels
 from webtensor.data.media_devices import MediaDevice, constraints_text, functions, opened
 from webtensor.engine import Tensor
@@ -89,8 +89,7 @@ async def webcam(
                 async for frame in camera.take(10):
                     print(frame.shape)
     """
-    if facing_mode not in _FACING_MODES:
-        raise ValueError(f"webcam: facing_mode must be one of {_FACING_MODES}, not {facing_mode!r}")
+    check_choice("webcam", "facing_mode", facing_mode, _FACING_MODES)
     if (resize_width is None) != (resize_height is None):
         raise ValueError(
             "webcam: resize_width and resize_height must be given together, but are "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webtensor.arguments import check_choice
 from webtensor.dtypes import DType, as_dtype, float32
 
 __all__ = [
@@ -87,8 +88,7 @@ def set_floatx(value: str) -> None:
         >>> keras.config.set_floatx("float32")
     """
     names = ("bfloat16", "float16", "float32", "float64")
-    if value not in names:
-        raise ValueError(f"set_floatx: value must be one of {names}, but got {value!r}")
+    check_choice("set_floatx", "value", value, names)
     _settings["floatx"] = value
 
 

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any, ClassVar, TypeAlias
 
 from webtensor import keras, ops as wt
+from webtensor.arguments import check_choice
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.arguments import ALWAYS, Configurable
 from webtensor.keras.dtypes import storage_dtype
@@ -62,10 +63,7 @@ class Feature(FeaturePart):
     """
 
     def __init__(self, dtype: str, preprocessor: Layer | Config, output_mode: str) -> None:
-        if output_mode not in _OUTPUTS:
-            raise ValueError(
-                f"Feature: output_mode must be one of {_OUTPUTS}, but got {output_mode!r}"
-            )
+        check_choice("Feature", "output_mode", output_mode, _OUTPUTS)
         self.dtype = dtype
         self.preprocessor: Layer = (
             deserialize_keras_object(preprocessor)
@@ -90,10 +88,7 @@ class Cross(FeaturePart):
     def __init__(
         self, feature_names: Sequence[str], crossing_dim: int, output_mode: str = "one_hot"
     ) -> None:
-        if output_mode not in ("int", "one_hot"):
-            raise ValueError(
-                f"Cross: output_mode must be 'int' or 'one_hot', but got {output_mode!r}"
-            )
+        check_choice("Cross", "output_mode", output_mode, ("int", "one_hot"))
         self.feature_names = tuple(feature_names)
         self.crossing_dim = crossing_dim
         self.output_mode = output_mode
@@ -163,10 +158,7 @@ class FeatureSpace(Layer):
         super().__init__(name=name)
         if not features:
             raise ValueError("FeatureSpace: features must have at least one feature")
-        if output_mode not in ("concat", "dict"):
-            raise ValueError(
-                f"FeatureSpace: output_mode must be 'concat' or 'dict', but got {output_mode!r}"
-            )
+        check_choice("FeatureSpace", "output_mode", output_mode, ("concat", "dict"))
         self.output_mode = output_mode
         self.crossing_dim = crossing_dim
         self.hashing_dim = hashing_dim

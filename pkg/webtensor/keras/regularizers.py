@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.arguments import Configurable, accepted_arguments
 from webtensor.keras.changes import NotesChanges
@@ -160,10 +161,7 @@ class OrthogonalRegularizer(Regularizer):
         self, factor: float | None = 0.01, mode: Literal["rows", "columns"] = "rows"
     ) -> None:
         self.factor = _factor(self, "factor", factor, 0.01)
-        if mode not in ("rows", "columns"):
-            raise ValueError(
-                f'OrthogonalRegularizer: mode must be "rows" or "columns", but got {mode!r}'
-            )
+        check_choice("OrthogonalRegularizer", "mode", mode, ("rows", "columns"))
         self.mode = mode
 
     def __call__(self, inputs: TensorLike) -> Tensor:

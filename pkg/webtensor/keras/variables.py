@@ -7,6 +7,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 from webtensor import engine, keras
+from webtensor.arguments import check_choice
 from webtensor.dtypes import DType, float32
 from webtensor.engine import Storage, Tensor, TensorLike, state
 from webtensor.engine.scopes import outside_scopes
@@ -225,8 +226,8 @@ def _check_arguments(
         ("aggregation", aggregation, _AGGREGATIONS),
         ("synchronization", synchronization, _SYNCHRONIZATIONS),
     ):
-        if value is not None and value not in choices:
-            raise ValueError(f"Variable: {argument} must be one of {choices}, but got {value!r}")
+        if value is not None:
+            check_choice("Variable", argument, value, choices)
     if layout is not None:
         raise ValueError(f"Variable: there is one device, so layout must be None, not {layout!r}")
 

@@ -14,6 +14,7 @@ from functools import reduce
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from webtensor.arguments import check_choice
 from webtensor.dtypes import (
     DType,
     bool_,
@@ -383,8 +384,5 @@ def array_namespace(self: Any, /, *, api_version: str | None = None) -> Any:
     Raises:
         ValueError: the version is not one that it follows.
     """
-    if api_version not in (None, *_VERSIONS):
-        raise ValueError(
-            f"__array_namespace__: api_version must be one of {_VERSIONS}, but got {api_version!r}"
-        )
+    check_choice("__array_namespace__", "api_version", api_version, (None, *_VERSIONS))
     return sys.modules.get("webtensor") or import_module("webtensor")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from webtensor.arguments import check_choice
 from webtensor.dtypes import float32
 from webtensor.engine import Primitive, Tensor, TensorLike, planned, run
 from webtensor.geometry import (
@@ -115,8 +116,7 @@ _DEPTHWISE_CONV2D = _family("depthwise_conv2d")
 
 def _images(name: str, x: TensorLike, data_format: str) -> tuple[Tensor, bool]:
     """Return ``x`` as a float batch with channels last, and whether a batch axis was added."""
-    if data_format not in ("NHWC", "NCHW"):
-        raise ValueError(f"{name}: data_format must be 'NHWC' or 'NCHW', but got {data_format!r}")
+    check_choice(name, "data_format", data_format, ("NHWC", "NCHW"))
     images, single = as_batch(name, x, 4)
     return (permute_dims(images, (0, 2, 3, 1)) if data_format == "NCHW" else images), single
 
@@ -402,8 +402,7 @@ def conv1d(
         [[3.0], [5.0]]
     """
     name = "conv1d"
-    if data_format not in ("NWC", "NCW"):
-        raise ValueError(f"{name}: data_format must be 'NWC' or 'NCW', but got {data_format!r}")
+    check_choice(name, "data_format", data_format, ("NWC", "NCW"))
     rows, single = as_batch(name, x, 3)
     if data_format == "NCW":
         rows = permute_dims(rows, (0, 2, 1))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
-from webtensor.arguments import as_integers, as_number, as_positive_integer
+from webtensor.arguments import as_integers, as_number, as_positive_integer, check_choice
 from webtensor.dtypes import as_dtype, complex64, float32
 from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.ops.binary import multiply
@@ -48,8 +48,7 @@ _OTHER_NORM = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 def _factor(name: str, norm: str, length: int, inverse: bool) -> float:
     """Return the factor of a transform of this size."""
-    if norm not in _OTHER_NORM:
-        raise ValueError(f"{name}: norm must be 'backward', 'ortho' or 'forward', but got {norm!r}")
+    check_choice(name, "norm", norm, _OTHER_NORM)
     if norm == "ortho":
         return 1 / sqrt(length)
     return 1 / length if inverse == (norm == "backward") else 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from webtensor.arguments import as_integer, as_integers, as_pairs_of_integers
+from webtensor.arguments import as_integer, as_integers, as_pairs_of_integers, check_choice
 from webtensor.dtypes import complex64, int32, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host, run
 from webtensor.ops.binary import greater_equal, less_equal
@@ -477,8 +477,7 @@ def mirror_pad(x: TensorLike, paddings: Sequence[Sequence[int]], mode: str) -> T
         [1, 2, 3, 3, 2]
     """
     operand = as_operand("mirror_pad", x)
-    if mode not in ("reflect", "symmetric"):
-        raise ValueError(f"mirror_pad: mode must be 'reflect' or 'symmetric', but got {mode!r}")
+    check_choice("mirror_pad", "mode", mode, ("reflect", "symmetric"))
     pairs = as_pairs_of_integers("mirror_pad", "paddings", paddings)
     skipped = 1 if mode == "reflect" else 0
     if len(pairs) != len(operand.shape) or any(
@@ -645,8 +644,7 @@ def depth_to_space(x: TensorLike, block_size: int, data_format: str = "NHWC") ->
     name = "depth_to_space"
     operand = as_operand(name, x)
     (block,) = as_integers(name, "block_size", block_size)
-    if data_format not in ("NHWC", "NCHW"):
-        raise ValueError(f"{name}: data_format must be 'NHWC' or 'NCHW', but got {data_format!r}")
+    check_choice(name, "data_format", data_format, ("NHWC", "NCHW"))
     if len(operand.shape) != 4:
         raise ValueError(f"{name}: x must have rank 4, but its shape is {operand.shape}")
     if data_format == "NCHW":

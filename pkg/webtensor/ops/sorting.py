@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from webtensor.arguments import as_integer
+from webtensor.arguments import as_integer, check_choice
 from webtensor.dtypes import bool_, complex64, float32, int32, promote
 from webtensor.engine import (
     Primitive,
@@ -178,8 +178,7 @@ def searchsorted(
         >>> wt.searchsorted([1, 3, 5], [[0, 3], [4, 9]]).tolist()
         [[0, 1], [2, 3]]
     """
-    if side not in ("left", "right"):
-        raise ValueError(f"searchsorted: side must be 'left' or 'right', but got {side!r}")
+    check_choice("searchsorted", "side", side, ("left", "right"))
     operand = as_operand("searchsorted", x1)
     if sorter is not None:
         order = as_operand("searchsorted", sorter)

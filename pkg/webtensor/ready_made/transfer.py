@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from webtensor.arguments import check_choice
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike, as_operand, keep
 from webtensor.keras.callbacks import History
@@ -200,10 +201,7 @@ class TransferClassifier:
         return [features for features, other in pairs if other == label]
 
     def _label(self, function: str, class_name: str) -> int:
-        if class_name not in self.class_names:
-            raise ValueError(
-                f"{function}: class_name must be one of {self.class_names}, but got {class_name!r}"
-            )
+        check_choice(function, "class_name", class_name, self.class_names)
         return self.class_names.index(class_name)
 
     def _add(self, features: Tensor, label: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webtensor.arguments import as_positive_integer
+from webtensor.arguments import as_positive_integer, check_choice
 from webtensor.engine import Tensor
 from webtensor.keras.layers import GlobalAveragePooling2D, Layer
 from webtensor.ops import add, expand_dims, multiply, softmax
@@ -73,10 +73,7 @@ class MobileNet(Classifier):
         from_logits: bool = False,
     ) -> None:
         super().__init__(model, features)
-        if version not in _VALUE_RANGES:
-            raise ValueError(
-                f"MobileNet: version must be one of {[*_VALUE_RANGES]}, but got {version!r}"
-            )
+        check_choice("MobileNet", "version", version, _VALUE_RANGES)
         _, height, width, channels = self._input_shape
         if channels != 3:
             raise self._misfit()

@@ -14,6 +14,7 @@ from inspect import signature
 from math import ceil, floor
 from typing import Any, Literal, NamedTuple
 
+from webtensor.arguments import check_choice
 from webtensor.dtypes import DType, float32, int32
 from webtensor.engine import Tensor
 from webtensor.graph import GraphModel
@@ -220,10 +221,7 @@ def _persons(outputs: Sequence[Tensor]) -> Tensor:
 
 
 def _tracker(tracker_type: str, config: Mapping[str, Any] | None) -> Tracker:
-    if tracker_type not in TRACKERS:
-        raise ValueError(
-            f"MoveNet: tracker_type must be one of {[*TRACKERS]}, but got {tracker_type!r}"
-        )
+    check_choice("MoveNet", "tracker_type", tracker_type, TRACKERS)
     tracker_class, options = TRACKERS[tracker_type], config or {}
     names = [*signature(tracker_class).parameters]
     unknown = [name for name in options if name not in names]

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from webtensor.arguments import check_choice
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor
 from webtensor.geometry import pair
@@ -111,10 +112,7 @@ class PoseNet(VisionModel):
         input_resolution: int | tuple[int, int] = 257,
     ) -> None:
         super().__init__(model)
-        if architecture not in ("MobileNetV1", "ResNet50"):
-            raise ValueError(
-                f"PoseNet: architecture must be 'MobileNetV1' or 'ResNet50', got {architecture!r}"
-            )
+        check_choice("PoseNet", "architecture", architecture, ("MobileNetV1", "ResNet50"))
         sides = pair("PoseNet", "input_resolution", input_resolution)
         _, height, width, channels = self._input_shape
         if channels not in (3, None) or len(model.outputs) != 4:

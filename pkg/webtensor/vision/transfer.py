@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
+from webtensor.arguments import check_choice
 from webtensor.engine import Tensor
 from webtensor.graph import GraphModel
 from webtensor.ops import add, expand_dims, mean, multiply, squeeze
@@ -67,8 +68,7 @@ class FeatureExtractor(VisionModel):
                 + (f"did you mean {close[0]!r}? " if close else "")
                 + "model.node_names lists the nodes"
             )
-        if pooling not in ("avg", None):
-            raise ValueError(f"FeatureExtractor: pooling must be 'avg' or None, got {pooling!r}")
+        check_choice("FeatureExtractor", "pooling", pooling, ("avg", None))
         self._node = node
         self._size = height or input_size[0], width or input_size[1]
         self._low, self._high = value_range

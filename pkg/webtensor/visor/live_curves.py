@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from time import perf_counter
 from typing import TypeAlias
 
+from webtensor.arguments import check_choice
 from webtensor.charts import Charts, Display
 from webtensor.charts.decimation import Point
 from webtensor.charts.trainings import VALIDATION, Metrics, training_curves
@@ -70,11 +71,7 @@ class FitCallbacks(Callback):
         self.metrics = None if metrics is None else list(metrics)
         self.callbacks = [callbacks] if isinstance(callbacks, str) else list(callbacks)
         for name in self.callbacks:
-            if name not in (_EPOCHS, _BATCHES):
-                raise ValueError(
-                    f"fit_callbacks: callbacks must be {_EPOCHS!r} or {_BATCHES!r}, "
-                    f"but got {name!r}"
-                )
+            check_choice("fit_callbacks", "callbacks", name, (_EPOCHS, _BATCHES))
         self._draw: Callable[[Display], None] | None = None
         self._clear()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pkgutil import get_data
 from typing import Any, ClassVar, NamedTuple
 
+from webtensor.arguments import check_choice
 from webtensor.environment import IN_BROWSER
 
 __all__ = ["Surface", "Visor", "visor"]
@@ -172,10 +173,7 @@ class Visor:
             ValueError: there is no tab of that name.
         """
         self._check_built("set_active_tab")
-        if name not in self._tabs:
-            raise ValueError(
-                f"set_active_tab: name must be one of {list(self._tabs)}, but got {name!r}"
-            )
+        check_choice("set_active_tab", "name", name, self._tabs)
         self._active_tab = name
         for tab_name, tab in self._tabs.items():
             is_active = tab_name == name

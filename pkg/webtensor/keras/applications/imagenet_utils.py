@@ -9,6 +9,7 @@ from pathlib import Path
 from sys import modules
 from typing import Any
 
+from webtensor.arguments import check_choice
 from webtensor.keras import ops
 from webtensor.keras.config import floatx
 from webtensor.keras.data_formats import as_data_format
@@ -50,8 +51,7 @@ def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe"
         >>> keras.applications.imagenet_utils.preprocess_input(image, mode="tf").tolist()
         [[[-1.0, 0.0, 1.0]]]
     """
-    if mode not in _MODES:
-        raise ValueError(f"preprocess_input: mode must be one of {_MODES}, but got {mode!r}")
+    check_choice("preprocess_input", "mode", mode, _MODES)
     channel_axis = -1 if as_data_format("preprocess_input", data_format) == "channels_last" else -3
     numpy = modules.get("numpy")
     xp: Any = ops

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webtensor.arguments import check_choice
 from webtensor.keras.datasets.sources import Parts, read_arrays, shuffled, split
 
 __all__ = ["load_data"]
@@ -20,8 +21,7 @@ def load_data(
     Raises:
         ValueError: ``version`` is unknown, or ``test_split`` is not between 0 and 1.
     """
-    if version not in _ROWS:
-        raise ValueError(f"load_data: version must be 'large' or 'small', but is {version!r}")
+    check_choice("load_data", "version", version, _ROWS)
     if not 0 <= test_split < 1:
         raise ValueError(f"load_data: test_split must be from 0 to below 1, but is {test_split!r}")
     x, y = read_arrays("california_housing", path, "x", "y")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webtensor.arguments import check_choice
 from webtensor.keras.datasets.cifar import load_parts
 from webtensor.keras.datasets.sources import Parts
 
@@ -18,7 +19,6 @@ def load_data(label_mode: str = "fine") -> Parts:
     Raises:
         ValueError: ``label_mode`` is neither.
     """
-    if label_mode not in ("fine", "coarse"):
-        raise ValueError(f"load_data: label_mode must be 'fine' or 'coarse', but is {label_mode!r}")
+    check_choice("load_data", "label_mode", label_mode, ("fine", "coarse"))
     key = f"{label_mode}_labels".encode()
     return load_parts("cifar100", "cifar-100-python", _HASH, ["train"], "test", key)

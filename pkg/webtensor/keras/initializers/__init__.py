@@ -11,6 +11,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.keras import uniform_and_normal
 from webtensor.keras.arguments import Configurable
@@ -352,17 +353,10 @@ class VarianceScaling(RandomInitializer):
         super().__init__(seed)
         if not scale > 0:
             raise ValueError(f"VarianceScaling: scale must be positive, but got {scale!r}")
-        if mode not in _MODES:
-            raise ValueError(
-                f"VarianceScaling: mode must be one of {', '.join(_MODES)}, but got {mode!r}"
-            )
+        check_choice("VarianceScaling", "mode", mode, _MODES)
         if distribution == "normal":
             distribution = "truncated_normal"
-        if distribution not in _DISTRIBUTIONS:
-            raise ValueError(
-                f"VarianceScaling: distribution must be one of {', '.join(_DISTRIBUTIONS)}, but "
-                f"got {distribution!r}"
-            )
+        check_choice("VarianceScaling", "distribution", distribution, _DISTRIBUTIONS)
         self.scale = scale
         self.mode = mode
         self.distribution = distribution

@@ -7,6 +7,7 @@ from math import cos, pi, sin, sqrt
 from typing import Literal
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor
 from webtensor.keras.dtypes import storage_dtype
@@ -41,13 +42,9 @@ class STFT(Initializer):
         scaling: Literal["density", "spectrum"] | None = "density",
         periodic: bool = False,
     ) -> None:
-        if side not in ("real", "imag"):
-            raise ValueError(f'STFT: side must be "real" or "imag", but got {side!r}')
+        check_choice("STFT", "side", side, ("real", "imag"))
         require_window("STFT", window)
-        if scaling not in ("density", "spectrum", None):
-            raise ValueError(
-                f'STFT: scaling must be "density", "spectrum" or None, but got {scaling!r}'
-            )
+        check_choice("STFT", "scaling", scaling, ("density", "spectrum", None))
         self.side = side
         self.window = window
         self.scaling = scaling

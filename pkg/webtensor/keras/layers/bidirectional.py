@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.layers.layer import Layer
@@ -80,11 +81,7 @@ class Bidirectional(Layer):
         for argument, value in (("layer", layer), ("backward_layer", backward_layer)):
             if not isinstance(value, Layer) and (argument == "layer" or value is not None):
                 raise ValueError(f"Bidirectional: {argument} must be a layer, but got {value!r}")
-        if merge_mode not in _MERGES:
-            raise ValueError(
-                "Bidirectional: merge_mode must be 'concat', 'sum', 'ave', 'mul' or None, but got "
-                f"{merge_mode!r}"
-            )
+        check_choice("Bidirectional", "merge_mode", merge_mode, _MERGES)
         super().__init__(**kwargs)
         self.forward_layer = _copied(layer, "forward")
         if backward_layer is None:

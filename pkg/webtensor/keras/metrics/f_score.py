@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.losses.base import as_floats
@@ -42,11 +43,7 @@ class FBetaScore(Metric):
     ) -> None:
         super().__init__(dtype, name)
         owner = type(self).__name__
-        if average not in _AVERAGES:
-            raise ValueError(
-                f"{owner}: average must be None, 'micro', 'macro' or 'weighted', but got "
-                f"{average!r}"
-            )
+        check_choice(owner, "average", average, _AVERAGES)
         if not isinstance(beta, float) or beta <= 0:
             raise ValueError(f"{owner}: beta must be a positive float, but got {beta!r}")
         if threshold is not None and not (isinstance(threshold, float) and 0 < threshold <= 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.metrics.base import Metric, add_to
@@ -45,11 +46,7 @@ class R2Score(Metric):
         dtype: DTypeLike = None,
     ) -> None:
         super().__init__(dtype, name)
-        if class_aggregation not in _AGGREGATIONS:
-            raise ValueError(
-                "R2Score: class_aggregation must be None, 'uniform_average' or "
-                f"'variance_weighted_average', but got {class_aggregation!r}"
-            )
+        check_choice("R2Score", "class_aggregation", class_aggregation, _AGGREGATIONS)
         if num_regressors < 0:
             raise ValueError(
                 f"R2Score: num_regressors must not be negative, but got {num_regressors}"

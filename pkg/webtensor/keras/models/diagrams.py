@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from webtensor.arguments import check_choice
 from webtensor.keras.layers import Layer
 from webtensor.keras.nodes import Operation
 from webtensor.keras.symbols import KerasTensor
@@ -55,10 +56,7 @@ class PictureOptions:
     show_trainable: bool
 
     def __post_init__(self) -> None:
-        if self.rankdir not in _DIRECTIONS:
-            raise ValueError(
-                f"{self.function}: rankdir must be one of {_DIRECTIONS}, but got {self.rankdir!r}"
-            )
+        check_choice(self.function, "rankdir", self.rankdir, _DIRECTIONS)
 
     def title(self, operation: Operation) -> str:
         """Return the first line of an operation's box."""

@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.ops import interpolation
-from webtensor.keras.ops.interpolation import check_fill_mode, moved_pixels
+from webtensor.keras.ops.interpolation import FILL_MODES, moved_pixels
 from webtensor.keras.ops.operations import Arguments, Computation, Table, op, plain
 from webtensor.keras.ops.patches import windows
 from webtensor.keras.resampling import (
@@ -195,11 +196,7 @@ def _resize(
         >>> keras.ops.image.resize([[[1.0], [2.0]]], (1, 4), "nearest").numpy()[..., 0]
         array([[1., 1., 2., 2.]], dtype=float32)
     """
-    if interpolation not in INTERPOLATIONS:
-        raise ValueError(
-            f"resize: interpolation must be one of {', '.join(INTERPOLATIONS)}, but got "
-            f"{interpolation!r}"
-        )
+    check_choice("resize", "interpolation", interpolation, INTERPOLATIONS)
     if fill_mode != "constant":
         raise ValueError(f"resize: fill_mode must be 'constant', but got {fill_mode!r}")
     if crop_to_aspect_ratio and pad_to_aspect_ratio:
@@ -323,13 +320,6 @@ def _crop_images(
 # -- geometry ----------------------------------------------------------------------------------
 
 
-def _check_interpolation(name: str, interpolation: str) -> None:
-    if interpolation not in ("bilinear", "nearest"):
-        raise ValueError(
-            f"{name}: interpolation must be 'bilinear' or 'nearest', but got {interpolation!r}"
-        )
-
-
 def _affine_transform(
     images: TensorLike,
     transform: TensorLike,
@@ -361,7 +351,7 @@ def _affine_transform(
             "affine_transform: transform must be (8,) or (batch, 8), but has shape "
             f"{transform.shape}"
         )
-    _check_interpolation("affine_transform", interpolation)
+    check_choice("affine_transform", "interpolation", interpolation, ("bilinear", "nearest"))
     if len(transform.shape) == 1:
         transform = wt.expand_dims(transform, 0)
 
@@ -424,8 +414,8 @@ def _elastic_transform(
         >>> keras.ops.image.elastic_transform(keras.ops.ones((8, 8, 3)), seed=1).shape
         (8, 8, 3)
     """
-    _check_interpolation("elastic_transform", interpolation)
-    check_fill_mode("elastic_transform", fill_mode)
+    check_choice("elastic_transform", "interpolation", interpolation, ("bilinear", "nearest"))
+    check_choice("elastic_transform", "fill_mode", fill_mode, FILL_MODES)
 
     def compute(x: Tensor) -> Tensor:
         batch, height, width, _ = x.shape

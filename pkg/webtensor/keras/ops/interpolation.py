@@ -9,12 +9,12 @@ from math import pi, prod
 from typing import NamedTuple
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
 
 __all__ = [
     "FILL_MODES",
-    "check_fill_mode",
     "map_coordinates",
     "moved_pixels",
     "scale_and_translate",
@@ -151,18 +151,6 @@ def _strides(shape: Sequence[int]) -> list[int]:
     return [prod(shape[axis + 1 :]) for axis in range(len(shape))]
 
 
-def check_fill_mode(name: str, fill_mode: str) -> None:
-    """Check the name of a fill mode.
-
-    Raises:
-        ValueError: it is none of ``FILL_MODES``.
-    """
-    if fill_mode not in FILL_MODES:
-        raise ValueError(
-            f"{name}: fill_mode must be one of {sorted(FILL_MODES)}, but got {fill_mode!r}"
-        )
-
-
 def map_coordinates(
     inputs: TensorLike,
     coordinates: TensorLike,
@@ -188,9 +176,8 @@ def map_coordinates(
     if isinstance(coordinates, (list, tuple)):
         coordinates = wt.stack([wt.asarray(row) for row in coordinates])
     x, points = wt.asarray(inputs), wt.astype(coordinates, float32)
-    check_fill_mode("map_coordinates", fill_mode)
-    if order not in (0, 1):
-        raise ValueError(f"map_coordinates: order must be 0 or 1, but got {order!r}")
+    check_choice("map_coordinates", "fill_mode", fill_mode, FILL_MODES)
+    check_choice("map_coordinates", "order", order, (0, 1))
     if len(points.shape) < 2 or points.shape[0] != len(x.shape):
         raise ValueError(
             f"map_coordinates: coordinates must be ({len(x.shape)}, …), a row for each axis of "
@@ -308,10 +295,7 @@ def scale_and_translate(
         >>> keras.ops.image.scale_and_translate(x, (4,), [2.0], [0.0], (0,), "linear").tolist()
         [1.0, 1.25, 1.75, 2.0]
     """
-    if method not in _KERNELS:
-        raise ValueError(
-            f"scale_and_translate: method must be one of {sorted(_KERNELS)}, but got {method!r}"
-        )
+    check_choice("scale_and_translate", "method", method, _KERNELS)
     x = wt.astype(images, float32)
     scales, translations = wt.astype(scale, float32), wt.astype(translation, float32)
     for number, axis in enumerate(spatial_dims):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.ops.operations import Arguments, Computation, Table, op
@@ -115,8 +116,7 @@ def _qr(x: TensorLike, mode: str = "reduced") -> tuple[Tensor, ...]:
         ((2, 2), array([[5. , 2.2],
                [0. , 0.4]], dtype=float32))
     """
-    if mode not in ("reduced", "complete"):
-        raise ValueError(f"qr: mode must be 'reduced' or 'complete', but got {mode!r}")
+    check_choice("qr", "mode", mode, ("reduced", "complete"))
     return tuple(wt.linalg.qr(_float(x), mode=mode))
 
 

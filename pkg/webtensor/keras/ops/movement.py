@@ -8,6 +8,7 @@ from types import EllipsisType, NoneType
 from typing import Any, overload
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import bool_, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.ops.operations import Arguments, Computation, Row, op, plain
@@ -564,8 +565,7 @@ def _pad(
         return wt.pad(x, paddings, constant_values or 0)
     if mode == "edge":
         return _edge_padded(x, paddings)
-    if mode not in _PAD_MODES:
-        raise ValueError(f"pad: mode must be one of {[*_PAD_MODES]}, but got {mode!r}")
+    check_choice("pad", "mode", mode, _PAD_MODES)
     return wt.mirror_pad(x, paddings, mode)
 
 
@@ -689,8 +689,7 @@ def _searchsorted(sorted_sequence: TensorLike, values: TensorLike, side: str = "
         >>> keras.ops.searchsorted([1, 3, 5], [3, 4]).tolist()
         [1, 2]
     """
-    if side not in ("left", "right"):
-        raise ValueError(f"searchsorted: side must be 'left' or 'right', but got {side!r}")
+    check_choice("searchsorted", "side", side, ("left", "right"))
     return wt.searchsorted(sorted_sequence, values, side=side)
 
 

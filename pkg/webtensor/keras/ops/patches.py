@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor
 
@@ -39,8 +40,7 @@ def windows(
     sizes = _sizes(name, "size", size, rank)
     steps = sizes if strides is None else _sizes(name, "strides", strides, rank)
     dilations = _sizes(name, "dilation_rate", dilation_rate, rank)
-    if padding not in ("same", "valid"):
-        raise ValueError(f"{name}: padding must be 'same' or 'valid', but got {padding!r}")
+    check_choice(name, "padding", padding, ("same", "valid"))
     for argument, numbers in (("size", sizes), ("strides", steps), ("dilation_rate", dilations)):
         if min(numbers) < 1:
             raise ValueError(f"{name}: {argument} must be positive, but got {numbers}")

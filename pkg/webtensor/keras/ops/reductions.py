@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import bool_, float32, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.dtypes import storage_dtype
@@ -199,8 +200,7 @@ def _nan_prod(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tenso
 def _interpolated(rows: Tensor, position: Tensor, method: str) -> Tensor:
     """Interpolate sorted rows at positions that need not be integers, one for each row."""
     lower, upper = wt.floor(position), wt.ceil(position)
-    if method not in _WEIGHTS:
-        raise ValueError(f"quantile: method must be one of {sorted(_WEIGHTS)}, but got {method!r}")
+    check_choice("quantile", "method", method, _WEIGHTS)
     weight = _WEIGHTS[method](wt.subtract(position, lower))
 
     def elements_at(indices: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.ops.operations import Row, op
@@ -184,8 +185,7 @@ def _correlate(x1: TensorLike, x2: TensorLike, mode: str = "valid") -> Tensor:
     long, short = (x2, x1) if is_longer else (x1, x2)
     n, m = long.shape[0], short.shape[0]
     paddings = {"valid": (0, 0), "same": (m // 2, (m - 1) // 2), "full": (m - 1, m - 1)}
-    if mode not in paddings:
-        raise ValueError(f"correlate: mode must be one of {sorted(paddings)}, but got {mode!r}")
+    check_choice("correlate", "mode", mode, paddings)
     before, after = paddings[mode]
     if is_longer and mode == "same":
         before, after = after, before

@@ -12,6 +12,7 @@ from math import cos, pi, radians, sin, tan
 from typing import NamedTuple, TypeAlias, TypedDict, overload
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.dtypes import storage_dtype
@@ -60,6 +61,8 @@ _FORMATS: dict[str, tuple[Rows, Rows]] = {
         ((0, 1, 0, -0.5), (1, 0, -0.5, 0), (0, 1, 0, 0.5), (1, 0, 0.5, 0)),
     ),
 }
+#: The formats of deltas.
+_ENCODINGS = ("center_xywh", "center_yxhw")
 _RELATIVE = ("rel_xyxy", "rel_yxyx", "rel_xywh", "rel_center_xywh")
 
 
@@ -160,11 +163,7 @@ def _converted(
         )
     source, target = source.lower(), target.lower()
     for name, value in (("source", source), ("target", target)):
-        if value not in _FORMATS and value not in _RELATIVE:
-            raise ValueError(
-                f"convert_format: {name} must be one of {', '.join((*_FORMATS, *_RELATIVE))}, but "
-                f"got {value!r}"
-            )
+        check_choice("convert_format", name, value, (*_FORMATS, *_RELATIVE))
     if "rel_" in source + target and (height is None or width is None):
         raise ValueError(
             f"convert_format: from {source!r} to {target!r}, height and width must be given, but "
@@ -397,13 +396,6 @@ def _image_size(image_shape: Sequence[int] | None) -> _ImageSize:
     return {} if image_shape is None else {"height": image_shape[0], "width": image_shape[1]}
 
 
-def _check_encoding(name: str, argument: str, format: str) -> None:
-    if format not in ("center_xywh", "center_yxhw"):
-        raise ValueError(
-            f"{name}: {argument} must be 'center_xywh' or 'center_yxhw', but got {format!r}"
-        )
-
-
 def _variance(name: str, variance: TensorLike | None) -> Tensor:
     """Validate the variance, by which deltas are divided; None stands for 1."""
     numbers = wt.ones((4,)) if variance is None else _floats(variance)
@@ -436,7 +428,7 @@ def encode_box_to_deltas(
         [[0.0, 0.5, 0.0, 0.0]]
     """
     name = "encode_box_to_deltas"
-    _check_encoding(name, "encoding_format", encoding_format)
+    check_choice(name, "encoding_format", encoding_format, _ENCODINGS)
     scales = _variance(name, variance)
     image_size = _image_size(image_shape)
     source = _converted(anchors, anchor_format, encoding_format, **image_size)
@@ -470,7 +462,7 @@ def decode_deltas_to_boxes(
         [[1.0, 0.0, 3.0, 2.0]]
     """
     name = "decode_deltas_to_boxes"
-    _check_encoding(name, "encoded_format", encoded_format)
+    check_choice(name, "encoded_format", encoded_format, _ENCODINGS)
     scales = _variance(name, variance)
     image_size = _image_size(image_shape)
 

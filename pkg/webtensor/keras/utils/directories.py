@@ -14,6 +14,7 @@ from random import Random
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor
 from webtensor.keras.batch_parts import Batch
@@ -151,8 +152,7 @@ def _checked_label_mode(name: str, options: Options) -> str | None:
     size = options.batch_size
     if size is not None and not (isinstance(size, int) and size > 0):
         raise ValueError(f"{name}: batch_size must be a positive integer or None, but is {size!r}")
-    if mode not in _LABEL_MODES:
-        raise ValueError(f"{name}: label_mode must be one of {_LABEL_MODES}, but got {mode!r}")
+    check_choice(name, "label_mode", mode, _LABEL_MODES)
     if options.class_names and labels != "inferred":
         raise ValueError(
             f"{name}: class_names are for labels='inferred' only, but labels is {labels!r}"
@@ -164,8 +164,7 @@ def _check_split(name: str, options: Options) -> None:
     split, subset = options.validation_split, options.subset
     if split is not None and not 0 < split < 1:
         raise ValueError(f"{name}: validation_split must be between 0 and 1, but is {split!r}")
-    if subset not in _SUBSETS:
-        raise ValueError(f"{name}: subset must be one of {_SUBSETS}, but got {subset!r}")
+    check_choice(name, "subset", subset, _SUBSETS)
     if (split is None) != (subset is None):
         raise ValueError(
             f"{name}: validation_split and subset must be given together, but are {split!r} and "

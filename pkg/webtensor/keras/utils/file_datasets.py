@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.errors import ModelFormatError
@@ -65,10 +66,7 @@ def image_dataset_from_directory(
     """
     name = "image_dataset_from_directory"
     checked_format(name, format)
-    if color_mode not in _CHANNELS:
-        raise ValueError(
-            f"{name}: color_mode must be one of {list(_CHANNELS)}, but got {color_mode!r}"
-        )
+    check_choice(name, "color_mode", color_mode, _CHANNELS)
     if len(image_size) != 2:
         raise ValueError(f"{name}: image_size must be (height, width), but got {image_size!r}")
     if crop_to_aspect_ratio and pad_to_aspect_ratio:

@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from webtensor.arguments import check_choice
 from webtensor.engine import TensorLike
 from webtensor.formats.budgets import reading
 from webtensor.formats.files import label_of
@@ -142,18 +143,12 @@ def load_img(
         ValueError: ``color_mode`` or ``interpolation`` is unknown.
     """
     pillow = _pillow("load_img")
-    if color_mode not in _COLOR_MODES:
-        raise ValueError(
-            f"load_img: color_mode must be one of {sorted(_COLOR_MODES)}, but got {color_mode!r}"
-        )
+    check_choice("load_img", "color_mode", color_mode, _COLOR_MODES)
     image = decoded_image(path, color_mode, is_scaled=False)
     if target_size is None or image.size == (target_size[1], target_size[0]):
         return image
     methods = {method.name.lower(): method for method in pillow.Resampling}
-    if interpolation not in methods:
-        raise ValueError(
-            f"load_img: interpolation must be one of {sorted(methods)}, but got {interpolation!r}"
-        )
+    check_choice("load_img", "interpolation", interpolation, methods)
     height, width = target_size
     box = _center_box(image.size, target_size) if keep_aspect_ratio else None
     return image.resize((width, height), methods[interpolation], box=box)

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from math import ceil
 from random import Random
 
+from webtensor.arguments import check_choice
 from webtensor.data import Dataset
 from webtensor.data.iteration import Elements, Iteration
 from webtensor.keras.batch_parts import Batch
@@ -44,6 +45,5 @@ def checked_format(name: str, format: str) -> str:
     Raises:
         ValueError: it is neither "tf" nor "grain".
     """
-    if format not in ("tf", "grain"):
-        raise ValueError(f"{name}: format must be 'tf' or 'grain', but got {format!r}")
+    check_choice(name, "format", format, ("tf", "grain"))
     return format

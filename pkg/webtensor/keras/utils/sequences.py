@@ -7,6 +7,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.data import Dataset
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor, TensorLike
@@ -63,8 +64,7 @@ def pad_sequences(
         [[0, 1], [3, 4]]
     """
     for name, side in (("padding", padding), ("truncating", truncating)):
-        if side not in _SIDES:
-            raise ValueError(f"pad_sequences: {name} must be 'pre' or 'post', but got {side!r}")
+        check_choice("pad_sequences", name, side, _SIDES)
     if not hasattr(sequences, "__len__"):
         raise ValueError(f"pad_sequences: sequences must be a list of lists, but is {sequences!r}")
     rows = [_elements(sequence, position) for position, sequence in enumerate(sequences)]

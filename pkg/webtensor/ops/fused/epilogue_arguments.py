@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from webtensor.arguments import as_number
+from webtensor.arguments import as_number, check_choice
 from webtensor.dtypes import complex64, float32, string_
 from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.ops.activations import prelu
@@ -39,11 +39,7 @@ class EpilogueArguments(NamedTuple):
 
     def check_activation(self) -> None:
         """Raise a ``ValueError`` if there is no such activation, or it lacks its weights."""
-        if self.activation not in ACTIVATIONS:
-            raise ValueError(
-                f"{self.name}: activation must be one of {', '.join(ACTIVATIONS)}, but got "
-                f"{self.activation!r}"
-            )
+        check_choice(self.name, "activation", self.activation, ACTIVATIONS)
         if self.activation == "prelu" and self.prelu_weights is None:
             raise ValueError(f"{self.name}: activation 'prelu' needs prelu_activation_weights")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webtensor.arguments import as_number
+from webtensor.arguments import as_number, check_choice
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host
 from webtensor.ops.binary import divide_no_nan, greater, less_equal, multiply, subtract
@@ -119,8 +119,7 @@ def threshold(
         )
     if operand.dtype not in (float32, int32):
         raise TypeError(f"{name}: image must be float32 or int32, but got {operand.dtype}")
-    if method not in ("binary", "otsu"):
-        raise ValueError(f"{name}: method must be 'binary' or 'otsu', but got {method!r}")
+    check_choice(name, "method", method, ("binary", "otsu"))
     level: TensorLike = as_number(name, "thresh_value", thresh_value) * 255.0
     grey = cast_to(operand, float32)
     if operand.shape[2] == 3:

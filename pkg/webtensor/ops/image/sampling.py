@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from math import cos, sin
 from typing import Any
 
-from webtensor.arguments import as_number
+from webtensor.arguments import as_number, check_choice
 from webtensor.autodiff import grads
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host, run
@@ -237,8 +237,7 @@ def _images(name: str, image: TensorLike) -> tuple[Tensor, bool]:
 
 
 def _is_bilinear(name: str, argument: str, method: str) -> bool:
-    if method not in ("bilinear", "nearest"):
-        raise ValueError(f"{name}: {argument} must be 'bilinear' or 'nearest', but got {method!r}")
+    check_choice(name, argument, method, ("bilinear", "nearest"))
     return method == "bilinear"
 
 
@@ -362,17 +361,13 @@ def transform(
             f"{images.shape}, but got {matrices.shape}"
         )
     bilinear = _is_bilinear(name, "interpolation", interpolation)
-    mode = _FILL_MODES.get(fill_mode)
-    if mode is None:
-        raise ValueError(
-            f"{name}: fill_mode must be one of {', '.join(_FILL_MODES)}, but got {fill_mode!r}"
-        )
+    check_choice(name, "fill_mode", fill_mode, _FILL_MODES)
     fill = as_number(name, "fill_value", fill_value)
     size = (height, width)
     if output_shape is not None:
         size = image_size(name, "output_shape", output_shape)
     matrices = broadcast_to(matrices, (batch, 8))
-    y = _sample(images, matrices, arange(batch), size, bilinear, mode, fill)
+    y = _sample(images, matrices, arange(batch), size, bilinear, _FILL_MODES[fill_mode], fill)
     return cast_to(y, int32) if whole and not bilinear else y
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from webtensor.arguments import check_choice
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand
 from webtensor.ops.binary import divide_no_nan, multiply
@@ -147,8 +148,7 @@ def qr(x: TensorLike, /, *, mode: str = "reduced") -> QR:
         >>> bool(wt.all(wt.abs(q @ r - wt.tensor([[3.0, 1.0], [4.0, 2.0]])) < 1e-5))
         True
     """
-    if mode not in ("reduced", "complete"):
-        raise ValueError(f"qr: mode must be 'reduced' or 'complete', but got {mode!r}")
+    check_choice("qr", "mode", mode, ("reduced", "complete"))
     operand = matrices("qr", x)
     m, n = operand.shape[-2:]
     full = mode == "complete"

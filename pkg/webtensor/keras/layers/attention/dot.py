@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from webtensor import keras, ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import bool_
 from webtensor.engine import Tensor
 from webtensor.keras import random
@@ -61,11 +62,7 @@ class Attention(Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if score_mode not in ("dot", "concat"):
-            raise ValueError(
-                f"{type(self).__name__}: score_mode must be 'dot' or 'concat', but got "
-                f"{score_mode!r}"
-            )
+        check_choice(type(self).__name__, "score_mode", score_mode, ("dot", "concat"))
         self.use_scale = use_scale
         self.score_mode = score_mode
         self.dropout = dropout

@@ -8,6 +8,7 @@ from math import log, log10
 from typing import Any, Literal, TypeAlias
 
 from webtensor import keras, ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.scopes import outside_scopes
@@ -24,15 +25,8 @@ from webtensor.keras.window_functions import require_window, window_values
 __all__ = ["MelSpectrogram", "STFTSpectrogram"]
 
 _MODES = ("log", "magnitude", "psd", "real", "imag", "angle", "stft")
-
-
 #: A window by its name or its values; None stands for a rectangle.
 Window: TypeAlias = "str | Sequence[float] | None"
-
-
-def _require(owner: str, argument: str, value: object, choices: Sequence[object]) -> None:
-    if value not in choices:
-        raise ValueError(f"{owner}: {argument} must be one of {choices}, but got {value!r}")
 
 
 class STFTSpectrogram(Layer):
@@ -105,9 +99,9 @@ class STFTSpectrogram(Layer):
             warnings.warn(
                 f"{owner}: fft_length is best a power of two, but is {fft_length}", stacklevel=2
             )
-        _require(owner, "mode", mode, _MODES)
-        _require(owner, "scaling", scaling, ("density", "spectrum", None))
-        _require(owner, "padding", padding, ("valid", "same"))
+        check_choice(owner, "mode", mode, _MODES)
+        check_choice(owner, "scaling", scaling, ("density", "spectrum", None))
+        check_choice(owner, "padding", padding, ("valid", "same"))
         require_window(owner, window)
         super().__init__(**kwargs)
         self.mode = mode
@@ -278,7 +272,7 @@ class MelSpectrogram(Layer):
                 f"{fft_length} and {self.sequence_length}"
             )
         if isinstance(window, str):
-            _require("MelSpectrogram", "window", window, ("hann", "hamming"))
+            check_choice("MelSpectrogram", "window", window, ("hann", "hamming"))
         self.window = window
         self.sampling_rate = sampling_rate
         self.num_mel_bins = num_mel_bins

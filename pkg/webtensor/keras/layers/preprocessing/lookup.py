@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import DType, float32, int32, string_
 from webtensor.engine import Tensor, TensorLike
 from webtensor.engine.scopes import outside_scopes
@@ -511,10 +512,7 @@ def _check_sizes(kind: str, max_tokens: int | None, num_oov_indices: int, pads: 
 
 
 def _check_oov_method(kind: str, oov_method: str, salt: Salt, token_dtype: DType) -> None:
-    if oov_method not in ("floormod", "farmhash"):
-        raise ValueError(
-            f"{kind}: oov_method must be 'floormod' or 'farmhash', but got {oov_method!r}"
-        )
+    check_choice(kind, "oov_method", oov_method, ("floormod", "farmhash"))
     if salt is not None and token_dtype is int32 and oov_method != "farmhash":
         raise ValueError(f"{kind}: salt is for oov_method 'farmhash', but it is {oov_method!r}")
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.dtypes import bool_
 from webtensor.engine import Tensor
 from webtensor.keras.arguments import ALWAYS, NEVER
@@ -363,11 +364,7 @@ class CellLayer(RecurrentArguments, RNN):
         shared = {name: arguments[name] for name in ("dtype", "trainable") if name in arguments}
         has_cudnn = "use_cudnn" in arguments
         use_cudnn = arguments.pop("use_cudnn", "auto")
-        if use_cudnn not in ("auto", True, False):
-            raise ValueError(
-                f"{type(self).__name__}: use_cudnn must be 'auto', True or False, but got "
-                f"{use_cudnn!r}"
-            )
+        check_choice(type(self).__name__, "use_cudnn", use_cudnn, ("auto", True, False))
         cell = self._new_cell(**of_cell, **shared, name=self._cell_name)
         super().__init__(cell=cell, **arguments)
         if has_cudnn:

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any, TypedDict
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.engine import Tensor
 from webtensor.keras.layers.preprocessing.images.base import RandomImageLayer, per_image
 from webtensor.keras.utils.bounding_boxes import Boxes, clip_to_image_size
@@ -53,10 +54,7 @@ class RandomFlip(RandomImageLayer[Flips]):
         **kwargs: Any,
     ) -> None:
         super().__init__(seed, data_format=data_format, **kwargs)
-        if mode not in _MODES:
-            raise ValueError(
-                f"RandomFlip: mode must be one of {', '.join(_MODES)}, but got {mode!r}"
-            )
+        check_choice("RandomFlip", "mode", mode, _MODES)
         self.mode = mode
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> Flips:

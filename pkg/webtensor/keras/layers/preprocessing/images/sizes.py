@@ -7,6 +7,7 @@ from random import Random
 from typing import Any, ClassVar, TypedDict
 
 from webtensor import ops as wt
+from webtensor.arguments import check_choice
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.layers.preprocessing.images.base import (
     BaseImagePreprocessingLayer,
@@ -110,11 +111,7 @@ class Resizing(ResizedLayer[Size]):
     ) -> None:
         super().__init__(data_format=data_format, **kwargs)
         self.height, self.width = _checked_size("Resizing", height, width)
-        if interpolation not in INTERPOLATIONS:
-            raise ValueError(
-                f"Resizing: interpolation must be one of {', '.join(INTERPOLATIONS)}, but got "
-                f"{interpolation!r}"
-            )
+        check_choice("Resizing", "interpolation", interpolation, INTERPOLATIONS)
         if crop_to_aspect_ratio and pad_to_aspect_ratio:
             raise ValueError(
                 "Resizing: crop_to_aspect_ratio and pad_to_aspect_ratio must not both be true"
@@ -358,11 +355,7 @@ class RandomDimension(RandomImageLayer[NewSize]):
         self._bounds = range_within(kind, "factor", factor, -1, float("inf"), open_low=True)
         if self._bounds[0] <= -1:
             raise ValueError(f"{kind}: factor must be less than 1, but got factor={factor}")
-        if interpolation not in _DIMENSION_INTERPOLATIONS:
-            raise ValueError(
-                f"{kind}: interpolation must be one of {', '.join(_DIMENSION_INTERPOLATIONS)}, but "
-                f"got {interpolation!r}"
-            )
+        check_choice(kind, "interpolation", interpolation, _DIMENSION_INTERPOLATIONS)
         self.interpolation = interpolation
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> NewSize:
