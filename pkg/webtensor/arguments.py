@@ -8,6 +8,7 @@ from typing import Any
 from webtensor.shapes import single_integer
 
 __all__ = [
+    "as_fraction",
     "as_integer",
     "as_integers",
     "as_non_negative_integer",
@@ -97,6 +98,19 @@ def as_number(name: str, argument: str, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name}: {argument} must be a number, but got {value!r}") from None
+
+
+def as_fraction(name: str, argument: str, value: Any) -> float:
+    """Return a real number from 0 to 1.
+
+    Raises:
+        TypeError: the value is no number.
+        ValueError: the number is outside the range.
+    """
+    number = as_number(name, argument, value)
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name}: {argument} must lie in [0, 1], but got {value!r}")
+    return number
 
 
 def check_callable(name: str, argument: str, value: Any) -> None:

@@ -72,7 +72,7 @@ def test_arguments_are_checked() -> None:
         ValueError, match=r"there is no label 'rude'; there are \['identity_attack'"
     ):
         classifier(labels=["rude"])
-    with pytest.raises(ValueError, match="threshold must be from 0 to 1, but is 2"):
+    with pytest.raises(ValueError, match=r"threshold must lie in \[0, 1\], but got 2"):
         classifier(threshold=2)
     with pytest.raises(TypeError, match="threshold must be a number, but got 'high'"):
         classifier(threshold="high")

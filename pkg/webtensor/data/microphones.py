@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from webtensor.arguments import as_integer, as_number, check_choice
+from webtensor.arguments import as_fraction, as_integer, check_choice
 from webtensor.data.media_devices import MediaDevice, constraints_text, functions, opened
 from webtensor.engine import Tensor
 from webtensor.ops import tensor
@@ -102,9 +102,7 @@ async def microphone(
             f"1 to fft_size = {fft_size}, but they are {frames} and {columns}"
         )
     check_choice(name, "sample_rate_hz", sample_rate_hz, (None, *_RATES))
-    smoothing = as_number(name, "smoothing_time_constant", smoothing_time_constant)
-    if not 0 <= smoothing <= 1:
-        raise ValueError(f"{name}: smoothing_time_constant must be from 0 to 1, but is {smoothing}")
+    smoothing = as_fraction(name, "smoothing_time_constant", smoothing_time_constant)
     kinds = tuple(
         kind
         for kind, is_included in (

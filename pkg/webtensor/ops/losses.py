@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from webtensor.arguments import as_number
+from webtensor.arguments import as_fraction, as_number
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.ops.activations import relu, softplus
@@ -286,9 +286,7 @@ def log_loss(
 
 def _smoothed(name: str, labels: Tensor, smoothing: float, share: float) -> Tensor:
     """Move labels towards their mean by ``smoothing``."""
-    smoothing = as_number(name, "label_smoothing", smoothing)
-    if not 0 <= smoothing <= 1:
-        raise ValueError(f"{name}: label_smoothing must lie in [0, 1], but got {smoothing!r}")
+    smoothing = as_fraction(name, "label_smoothing", smoothing)
     if smoothing == 0:
         return labels
     return add(multiply(labels, 1.0 - smoothing), smoothing * share)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from webtensor.arguments import as_number
+from webtensor.arguments import as_fraction
 from webtensor.engine import Tensor
 from webtensor.graph import GraphModel
 from webtensor.ops import stack
@@ -86,11 +86,7 @@ class ToxicityClassifier(SentenceModel):
         labels: Sequence[str] | None = None,
     ) -> None:
         super().__init__(model, tokenizer)
-        self._threshold = as_number("ToxicityClassifier", "threshold", threshold)
-        if not 0 <= self._threshold <= 1:
-            raise ValueError(
-                f"ToxicityClassifier: threshold must be from 0 to 1, but is {threshold}"
-            )
+        self._threshold = as_fraction("ToxicityClassifier", "threshold", threshold)
         names = {name.partition("/")[0].partition(":")[0]: name for name in model.output_nodes}
         unknown = [label for label in labels or () if label not in names]
         if unknown:

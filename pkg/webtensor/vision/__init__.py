@@ -1,8 +1,7 @@
 """Ready-made models for images: poses, faces, objects, masks, classes, and those of one's own.
 
 ``images`` reads what models take as an image, ``boxes`` has what they compute with rectangles, and
-``results`` what they return. Each model has a module of its own; ``model`` and ``option_checks``
-have what they share.
+``results`` what they return. Each model has a module of its own; ``model`` has what they share.
 """
 
 from __future__ import annotations

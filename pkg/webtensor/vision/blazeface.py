@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webtensor.arguments import as_positive_integer
+from webtensor.arguments import as_fraction, as_positive_integer
 from webtensor.engine import Tensor, keep
 from webtensor.graph import GraphModel
 from webtensor.ops import add, concat, expand_dims, sigmoid, split, squeeze, subtract, tensor
@@ -18,7 +18,6 @@ from webtensor.ops.image import resize_bilinear
 from webtensor.vision.boxes import ssd_anchors, suppress
 from webtensor.vision.images import ImageLike, ImageSize, read_image, read_image_async
 from webtensor.vision.model import VisionModel
-from webtensor.vision.option_checks import check_fractions
 from webtensor.vision.results import Box, Face, Keypoint, mirrored, mirrored_box
 
 __all__ = ["LANDMARKS", "BlazeFace"]
@@ -72,12 +71,11 @@ class BlazeFace(VisionModel):
         _, height, width, channels = self._input_shape
         if not height or height != width or height % _GRID_SIZES[0] or channels != 3:
             raise self._misfit()
-        check_fractions("BlazeFace", iou_threshold=iou_threshold, score_threshold=score_threshold)
         #: The side of the square that the model sees, in pixels.
         self.size = height
         self._max_faces = as_positive_integer("BlazeFace", "max_faces", max_faces)
-        self._iou_threshold = iou_threshold
-        self._score_threshold = score_threshold
+        self._iou_threshold = as_fraction("BlazeFace", "iou_threshold", iou_threshold)
+        self._score_threshold = as_fraction("BlazeFace", "score_threshold", score_threshold)
         centers = [
             (anchor.x_center * height, anchor.y_center * height)
             for anchor in ssd_anchors((height, height), [height // cells for cells in _GRID_SIZES])

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from math import isqrt
 
+from webtensor.arguments import as_fraction
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor
 from webtensor.graph import GraphModel
@@ -41,7 +42,6 @@ from webtensor.vision.boxes import Letterbox, letterbox, suppress
 from webtensor.vision.images import ImageLike, read_image, read_image_async
 from webtensor.vision.labels import COCO_LABELS
 from webtensor.vision.model import VisionModel
-from webtensor.vision.option_checks import check_fractions
 from webtensor.vision.results import Box, DetectedObject
 
 __all__ = ["CenterNet", "CocoSSD", "NanoDet", "ObjectDetector"]
@@ -62,8 +62,7 @@ class ObjectDetector(VisionModel, ABC):
 
     def __init__(self, model: GraphModel, *, iou_threshold: float = 0.5) -> None:
         super().__init__(model)
-        check_fractions(type(self).__name__, iou_threshold=iou_threshold)
-        self._iou_threshold = iou_threshold
+        self._iou_threshold = as_fraction(type(self).__name__, "iou_threshold", iou_threshold)
         self._size = self._checked_size()
 
     def detect(

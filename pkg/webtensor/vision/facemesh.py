@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from math import atan2, dist
 from typing import TypeAlias
 
-from webtensor.arguments import as_positive_integer
+from webtensor.arguments import as_fraction, as_positive_integer
 from webtensor.engine import Tensor
 from webtensor.graph import GraphModel
 from webtensor.ops import concat, divide, expand_dims, flip, reshape
@@ -33,7 +33,6 @@ from webtensor.vision.boxes import (
 )
 from webtensor.vision.images import ImageLike, ImageSize, read_image, read_image_async, video_time
 from webtensor.vision.model import Step, Steps, VisionModel, finish, finish_async
-from webtensor.vision.option_checks import check_fractions
 from webtensor.vision.results import (
     Box,
     Face,
@@ -194,11 +193,10 @@ class FaceMesh(VisionModel):
             )
         if iris is not None and not isinstance(iris, IrisModel):
             raise TypeError(f"FaceMesh: iris must be an IrisModel, but got {type(iris).__name__}")
-        check_fractions("FaceMesh", min_score=min_score)
         self._detector = detector
         self._iris = iris
         self._max_faces = as_positive_integer("FaceMesh", "max_faces", max_faces)
-        self._min_score = min_score
+        self._min_score = as_fraction("FaceMesh", "min_score", min_score)
         self.reset()
 
     def reset(self) -> None:

@@ -17,7 +17,7 @@ from dataclasses import replace
 from math import atan2, cos, sin
 from typing import Literal, NamedTuple
 
-from webtensor.arguments import as_positive_integer
+from webtensor.arguments import as_fraction, as_positive_integer
 from webtensor.engine import Tensor, keep
 from webtensor.graph import GraphModel
 from webtensor.ops import add, concat, divide, expand_dims, reshape, sigmoid, split, squeeze, tensor
@@ -32,7 +32,6 @@ from webtensor.vision.boxes import (
 )
 from webtensor.vision.images import ImageLike, ImageSize, read_image, read_image_async
 from webtensor.vision.model import Step, Steps, VisionModel, finish, finish_async
-from webtensor.vision.option_checks import check_fractions
 from webtensor.vision.results import (
     Box,
     Hand,
@@ -110,12 +109,9 @@ class PalmDetector(VisionModel):
         self, model: GraphModel, *, iou_threshold: float = 0.3, score_threshold: float = 0.5
     ) -> None:
         super().__init__(model)
-        check_fractions(
-            "PalmDetector", iou_threshold=iou_threshold, score_threshold=score_threshold
-        )
         self._side = self._square_side()
-        self._iou_threshold = iou_threshold
-        self._score_threshold = score_threshold
+        self._iou_threshold = as_fraction("PalmDetector", "iou_threshold", iou_threshold)
+        self._score_threshold = as_fraction("PalmDetector", "score_threshold", score_threshold)
         self._origins: dict[int, Tensor] = {}
 
     def dispose(self) -> None:
@@ -220,9 +216,8 @@ class HandPose(VisionModel):
             raise TypeError(
                 f"HandPose: detector must be a PalmDetector, but got {type(detector).__name__}"
             )
-        check_fractions("HandPose", min_score=min_score)
         self._detector = detector
-        self._min_score = min_score
+        self._min_score = as_fraction("HandPose", "min_score", min_score)
 
     def estimate_hands(
         self, image: ImageLike, flip_horizontal: bool = False, max_hands: int = 2

@@ -14,7 +14,7 @@ from inspect import signature
 from math import ceil, floor
 from typing import Any, Literal, NamedTuple
 
-from webtensor.arguments import check_choice
+from webtensor.arguments import as_fraction, check_choice
 from webtensor.dtypes import DType, float32, int32
 from webtensor.engine import Tensor
 from webtensor.graph import GraphModel
@@ -28,7 +28,6 @@ from webtensor.vision.images import (
     video_time,
 )
 from webtensor.vision.model import VisionModel
-from webtensor.vision.option_checks import check_fractions
 from webtensor.vision.results import COCO_KEYPOINTS, Box, Keypoint, Pose, box_around
 from webtensor.vision.smoothing import LowPassFilter, OneEuroFilter
 from webtensor.vision.tracking import TRACKERS, Tracker
@@ -108,7 +107,6 @@ class MoveNet(VisionModel):
         tracker_config: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(model)
-        check_fractions("MoveNet", min_pose_score=min_pose_score)
         size = multi_pose_max_dimension
         if not isinstance(size, int) or size < _MULTIPLE or size % _MULTIPLE:
             raise ValueError(
@@ -126,7 +124,7 @@ class MoveNet(VisionModel):
             self._decoder = _SeveralPersons(size, dtype, tracker, enable_smoothing)
         else:
             raise self._misfit()
-        self._min_pose_score = min_pose_score
+        self._min_pose_score = as_fraction("MoveNet", "min_pose_score", min_pose_score)
 
     def reset(self) -> None:
         """Forget the frames of a video: the next one begins a new video."""

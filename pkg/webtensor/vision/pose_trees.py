@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from math import floor, hypot
 from typing import NamedTuple, Self
 
-from webtensor.arguments import as_positive_integer
-from webtensor.vision.option_checks import check_fractions
+from webtensor.arguments import as_fraction, as_positive_integer
 from webtensor.vision.results import COCO_KEYPOINTS
 
 __all__ = [
@@ -90,7 +89,7 @@ class SearchOptions(NamedTuple):
             ValueError: one of them is out of range.
         """
         as_positive_integer("estimate_poses", "max_detections", self.max_detections)
-        check_fractions("estimate_poses", score_threshold=self.score_threshold)
+        as_fraction("estimate_poses", "score_threshold", self.score_threshold)
         if not self.nms_radius > 0:
             raise ValueError(
                 f"estimate_poses: nms_radius must be positive, but got {self.nms_radius!r}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TypeAlias
 
+from webtensor.arguments import as_fraction
 from webtensor.dtypes import bool_, float32
 from webtensor.engine import Tensor, tidy
 from webtensor.graph import GraphModel
@@ -40,7 +41,6 @@ from webtensor.ops import (
 from webtensor.ops.image import resize_bilinear
 from webtensor.vision.images import ImageLike, ImageSize, read_image, read_image_async
 from webtensor.vision.model import VisionModel
-from webtensor.vision.option_checks import check_fractions
 
 __all__ = ["PersonSegmenter", "Segmentation", "blur_background", "replace_background"]
 
@@ -134,7 +134,7 @@ class PersonSegmenter(VisionModel):
             ValueError: ``segmentation_threshold`` lies outside [0, 1]; as of
                 ``wt.vision.read_image``.
         """
-        check_fractions("segment_people", segmentation_threshold=segmentation_threshold)
+        as_fraction("segment_people", "segmentation_threshold", segmentation_threshold)
         with tidy() as scope:
             pixels, size = read_image(image)
             outputs = self.model.execute(self._inputs(pixels), self._output_names())
@@ -155,7 +155,7 @@ class PersonSegmenter(VisionModel):
                 video = document.querySelector("video")
                 segmentation = await model.segment_people_async(video)
         """
-        check_fractions("segment_people", segmentation_threshold=segmentation_threshold)
+        as_fraction("segment_people", "segmentation_threshold", segmentation_threshold)
         with tidy() as scope:
             pixels, size = await read_image_async(image)
             outputs = await self.model.execute_async(self._inputs(pixels), self._output_names())

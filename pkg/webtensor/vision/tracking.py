@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from math import exp
 from typing import ClassVar
 
-from webtensor.arguments import as_number, as_positive_integer
+from webtensor.arguments import as_fraction, as_number, as_positive_integer
 from webtensor.vision.images import ImageSize
-from webtensor.vision.option_checks import check_fractions
 from webtensor.vision.results import Keypoint, Pose
 
 __all__ = ["TRACKERS", "BoxTracker", "KeypointTracker", "Tracker"]
@@ -158,13 +157,14 @@ class KeypointTracker(Tracker):
         min_similarity: float | None = None,
     ) -> None:
         super().__init__(max_tracks=max_tracks, max_age=max_age, min_similarity=min_similarity)
-        check_fractions("MoveNet", keypoint_confidence_threshold=keypoint_confidence_threshold)
         if len(keypoint_falloff) != len(_FALLOFF) or min(keypoint_falloff) <= 0:
             raise ValueError(
                 f"MoveNet: keypoint_falloff must be {len(_FALLOFF)} positive numbers, but is "
                 f"{keypoint_falloff}"
             )
-        self._threshold = keypoint_confidence_threshold
+        self._threshold = as_fraction(
+            "MoveNet", "keypoint_confidence_threshold", keypoint_confidence_threshold
+        )
         self._falloff = keypoint_falloff
         self._min_count = as_positive_integer(
             "MoveNet", "min_number_of_keypoints", min_number_of_keypoints

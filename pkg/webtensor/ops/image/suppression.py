@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 from math import exp, inf
 from typing import Any, NamedTuple
 
-from webtensor.arguments import as_non_negative_integer, as_number
+from webtensor.arguments import as_fraction, as_non_negative_integer, as_number
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, backend, from_host, run
 from webtensor.ops.casting import as_float
@@ -53,7 +53,6 @@ class _Options(NamedTuple):
 def _checked(
     name: str, boxes: TensorLike, scores: TensorLike, options: _Options
 ) -> tuple[Tensor, Tensor, _Options]:
-    max_output_size, iou_threshold, score_threshold, soft_nms_sigma = options
     box_corners = as_float(name, "boxes", boxes)
     ranks = as_float(name, "scores", scores)
     if len(box_corners.shape) != 2 or box_corners.shape[1] != 4:
@@ -63,16 +62,14 @@ def _checked(
         raise ValueError(
             f"{name}: scores must have shape ({count},), one for each box, but got {ranks.shape}"
         )
-    max_output_size = as_non_negative_integer(name, "max_output_size", max_output_size)
-    score_threshold = as_number(name, "score_threshold", score_threshold)
-    fractions = []
-    for argument, value in (("iou_threshold", iou_threshold), ("soft_nms_sigma", soft_nms_sigma)):
-        fractions.append(as_number(name, argument, value))
-        if not 0 <= fractions[-1] <= 1:
-            raise ValueError(f"{name}: {argument} must lie in [0, 1], but got {value!r}")
-    output_size = min(max_output_size, count)
-    options = _Options(output_size, fractions[0], score_threshold, fractions[1])
-    return box_corners, ranks, options
+    size = as_non_negative_integer(name, "max_output_size", options.max_output_size)
+    checked_options = _Options(
+        min(size, count),
+        as_fraction(name, "iou_threshold", options.iou_threshold),
+        as_number(name, "score_threshold", options.score_threshold),
+        as_fraction(name, "soft_nms_sigma", options.sigma),
+    )
+    return box_corners, ranks, checked_options
 
 
 # -- the algorithm ------------------------------------------------------------------------------
