@@ -360,7 +360,7 @@ ERRORS: dict[str, Row] = {
     "a stride of 0": (
         lambda: wt.conv2d(IMAGE, FITTING, 0),
         ValueError,
-        "conv2d: strides must be a positive integer or a pair",
+        "conv2d: strides must be a positive integer or 2 of them",
     ),
     "three strides": (lambda: wt.conv2d(IMAGE, FITTING, (1, 2, 3)), ValueError, "strides must be"),
     "a fraction as a stride": (

@@ -220,7 +220,7 @@ WINDOWS: dict[str, Row] = {
     "conv3d with two strides": (
         lambda: wt.conv3d(VOLUME, VOLUME_FILTER, (1, 2), "same"),
         ValueError,
-        "conv3d: strides must be a positive integer or three of them, but got",
+        "conv3d: strides must be a positive integer or 3 of them, but got",
     ),
     "conv3d with an image's padding": (
         lambda: wt.conv3d(VOLUME, VOLUME_FILTER, 1, [[0, 0], [1, 1], [1, 1], [0, 0]]),

@@ -20,7 +20,7 @@ __all__ = [
     "make_volume_window",
     "make_window",
     "pair",
-    "several",
+    "positive_integers",
 ]
 
 #: "same", "valid", a number, or ((0, 0), (top, bottom), (left, right), (0, 0)).
@@ -182,26 +182,22 @@ def _trimmed_axis(axis: WindowAxis) -> tuple[int, tuple[int, int]]:
     return last - first, (before - first * dilation, after - (size - last) * dilation)
 
 
-_SEVERAL = {2: "a pair of them", 3: "three of them"}
-
-
-def several(name: str, argument: str, value: Any, count: int) -> tuple[int, ...]:
-    """Validate a positive number, or one for each of ``count`` axes."""
+def positive_integers(name: str, argument: str, value: Any, count: int) -> tuple[int, ...]:
+    """Return a positive integer for each of ``count`` axes, of one for all or one for each."""
     number = single_integer(value)
     parts = value if number is None and hasattr(value, "__iter__") else (number,)
     each = tuple(single_integer(part) or 0 for part in parts)
     if len(each) == 1:
         each *= count
     if len(each) != count or min(each) <= 0:
-        raise ValueError(
-            f"{name}: {argument} must be a positive integer or {_SEVERAL[count]}, but got {value!r}"
-        )
+        kind = "a positive integer" if count == 1 else f"a positive integer or {count} of them"
+        raise ValueError(f"{name}: {argument} must be {kind}, but got {value!r}")
     return each
 
 
 def pair(name: str, argument: str, value: Any) -> tuple[int, int]:
     """Validate a positive number, or a pair of them, for (height, width)."""
-    height, width = several(name, argument, value, 2)
+    height, width = positive_integers(name, argument, value, 2)
     return height, width
 
 
@@ -298,9 +294,9 @@ def _window_axes(
 ) -> list[WindowAxis]:
     """Return the window along each spatial axis, of which there are two or three."""
     count = len(lengths)
-    strides = several(name, "strides", options.strides, count)
+    strides = positive_integers(name, "strides", options.strides, count)
     dilations = 1 if options.dilations is None else options.dilations
-    dilations = several(name, "dilations", dilations, count)
+    dilations = positive_integers(name, "dilations", dilations, count)
     paddings = axis_paddings(name, options.padding, count)
     rounding = _rounding(name, options.dim_rounding_mode, options.padding)
     labels = ("depth", "height", "width")[-count:]

@@ -214,8 +214,8 @@ def test_other_models_are_refused(channels: int, outputs: int) -> None:
     [
         ({"architecture": "VGG"}, "architecture must be 'MobileNetV1' or 'ResNet50', but got 'VGG"),
         ({"input_resolution": 0}, "PoseNet: input_resolution must be a positive integer .* got 0"),
-        ({"input_resolution": (129, 0)}, r"input_resolution must be .* pair.* got \(129, 0\)"),
-        ({"input_resolution": (129, 97, 3)}, "input_resolution must be a positive integer .* pair"),
+        ({"input_resolution": (129, 0)}, r"input_resolution must be .* 2 of them.* got \(129, 0\)"),
+        ({"input_resolution": (129, 97, 3)}, "resolution must be a positive integer or 2 of them"),
         ({"input_resolution": 257.0}, "input_resolution must be a positive integer .* got 257.0"),
     ],
 )

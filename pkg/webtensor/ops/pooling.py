@@ -19,7 +19,7 @@ from webtensor.geometry import (
     make_volume_window,
     make_window,
     pair,
-    several,
+    positive_integers,
     trimmed,
 )
 from webtensor.ops.batch_axis import as_batch, drop_batch
@@ -267,7 +267,7 @@ def _pool3d(
     if data_format != "NDHWC":
         raise ValueError(f"{name}: data_format must be 'NDHWC', but got {data_format!r}")
     volumes, single = as_batch(name, x, 5)
-    size = several(name, "filter_size", filter_size, 3)
+    size = positive_integers(name, "filter_size", filter_size, 3)
     if options.strides is None:
         options = options._replace(strides=size)
     batch, length, *_, channels = volumes.shape

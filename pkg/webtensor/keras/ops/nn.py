@@ -10,6 +10,7 @@ from warnings import warn
 from webtensor import ops as wt
 from webtensor.dtypes import bool_, float32, int32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.geometry import positive_integers
 from webtensor.keras import activations, config, losses, sliding_windows
 from webtensor.keras.data_formats import as_data_format, with_channels_last
 from webtensor.keras.dtypes import storage_dtype
@@ -44,18 +45,6 @@ def _same_shape(compute: Computation, args: Arguments, config: Config) -> KerasT
 # -- windows -----------------------------------------------------------------------------------
 
 
-def _sizes(name: str, argument: str, value: int | Sequence[int], rank: int) -> tuple[int, ...]:
-    """Return a size for each axis, of one size for all or a sequence of them."""
-    sizes = (value,) * rank if isinstance(value, int) else tuple(value)
-    if len(sizes) == 1:
-        sizes *= rank
-    if len(sizes) != rank or not all(isinstance(size, int) and size > 0 for size in sizes):
-        raise ValueError(
-            f"{name}: {argument} must be a positive integer or {rank} of them, but got {value!r}"
-        )
-    return sizes
-
-
 def _padding(name: str, padding: str) -> str:
     lower_case = str(padding).lower()
     if lower_case not in ("valid", "same"):
@@ -83,8 +72,8 @@ def _pool(kind: str) -> Row:
         data_format: str | None = None,
     ) -> Tensor:
         x, rank = _images(inputs, name)
-        size = _sizes(name, "pool_size", pool_size, rank)
-        steps = size if strides is None else _sizes(name, "strides", strides, rank)
+        size = positive_integers(name, "pool_size", pool_size, rank)
+        steps = size if strides is None else positive_integers(name, "strides", strides, rank)
         format = as_data_format(name, data_format)
         return sliding_windows.pool(kind, x, size, steps, _padding(name, padding), format)
 
@@ -103,7 +92,7 @@ def _adaptive_pool(kind: str) -> Row:
         inputs: TensorLike, output_size: int | Sequence[int], data_format: str | None = None
     ) -> Tensor:
         x, rank = _images(inputs, name)
-        size = _sizes(name, "output_size", output_size, rank)
+        size = positive_integers(name, "output_size", output_size, rank)
         check_size(name, "output_size", output_size, x.shape[0] * prod(size))
         return sliding_windows.adaptive_pool(kind, x, size, as_data_format(name, data_format))
 
@@ -120,10 +109,10 @@ def _sliding(
 ) -> Sliding:
     """Validate the arguments of a convolution along ``rank`` axes."""
     return Sliding(
-        _sizes(name, "strides", strides, rank),
+        positive_integers(name, "strides", strides, rank),
         _padding(name, padding),
         as_data_format(name, data_format),
-        _sizes(name, "dilation_rate", dilation_rate, rank),
+        positive_integers(name, "dilation_rate", dilation_rate, rank),
     )
 
 
