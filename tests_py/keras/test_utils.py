@@ -158,7 +158,7 @@ def test_series_are_shuffled() -> None:
 @pytest.mark.parametrize(
     "length, options, message",
     [
-        (0, {}, "sequence_length must be a positive integer, but is 0"),
+        (0, {}, "sequence_length must be a positive integer, but got 0"),
         (2, {"sampling_rate": -1}, "sampling_rate must be a positive integer"),
         (2, {"start_index": 7}, "start_index and end_index must lie in a series of 5 elements"),
         (2, {"start_index": -1}, "start_index and end_index must lie in a series of 5 elements"),

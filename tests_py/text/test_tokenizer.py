@@ -169,7 +169,7 @@ def test_arguments_are_checked() -> None:
         tokenizer.decode([-1])
     with pytest.raises(TypeError, match="decode: indices must be an integer, but got 'a'"):
         tokenizer.decode(unfit)
-    with pytest.raises(ValueError, match="reserved_symbols must be positive, but is 0"):
+    with pytest.raises(ValueError, match="reserved_symbols must be positive, but got 0"):
         SentencePieceTokenizer(PAIRS, reserved_symbols=0)
     with pytest.raises(ModelFormatError, match="SentencePieceTokenizer: vocabulary: item 0"):
         SentencePieceTokenizer(unfit)

@@ -13,6 +13,7 @@ from functools import cache
 from sys import byteorder
 from typing import Any, Final
 
+from webtensor.arguments import as_integer
 from webtensor.dtypes import DType, float32, int32
 from webtensor.engine import Storage, Tensor, TensorLike, as_operand, backend
 from webtensor.environment import IN_BROWSER
@@ -92,8 +93,7 @@ def read_levels(pixels: Any) -> Tensor:
 
 
 def _from_pixels(name: str, pixels: Any, num_channels: int, as_float: bool) -> Tensor:
-    if not isinstance(num_channels, int) or isinstance(num_channels, bool):
-        raise TypeError(f"{name}: num_channels must be an integer, but got {num_channels!r}")
+    num_channels = as_integer(name, "num_channels", num_channels)
     if not 1 <= num_channels <= 4:
         raise ValueError(f"{name}: num_channels must lie between 1 and 4, but got {num_channels}")
     tensor = _taken_by_gpu(name, pixels, num_channels, as_float)

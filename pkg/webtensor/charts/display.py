@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import ClassVar, TypedDict
 
+from webtensor.arguments import as_integer
 from webtensor.charts.elements import FONT_SIZE, element
 
 __all__ = ["Chart", "ChartOptions", "Charts", "Display"]
@@ -65,9 +66,7 @@ class Chart(Display):
         if not isinstance(title, str):
             raise TypeError(f"{function}: title must be a string, but got {title!r}")
         for name, size in (("width", width), ("height", height)):
-            if not isinstance(size, int) or isinstance(size, bool):
-                raise TypeError(f"{function}: {name} must be an integer, but got {size!r}")
-            if not _NARROWEST <= size <= _WIDEST:
+            if not _NARROWEST <= as_integer(function, name, size) <= _WIDEST:
                 raise ValueError(
                     f"{function}: {name} must be from {_NARROWEST} to {_WIDEST} pixels, "
                     f"but got {size}"

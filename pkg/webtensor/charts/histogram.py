@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isinf, isnan
 from typing import Any, NamedTuple, Unpack
 
+from webtensor.arguments import as_integer
 from webtensor.charts.bar_chart import bar
 from webtensor.charts.display import Chart, ChartOptions
 from webtensor.charts.elements import element, escaped, number_text
@@ -78,8 +79,7 @@ class Histogram(Chart):
         **options: Unpack[ChartOptions],
     ) -> None:
         super().__init__(**options)
-        if not isinstance(bins, int) or isinstance(bins, bool):
-            raise TypeError(f"{self._function}: bins must be an integer, but got {bins!r}")
+        bins = as_integer(self._function, "bins", bins)
         if not 1 <= bins <= _MAX_BINS:
             raise ValueError(
                 f"{self._function}: bins must be from 1 to {_MAX_BINS}, but got {bins}"

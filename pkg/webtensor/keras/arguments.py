@@ -3,6 +3,9 @@
 From the signature follow the entries of a configuration (``Configurable.get_config``), the keywords
 that are refused, and the arguments that the documentation of the class lists
 (``class_documentation``). Each argument is stored as the attribute of its name.
+
+Values are checked here, too, where a wrong type is a ``ValueError`` as in Keras;
+``webtensor.arguments`` has the checks that raise a ``TypeError`` for it.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from inspect import Parameter, signature
 from numbers import Real
-from typing import Any, ClassVar, Final, ParamSpec, Self, TypeGuard
+from typing import Any, ClassVar, Final, ParamSpec, Self, SupportsIndex, TypeGuard
 
 from webtensor import keras
 from webtensor.keras.names import nearest
@@ -25,11 +28,14 @@ __all__ = [
     "Configurable",
     "Declared",
     "accepted_arguments",
+    "check_positive",
     "declared_config",
     "forwards_arguments",
+    "is_integer",
     "is_library_class",
     "is_number",
     "object_of",
+    "refuse_quantization",
     "unknown_argument",
 ]
 
@@ -97,6 +103,35 @@ def _check_keywords(cls: Any, keywords: Mapping[str, object]) -> None:
 def is_number(value: object) -> TypeGuard[float]:
     """Whether a value is a number of Python or of NumPy other than a boolean."""
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_integer(value: object) -> TypeGuard[SupportsIndex]:
+    """Whether a value is an integer, of Python or NumPy, but no boolean."""
+    return hasattr(value, "__index__") and not isinstance(value, bool)
+
+
+def check_positive(name: str, **values: object) -> None:
+    """Check that arguments are positive integers.
+
+    Raises:
+        ValueError: one is not.
+    """
+    for argument, value in values.items():
+        if not is_integer(value) or int(value) <= 0:
+            raise ValueError(f"{name}: {argument} must be a positive integer, but got {value!r}")
+
+
+def refuse_quantization(name: str, **values: object) -> None:
+    """Check that arguments that quantize weights are None.
+
+    Raises:
+        ValueError: one is not.
+    """
+    for argument, value in values.items():
+        if value:
+            raise ValueError(
+                f"{name}: {argument} must be None, as there is no quantization, but got {value!r}"
+            )
 
 
 def object_of(kind: str, value: object) -> Any:

@@ -22,6 +22,7 @@ from webtensor.geometry import (
     axis_paddings,
     make_volume_window,
     make_window,
+    positive_integers,
 )
 from webtensor.ops.batch_axis import as_batch, drop_batch
 from webtensor.ops.casting import as_float
@@ -36,7 +37,7 @@ from webtensor.ops.movement import (
     spread,
     stepped_slice,
 )
-from webtensor.shapes import Shape, as_shape, single_integer
+from webtensor.shapes import Shape, as_shape
 
 __all__ = [
     "conv1d",
@@ -411,8 +412,8 @@ def conv1d(
     # A row is an image of height 1.
     images = reshape(rows, (rows.shape[0], 1, *rows.shape[1:]))
     weights = reshape(filters, (1, *filters.shape))
-    strides = (1, _positive(name, "stride", stride))
-    dilations = (1, _positive(name, "dilation", dilation))
+    strides = (1, *positive_integers(name, "stride", stride, 1))
+    dilations = (1, *positive_integers(name, "dilation", dilation, 1))
     options = WindowOptions(strides, padding, dilations, dim_rounding_mode)
     window = make_window(name, images.shape, filters.shape[2], weights.shape[:2], options)
     shape = window.output_shape
@@ -430,13 +431,6 @@ def _row_padding(name: str, pad: Padding, data_format: str) -> Padding:
     pad = _in_order(pad, "NHWC" if data_format == "NWC" else data_format)
     (row,) = axis_paddings(name, pad, 1)
     return row if isinstance(row, str) else ((0, 0), (0, 0), row, (0, 0))
-
-
-def _positive(name: str, argument: str, value: Any) -> int:
-    number = single_integer(value)
-    if number is None or number <= 0:
-        raise ValueError(f"{name}: {argument} must be a positive integer, but got {value!r}")
-    return number
 
 
 # -- three dimensions ---------------------------------------------------------------------------

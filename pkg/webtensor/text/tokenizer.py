@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from typing import NamedTuple, Self
 
-from webtensor.arguments import as_integer
+from webtensor.arguments import as_integer, as_positive_integer
 from webtensor.formats.files import Source, label_of
 from webtensor.formats.sentencepiece import Piece
 from webtensor.ready_made.files import read_file, read_file_async
@@ -71,7 +71,7 @@ class SentencePieceTokenizer:
     ) -> None:
         name = type(self).__name__
         if not isinstance(vocabulary, Vocabulary):
-            reserved = _checked_count(name, reserved_symbols)
+            reserved = as_positive_integer(name, "reserved_symbols", reserved_symbols)
             vocabulary = vocabulary_of(vocabulary, reserved, f"{name}: vocabulary")
         self._vocabulary = vocabulary
         normal = (piece.score for piece in vocabulary.pieces if piece.kind == "normal")
@@ -108,7 +108,8 @@ class SentencePieceTokenizer:
             >>> wt.text.SentencePieceTokenizer.load(vocabulary, reserved_symbols=1).encode("token")
             [1, 2]
         """
-        reserved = _checked_count(f"{cls.__name__}.load", reserved_symbols)
+        name = f"{cls.__name__}.load"
+        reserved = as_positive_integer(name, "reserved_symbols", reserved_symbols)
         return cls(read_vocabulary(read_file(source), reserved, label_of(source)))
 
     @classmethod
@@ -122,7 +123,8 @@ class SentencePieceTokenizer:
 
                 tokenizer = await wt.text.SentencePieceTokenizer.load_async("use/vocab.json")
         """
-        reserved = _checked_count(f"{cls.__name__}.load_async", reserved_symbols)
+        name = f"{cls.__name__}.load_async"
+        reserved = as_positive_integer(name, "reserved_symbols", reserved_symbols)
         return cls(read_vocabulary(await read_file_async(source), reserved, label_of(source)))
 
     def __len__(self) -> int:
@@ -231,10 +233,3 @@ def _decoded(piece: Piece, begins: bool) -> bytes:
         return _UNKNOWN_TEXT.encode()
     text = piece.text.removeprefix(SPACE) if begins else piece.text
     return text.replace(SPACE, " ").encode("utf-8", "replace")
-
-
-def _checked_count(function: str, reserved_symbols: int) -> int:
-    count = as_integer(function, "reserved_symbols", reserved_symbols)
-    if count < 1:
-        raise ValueError(f"{function}: reserved_symbols must be positive, but is {count}")
-    return count

@@ -7,7 +7,7 @@ repeat elements, ``core`` activations and functions, ``input_layer`` the inputs 
 ``layer`` is the base of all, with ``layer_state``, ``call_signature`` and ``input_spec``. Families
 share ``elementwise`` (outputs have the shape of inputs), ``weighted`` (an initializer, a
 regularizer and a constraint per weight), ``lora`` and ``low_rank`` (low-rank adaptation),
-``argument_checks``, ``spatial_arguments`` and ``fused_activation``;
+``spatial_arguments`` and ``fused_activation``;
 ``webtensor.keras.sliding_windows`` computes windows for layers and for ``keras.ops``.
 """
 

@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 
 from webtensor.engine import Tensor
 from webtensor.keras import sliding_windows
-from webtensor.keras.arguments import NEVER, forwards_arguments
+from webtensor.keras.arguments import NEVER, check_positive, forwards_arguments
 from webtensor.keras.data_formats import channels_of
-from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable

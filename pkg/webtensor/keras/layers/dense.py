@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from webtensor.engine import Tensor
-from webtensor.keras.arguments import forwards_arguments
-from webtensor.keras.layers.argument_checks import check_positive, refuse_quantization
+from webtensor.keras.arguments import check_positive, forwards_arguments, refuse_quantization
 from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable

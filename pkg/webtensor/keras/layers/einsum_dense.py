@@ -8,9 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
-from webtensor.keras.arguments import ALWAYS, NEVER, forwards_arguments
+from webtensor.keras.arguments import ALWAYS, NEVER, forwards_arguments, refuse_quantization
 from webtensor.keras.initializers import VarianceScaling
-from webtensor.keras.layers.argument_checks import refuse_quantization
 from webtensor.keras.layers.fused_activation import ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 from webtensor import ops as wt
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.arguments import ALWAYS, NEVER
-from webtensor.keras.layers.argument_checks import check_positive, refuse_quantization
+from webtensor.keras.arguments import ALWAYS, NEVER, check_positive, refuse_quantization
 from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.layers.weighted import Weighted
 from webtensor.keras.masks import unequal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
-from webtensor.keras.layers.argument_checks import check_positive
+from webtensor.keras.arguments import check_positive
 from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.names import name_scope
 from webtensor.keras.types import InitializerLike

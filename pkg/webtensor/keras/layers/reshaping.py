@@ -10,6 +10,7 @@ from math import prod
 from typing import Any, ClassVar
 
 from webtensor import keras, ops as wt
+from webtensor.arguments import as_integer, as_positive_integer
 from webtensor.engine import Tensor
 from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.data_formats import (
@@ -198,11 +199,7 @@ class RepeatVector(Layer):
 
     def __init__(self, n: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        if not isinstance(n, int) or isinstance(n, bool):
-            raise TypeError(f"RepeatVector: n must be an integer, but got {n!r}")
-        if n <= 0:
-            raise ValueError(f"RepeatVector: n must be positive, but got {n}")
-        self.n = n
+        self.n = as_positive_integer("RepeatVector", "n", n)
         self.input_spec = InputSpec(ndim=2)
 
     def call(self, inputs: Tensor) -> Tensor:
@@ -529,9 +526,7 @@ class UpSampling1D(UpSampling):
     rank = 1
 
     def __init__(self, size: int = 2, **kwargs: Any) -> None:
-        if not isinstance(size, int) or isinstance(size, bool):
-            raise TypeError(f"UpSampling1D: size must be an integer, but got {size!r}")
-        super().__init__(size, "channels_last", **kwargs)
+        super().__init__(as_integer("UpSampling1D", "size", size), "channels_last", **kwargs)
         self.size = size
 
     def _factors(self) -> tuple[int, ...]:

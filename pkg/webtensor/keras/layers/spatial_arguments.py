@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from webtensor.keras.arguments import is_integer
 from webtensor.keras.data_formats import as_data_format
-from webtensor.keras.layers.argument_checks import is_integer
 
 __all__ = ["Pairs", "WindowArguments", "as_integers", "as_padding", "as_pairs"]
 

@@ -7,12 +7,13 @@ from contextlib import suppress
 from functools import cache
 from inspect import Parameter, signature
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from warnings import warn
 
 from webtensor import keras
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras import models
+from webtensor.keras.arguments import check_positive
 from webtensor.keras.array_results import as_array
 from webtensor.keras.batch_parts import unpack_x_y_sample_weight
 from webtensor.keras.layers import Layer
@@ -108,11 +109,7 @@ class Trainer(Layer):
         Raises:
             ValueError: a name is unknown, or ``steps_per_execution`` is not a positive integer.
         """
-        if not isinstance(steps_per_execution, SupportsIndex) or steps_per_execution < 1:
-            raise ValueError(
-                "compile: steps_per_execution must be a positive integer, but got "
-                f"{steps_per_execution!r}"
-            )
+        check_positive("compile", steps_per_execution=steps_per_execution)
         compiled_loss = compiled_metrics = None
         names = getattr(self, "output_names", None)
         if loss is not None:

@@ -9,6 +9,7 @@ from typing import Any
 from webtensor import ops as wt
 from webtensor.dtypes import complex64, float32, int32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import check_positive
 from webtensor.keras.ops.operations import Arguments, Computation, Row, Table, op, reduction, unary
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Axis, Config
@@ -292,8 +293,7 @@ def _stft(
 
 
 def _check_window_sizes(name: str, sequence_length: int, stride: int, fft_length: int) -> None:
-    if not isinstance(stride, int) or stride < 1:
-        raise ValueError(f"{name}: sequence_stride must be a positive integer, but got {stride!r}")
+    check_positive(name, sequence_stride=stride)
     if fft_length < sequence_length:
         raise ValueError(
             f"{name}: fft_length must be no less than sequence_length, but they are {fft_length} "

@@ -10,6 +10,7 @@ from webtensor import ops as wt
 from webtensor.arguments import check_choice
 from webtensor.dtypes import bool_, float32, int32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import check_positive
 from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.ops.elementwise import isclose
 from webtensor.keras.ops.operations import Arguments, Computation, Row, op, reduction
@@ -527,8 +528,7 @@ def _histogram(x: TensorLike, bins: int = 10, range: Any = None) -> tuple[Tensor
         >>> counts.tolist(), edges.tolist()
         ([3.0, 1.0], [1.0, 3.0, 5.0])
     """
-    if not isinstance(bins, int) or bins < 1:
-        raise ValueError(f"histogram: bins must be a positive integer, but got {bins!r}")
+    check_positive("histogram", bins=bins)
     x = wt.astype(wt.asarray(x), float32)
     if len(x.shape) != 1:
         raise ValueError(f"histogram: x must have one axis, but its shape is {x.shape}")

@@ -17,6 +17,7 @@ from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import reading
+from webtensor.keras.arguments import check_positive
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.ops import image as image_ops
 from webtensor.keras.utils.directories import FileDatasets, Options, folder_datasets
@@ -174,12 +175,8 @@ def audio_dataset_from_directory(
             f"{name}: ragged must be False; sounds are padded to one length, see "
             "output_sequence_length"
         )
-    for argument, value in (
-        ("sampling_rate", sampling_rate),
-        ("output_sequence_length", output_sequence_length),
-    ):
-        if value is not None and not (isinstance(value, int) and value > 0):
-            raise ValueError(f"{name}: {argument} must be a positive integer, but is {value!r}")
+    numbers = {"sampling_rate": sampling_rate, "output_sequence_length": output_sequence_length}
+    check_positive(name, **{key: value for key, value in numbers.items() if value is not None})
 
     def read(path: str) -> Tensor:
         sound = _read_sound(name, path, sampling_rate)

@@ -11,6 +11,7 @@ from webtensor.arguments import check_choice
 from webtensor.data import Dataset
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import check_positive
 from webtensor.keras.array_results import as_array
 from webtensor.keras.batch_parts import Batch
 from webtensor.keras.dtypes import storage_dtype
@@ -174,15 +175,13 @@ def timeseries_dataset_from_array(
     """
     name = "timeseries_dataset_from_array"
     checked_format(name, format)
-    numbers = {
-        "sequence_length": sequence_length,
-        "sequence_stride": sequence_stride,
-        "sampling_rate": sampling_rate,
-        **({} if batch_size is None else {"batch_size": batch_size}),
-    }
-    for argument, number in numbers.items():
-        if not isinstance(number, int) or number <= 0:
-            raise ValueError(f"{name}: {argument} must be a positive integer, but is {number!r}")
+    check_positive(
+        name,
+        sequence_length=sequence_length,
+        sequence_stride=sequence_stride,
+        sampling_rate=sampling_rate,
+        batch_size=1 if batch_size is None else batch_size,
+    )
     series = wt.asarray(data)
     length = series.shape[0]
     first = 0 if start_index is None else start_index

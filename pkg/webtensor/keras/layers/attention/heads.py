@@ -6,10 +6,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
-from webtensor.keras.arguments import ALWAYS, NEVER
+from webtensor.keras.arguments import ALWAYS, NEVER, check_positive
 from webtensor.keras.initializers import Initializer
 from webtensor.keras.layers.activations import Softmax
-from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.attention.score_masks import (
     MASKED_SCORE,
     causal_mask,

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
-from webtensor.keras.arguments import forwards_arguments
-from webtensor.keras.layers.argument_checks import check_positive
+from webtensor.keras.arguments import check_positive, forwards_arguments
 from webtensor.keras.layers.attention.heads import LETTERS, AttentionWithHeads, Projected
 from webtensor.keras.layers.einsum_dense import EinsumDense
 from webtensor.keras.types import ConstraintLike, InitializerLike, RegularizerLike, Shape

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32, string_
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.arguments import ALWAYS
-from webtensor.keras.layers.argument_checks import check_positive
+from webtensor.keras.arguments import ALWAYS, check_positive
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.layers.preprocessing.encoding import (
     CategoryLayer,

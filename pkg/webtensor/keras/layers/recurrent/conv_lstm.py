@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras import sliding_windows
-from webtensor.keras.arguments import ALWAYS, forwards_arguments
+from webtensor.keras.arguments import ALWAYS, check_positive, forwards_arguments
 from webtensor.keras.data_formats import channels_of, spatial_shape_of
-from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.lstm import MemoryCell

@@ -8,8 +8,7 @@ from typing import Any
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras import activations
-from webtensor.keras.arguments import forwards_arguments
-from webtensor.keras.layers.argument_checks import check_positive
+from webtensor.keras.arguments import check_positive, forwards_arguments
 from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.rnn import CellLayer
 from webtensor.keras.types import ActivationLike, ConstraintLike, InitializerLike, RegularizerLike

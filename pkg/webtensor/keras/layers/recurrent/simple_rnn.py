@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from webtensor.engine import Tensor
-from webtensor.keras.arguments import ALWAYS, forwards_arguments
-from webtensor.keras.layers.argument_checks import check_positive
+from webtensor.keras.arguments import ALWAYS, check_positive, forwards_arguments
 from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.rnn import CellLayer
 from webtensor.keras.types import ActivationLike, ConstraintLike, InitializerLike, RegularizerLike

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypedDict
 from webtensor import ops as wt
 from webtensor.arguments import check_choice
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import check_positive
 from webtensor.keras.layers.preprocessing.images.base import (
     BaseImagePreprocessingLayer,
     ImageData,
@@ -26,7 +27,6 @@ from webtensor.keras.resampling import (
 from webtensor.keras.seeds import SeedGenerator
 from webtensor.keras.types import Shape
 from webtensor.keras.utils.bounding_boxes import Boxes, clip_to_image_size
-from webtensor.shapes import single_integer
 
 __all__ = ["CenterCrop", "RandomCrop", "RandomHeight", "RandomWidth", "Resizing"]
 
@@ -36,9 +36,7 @@ Size = tuple[int, int]
 
 def _checked_size(kind: str, height: int, width: int) -> Size:
     """Validate a height and a width."""
-    for name, value in (("height", height), ("width", width)):
-        if (single_integer(value) or 0) <= 0:
-            raise ValueError(f"{kind}: {name} must be a positive integer, but got {value!r}")
+    check_positive(kind, height=height, width=width)
     return int(height), int(width)
 
 
