@@ -186,13 +186,13 @@ def positive_integers(name: str, argument: str, value: Any, count: int) -> tuple
     """Return a positive integer for each of ``count`` axes, of one for all or one for each."""
     number = single_integer(value)
     parts = value if number is None and hasattr(value, "__iter__") else (number,)
-    each = tuple(single_integer(part) or 0 for part in parts)
-    if len(each) == 1:
-        each *= count
-    if len(each) != count or min(each) <= 0:
+    integers = tuple(single_integer(part) or 0 for part in parts)
+    if len(integers) == 1:
+        integers *= count
+    if len(integers) != count or min(integers) <= 0:
         kind = "a positive integer" if count == 1 else f"a positive integer or {count} of them"
         raise ValueError(f"{name}: {argument} must be {kind}, but got {value!r}")
-    return each
+    return integers
 
 
 def pair(name: str, argument: str, value: Any) -> tuple[int, int]:
@@ -290,10 +290,10 @@ def _rounding(name: str, dim_rounding_mode: str | None, padding: Padding) -> Cal
 
 
 def _window_axes(
-    name: str, lengths: Sequence[int], filter_size: tuple[int, ...], options: WindowOptions
+    name: str, sizes: Sequence[int], filter_size: tuple[int, ...], options: WindowOptions
 ) -> list[WindowAxis]:
     """Return the window along each spatial axis, of which there are two or three."""
-    count = len(lengths)
+    count = len(sizes)
     strides = positive_integers(name, "strides", options.strides, count)
     dilations = 1 if options.dilations is None else options.dilations
     dilations = positive_integers(name, "dilations", dilations, count)
@@ -303,7 +303,7 @@ def _window_axes(
     axes = [
         WindowAxis(length, 0, size, stride, dilation, 0, padding)
         for length, size, stride, dilation, padding in zip(
-            lengths, filter_size, strides, dilations, paddings, strict=True
+            sizes, filter_size, strides, dilations, paddings, strict=True
         )
     ]
     return [_sized(name, label, axis, rounding) for label, axis in zip(labels, axes, strict=True)]
@@ -350,8 +350,8 @@ def make_window(
     Raises:
         ValueError: an option is malformed.
     """
-    batch, *lengths, in_channels = x_shape
-    vertical, horizontal = _window_axes(name, lengths, filter_size, options)
+    batch, *sizes, in_channels = x_shape
+    vertical, horizontal = _window_axes(name, sizes, filter_size, options)
     return _window(batch, in_channels, out_channels, vertical, horizontal)
 
 
@@ -369,8 +369,8 @@ def make_volume_window(
     Raises:
         ValueError: an option is malformed.
     """
-    batch, *lengths, in_channels = x_shape
-    depth, vertical, horizontal = _window_axes(name, lengths, filter_size, options)
+    batch, *sizes, in_channels = x_shape
+    depth, vertical, horizontal = _window_axes(name, sizes, filter_size, options)
     planes = batch * depth.outputs
     return depth, _window(planes, in_channels, out_channels, vertical, horizontal)
 

@@ -164,11 +164,11 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
         try:
             backend = state.backend
             if len(args) == 1 and not kwargs:  # the same key as below, sooner
-                only = args[0]
-                if isinstance(only, Tensor):
-                    plan = plans.get((only.shape, only.dtype))
+                operand = args[0]
+                if isinstance(operand, Tensor):
+                    plan = plans.get((operand.shape, operand.dtype))
                     if plan is not None and backend is not None and plan.epoch is backend.epoch:
-                        return run_plan(plan, (only,))
+                        return run_plan(plan, (operand,))
             elif len(args) == 2 and not kwargs:  # so is this one
                 x, y = args
                 if isinstance(x, Tensor) and isinstance(y, Tensor) and x is not y:

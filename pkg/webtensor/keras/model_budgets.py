@@ -43,9 +43,9 @@ class _LimitedKernels(dict[str, Callable[..., Handle]]):
             kernel = self[name] = self._backend.load_kernel(name)
         label = f"{name}: a tensor"
 
-        def limited(inputs: Sequence[Operand], shape: Sequence[int], *more: object) -> Handle:
+        def limited(inputs: Sequence[Operand], shape: Sequence[int], *attributes: object) -> Handle:
             check_tensor(shape, label)
-            return kernel(inputs, shape, *more)
+            return kernel(inputs, shape, *attributes)
 
         return limited
 

@@ -752,7 +752,7 @@ def gather(x: TensorLike, indices: TensorLike, axis: int = 0, batch_dims: int = 
     counts from the rank of ``indices`` down.
 
     Raises:
-        IndexError: an index known on the host is out of range.
+        IndexError: an index on the host is out of range.
         TypeError: the indices are not int32.
         ValueError: ``batch_dims`` exceeds the axis, or the batches differ.
 

@@ -170,8 +170,8 @@ def tile(x: TensorLike, repetitions: Sequence[int]) -> Tensor:
     shape = (1,) * (rank - len(x.shape)) + x.shape
     spread = [part for size in shape for part in (1, size)]
     repeated = [part for pair in zip(times, shape, strict=True) for part in pair]
-    whole = tuple(count * size for count, size in zip(times, shape, strict=True))
-    return reshape(reshape(x, spread).broadcast_to(repeated), whole)
+    result_shape = tuple(count * size for count, size in zip(times, shape, strict=True))
+    return reshape(reshape(x, spread).broadcast_to(repeated), result_shape)
 
 
 def unstack(x: TensorLike, axis: int = 0) -> tuple[Tensor, ...]:
@@ -620,10 +620,10 @@ def batch_to_space_nd(
     for axis in range(count):
         order += [count + 1 + axis, axis]
     order += range(2 * count + 1, 2 * count + 1 + len(rest))
-    whole = reshape(permute_dims(split, order), (batch, *space, *rest))
+    uncropped = reshape(permute_dims(split, order), (batch, *space, *rest))
     begins = [0, *(pair[0] for pair in pairs)]
     sizes = [batch, *(size - sum(pair) for size, pair in zip(space, pairs, strict=True))]
-    return _slice(whole, begins, sizes)
+    return _slice(uncropped, begins, sizes)
 
 
 def depth_to_space(x: TensorLike, block_size: int, data_format: str = "NHWC") -> Tensor:

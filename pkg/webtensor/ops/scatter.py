@@ -138,7 +138,7 @@ def _flat_indices(name: str, indices: Tensor, sizes: Shape) -> Tensor:
     Indices out of range become the index past the last row.
 
     Raises:
-        IndexError: one of them, known on the host, is negative or too great.
+        IndexError: an index on the host is negative or too large.
         OutOfMemoryError: there are more elements than indices of 32 bits count.
     """
     if prod(sizes) >= 1 << 31:
@@ -185,7 +185,7 @@ def gather_nd(x: TensorLike, indices: TensorLike) -> Tensor:
     shape is ``(*indices.shape[:-1], *x.shape[indices.shape[-1]:])``.
 
     Raises:
-        IndexError: an index known on the host is out of range.
+        IndexError: an index on the host is out of range.
         TypeError: the indices are not int32.
         ValueError: the last axis of ``indices`` is longer than the rank of ``x``.
 
@@ -235,7 +235,7 @@ def take_along_axis(x: TensorLike, indices: TensorLike, axis: int = -1) -> Tenso
     of ``argsort``, this sorts.
 
     Raises:
-        IndexError: an index known on the host is out of range.
+        IndexError: an index on the host is out of range.
         TypeError: the indices are not int32.
         ValueError: the ranks differ, or the shapes do not broadcast.
 
@@ -292,7 +292,7 @@ def scatter_nd(indices: TensorLike, updates: TensorLike, shape: Any) -> Tensor:
     same index add up.
 
     Raises:
-        IndexError: an index known on the host is out of range.
+        IndexError: an index on the host is out of range.
         TypeError: the indices are not int32.
         ValueError: the shapes do not fit.
 
@@ -322,7 +322,7 @@ def tensor_scatter_update(tensor: TensorLike, indices: TensorLike, updates: Tens
     Indices and updates are as in ``scatter_nd``. Of updates with the same index, the last counts.
 
     Raises:
-        IndexError: an index known on the host is out of range.
+        IndexError: an index on the host is out of range.
         TypeError: the indices are not int32.
         ValueError: the shapes do not fit.
 
@@ -367,7 +367,7 @@ def sparse_to_dense(
     with the same index, the last counts.
 
     Raises:
-        IndexError: an index known on the host is out of range.
+        IndexError: an index on the host is out of range.
         TypeError: the indices are not int32.
         ValueError: the shapes do not fit.
 

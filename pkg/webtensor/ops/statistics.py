@@ -104,8 +104,8 @@ def moments(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Moments
     result_shape = reduced_shape(operand.shape, axes, keepdims)
     if operand.size and axes and axes[-1] - axes[0] < len(axes) and "moments" in backend().kernels:
         outer, reduced, inner = axis_group(operand.shape, axes[0], axes[-1])
-        both = run(_MOMENTS, (operand,), (2, outer, inner), float32, outer, reduced, inner)
-        return Moments(*(reshape(part_along(both, 0, index, 1), result_shape) for index in (0, 1)))
+        parts = run(_MOMENTS, (operand,), (2, outer, inner), float32, outer, reduced, inner)
+        return Moments(*(reshape(part_along(parts, 0, index, 1), result_shape) for index in (0, 1)))
     center = mean(operand, axes, keepdims=True)
     variance = mean(squared_difference(operand, center), axes, keepdims)
     return Moments(reshape(center, result_shape), variance)

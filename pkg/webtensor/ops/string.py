@@ -69,11 +69,11 @@ def static_regex_replace(
         if not isinstance(value, str):
             raise TypeError(f"{name}: {argument} must be text, but got {value!r}")
     count = 0 if replace_global else 1
-    whole = re.sub(r"(\\\\)|\\0(?![0-7])", lambda match: match[1] or r"\g<0>", rewrite)
+    python_rewrite = re.sub(r"(\\\\)|\\0(?![0-7])", lambda match: match[1] or r"\g<0>", rewrite)
     try:
         expression = re.compile(pattern)
         changed = [
-            expression.sub(whole, text.decode("utf-8", "surrogateescape"), count)
+            expression.sub(python_rewrite, text.decode("utf-8", "surrogateescape"), count)
             for text in texts_of(operand)
         ]
     except re.error as error:

@@ -299,11 +299,11 @@ def _view_around(keypoints: Sequence[Keypoint], size: ImageSize) -> _View:
     """Return the square around a person's hips; the whole image if the torso is not visible."""
     points = {point.name: point for point in keypoints}
     scores = {point.name: point.score or 0.0 for point in keypoints}
-    whole = _square(size, max(size), size.height / 2, size.width / 2)
+    image_square = _square(size, max(size), size.height / 2, size.width / 2)
     if not all(
         any(scores[name] > _MIN_KEYPOINT_SCORE for name in names) for names in (_SHOULDERS, _HIPS)
     ):
-        return whole
+        return image_square
     y = sum(points[name].y for name in _HIPS) / 2
     x = sum(points[name].x for name in _HIPS) / 2
     torso = [_distance(points[name], x, y) for name in (*_SHOULDERS, *_HIPS)]
@@ -314,7 +314,7 @@ def _view_around(keypoints: Sequence[Keypoint], size: ImageSize) -> _View:
     ]
     reach = max(_TORSO_MARGIN * max(torso), _BODY_MARGIN * max(body))
     reach = min(reach, max(x, size.width - x, y, size.height - y))
-    return _square(size, 2 * reach, y, x) if 0 < reach <= max(size) / 2 else whole
+    return _square(size, 2 * reach, y, x) if 0 < reach <= max(size) / 2 else image_square
 
 
 def _distance(point: Keypoint, x: float, y: float) -> float:

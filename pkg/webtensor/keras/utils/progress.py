@@ -157,13 +157,13 @@ class Progbar:
         rest = f" {self._pace(per_step)}{self._metrics()}"
         if not self.target:
             return [("", f"{current:7d}/Unknown "), (_BOLD, elapsed), ("", rest)]
-        done = int(self.width * min(current / self.target, 1.0))
+        filled = int(self.width * min(current / self.target, 1.0))
         remaining = elapsed if is_last else _duration(per_step * (self.target - current))
         return [
             (_BOLD, f"{current:{len(str(self.target))}d}/{self.target}"),
             ("", " "),
-            (_GREEN, "━" * done),
-            (_GRAY, "━" * (self.width - done)),
+            (_GREEN, "━" * filled),
+            (_GRAY, "━" * (self.width - filled)),
             ("", " "),
             (_BOLD, remaining),
             ("", rest),

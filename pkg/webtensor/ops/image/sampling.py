@@ -264,7 +264,7 @@ def crop_and_resize(
     Raises:
         TypeError: ``box_ind`` is not int32, or ``extrapolation_value`` no number.
         ValueError: shapes or options that do not fit.
-        IndexError: a number in ``box_ind`` that is known on the host is out of range. One that is
+        IndexError: a number in ``box_ind`` that is on the host is out of range. One that is
             not gives ``extrapolation_value``.
 
     Example:
@@ -352,7 +352,7 @@ def transform(
         [2, 3, 9]
     """
     name = "transform"
-    images, whole = _images(name, image)
+    images, is_int32 = _images(name, image)
     batch, height, width, _ = images.shape
     matrices = as_float(name, "transforms", transforms)
     if matrices.shape not in ((batch, 8), (1, 8)):
@@ -368,7 +368,7 @@ def transform(
         size = image_size(name, "output_shape", output_shape)
     matrices = broadcast_to(matrices, (batch, 8))
     y = _sample(images, matrices, arange(batch), size, bilinear, _FILL_MODES[fill_mode], fill)
-    return cast_to(y, int32) if whole and not bilinear else y
+    return cast_to(y, int32) if is_int32 and not bilinear else y
 
 
 #: The opacity of pixels outside the image.
@@ -400,7 +400,7 @@ def rotate_with_offset(
         [[9, 8, 7], [6, 5, 4], [3, 2, 1]]
     """
     name = "rotate_with_offset"
-    images, whole = _images(name, image)
+    images, is_int32 = _images(name, image)
     batch, height, width, channels = images.shape
     angle = as_number(name, "radians", radians)
     x, y = _center(name, center)
@@ -421,14 +421,14 @@ def rotate_with_offset(
         mask = ones((batch, height, width, 1))
         inside = _sample(mask, matrices, indices, size, False, _CONSTANT, 0.0)
         rotated = where(greater(inside, 0.0), rotated, from_host(name, fill))
-    return cast_to(rotated, int32) if whole else rotated
+    return cast_to(rotated, int32) if is_int32 else rotated
 
 
 def _center(name: str, center: Any) -> tuple[float, float]:
-    both = tuple(center) if hasattr(center, "__iter__") else (center, center)
-    if len(both) != 2:
+    coordinates = tuple(center) if hasattr(center, "__iter__") else (center, center)
+    if len(coordinates) != 2:
         raise ValueError(f"{name}: center must be a number or (x, y), but got {center!r}")
-    return as_number(name, "center", both[0]), as_number(name, "center", both[1])
+    return as_number(name, "center", coordinates[0]), as_number(name, "center", coordinates[1])
 
 
 def _channel_fill(name: str, fill_value: Any, channels: int) -> list[float]:

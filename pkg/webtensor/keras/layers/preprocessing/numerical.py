@@ -476,8 +476,8 @@ def _merged(first: _Summary, second: _Summary, epsilon: float) -> _Summary:
         zip(second.values, second.weights, strict=True),
     )
     ordered = sorted(pairs, key=lambda pair: pair[0])
-    both = _Summary([value for value, _ in ordered], [weight for _, weight in ordered])
-    return _compressed(both, epsilon)
+    merged = _Summary([value for value, _ in ordered], [weight for _, weight in ordered])
+    return _compressed(merged, epsilon)
 
 
 def _compressed(summary: _Summary, epsilon: float) -> _Summary:

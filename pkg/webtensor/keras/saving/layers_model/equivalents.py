@@ -21,10 +21,10 @@ __all__ = ["check_masks", "equivalent", "lacking"]
 _COMMON = ("name", "trainable", "dtype")
 
 
-def lacking(class_name: str, config: Config, what: str) -> ValueError:
+def lacking(class_name: str, config: Config, part: str) -> ValueError:
     """Return the error about a part of a layer that TensorFlow.js does not have."""
     return ValueError(
-        f"TensorFlow.js has no {what:.200} of {class_name}, which layer {config.get('name')!r} has"
+        f"TensorFlow.js has no {part:.200} of {class_name}, which layer {config.get('name')!r} has"
     )
 
 
