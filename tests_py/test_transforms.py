@@ -470,6 +470,7 @@ SMOOTH: dict[str, tuple[Callable[[Any], Any], list[float], list[list[float]]]] =
         [[4 / 9, 0.0], [0.0, -4 / 9]],
     ),
     "pow": (lambda x: x[0] ** x[1], [2.0, 0.0], [[0.0, 0.5], [0.5, np.log(2) ** 2]]),
+    "sinc": (lambda x: keras.ops.sinc(x[0]), [0.0], [[-(np.pi**2) / 3]]),
     "power of zero": (lambda x: x[0] ** 0, [0.0], [[0.0]]),
 }
 
