@@ -411,9 +411,9 @@ def test_bad_arguments_of_vmap(backend: str) -> None:
         wt.vmap(wt.add, in_axes=None)(x, x)
     with pytest.raises(ValueError, match="rank 0 has no axis"):
         wt.vmap(wt.add)(x, 1.0)
-    with pytest.raises(ValueError, match="vmap: axis 2 is out of range for a tensor of rank 2"):
+    with pytest.raises(ValueError, match=r"vmap: in_axes: axis 2 is out of range .* rank 2"):
         wt.vmap(wt.sum, in_axes=2)(x)
-    with pytest.raises(ValueError, match="vmap: axis 2 is out of range for a tensor of rank 2"):
+    with pytest.raises(ValueError, match=r"vmap: out_axes: axis 2 is out of range .* rank 2"):
         wt.vmap(wt.abs, out_axes=2)(x)
     with pytest.raises(ValueError, match=r"got \(0, 0, 0\) for \(tensor, tensor\)"):
         wt.vmap(lambda x: (x, x), out_axes=(0, 0, 0))(x)

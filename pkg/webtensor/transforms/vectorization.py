@@ -140,7 +140,7 @@ def _with_results(part: Any, axes: Axes, batch: _Batch, views: Sequence[View]) -
     if axes is None:
         return batch.shared(view)
     result = batch.batched(view)
-    return moveaxis(result, 0, normalize_axis("vmap", axes, len(result.shape)))
+    return moveaxis(result, 0, normalize_axis("vmap: out_axes", axes, len(result.shape)))
 
 
 def _operand(tensor: Tensor, axis: int | None) -> Operand:
@@ -151,7 +151,8 @@ def _operand(tensor: Tensor, axis: int | None) -> Operand:
         raise ValueError(
             "vmap: a tensor of rank 0 has no axis of examples; give it the axis None in in_axes"
         )
-    return Operand(moveaxis(tensor, normalize_axis("vmap", axis, len(tensor.shape)), 0), True)
+    axis = normalize_axis("vmap: in_axes", axis, len(tensor.shape))
+    return Operand(moveaxis(tensor, axis, 0), True)
 
 
 def _count_of(operands: Sequence[Operand]) -> int:
