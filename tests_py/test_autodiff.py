@@ -802,6 +802,16 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         r"complex where the input is, but returned \['float32\(\)'\]",
     ),
+    "a custom gradient that is none": (
+        lambda: wt.grad(wt.custom_grad(lambda x: (x * 2, lambda dy: None)))(1.0),
+        TypeError,
+        "custom_grad: gradient: the function must return a tensor, but returned None",
+    ),
+    "a custom gradient of numbers": (
+        lambda: wt.grads(wt.custom_grad(lambda x, y: (x * y, lambda dy: (dy, 1.0))))(1.0, 2.0),
+        TypeError,
+        "custom_grad: gradient: the function must return a tensor, but returned 1.0",
+    ),
     "too few custom gradients": (
         lambda: wt.grads(wt.custom_grad(lambda x, y: (x * y, lambda dy: [dy])))(1.0, 2.0),
         ValueError,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -88,7 +88,12 @@ def _custom_primitive(gradient: Callable[..., Any], inputs: Sequence[Tensor]) ->
         if id(dy) not in cached_gradients:
             cached_gradients.clear()
             result = gradient(alias(IDENTITY, dy, dy.shape))
-            cached_gradients[id(dy)] = dy, [result] if isinstance(result, Tensor) else list(result)
+            has_several = isinstance(result, Iterable) and not isinstance(result, Tensor)
+            parts = [
+                require_tensor("custom_grad: gradient", gradient_of_input)
+                for gradient_of_input in (result if has_several else [result])
+            ]
+            cached_gradients[id(dy)] = dy, parts
         parts = cached_gradients[id(dy)][1]
         if len(parts) != len(inputs) or _form(parts[index]) != _form(inputs[index]):
             raise ValueError(
