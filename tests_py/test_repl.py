@@ -417,6 +417,8 @@ def test_public_names_of_the_library_are_completed():
     assert "normal" in labels("wt.keras.random.")
     assert not {"Sequence", "annotations"} & {*labels("wt.keras.random.")}
     assert {"TYPE_CHECKING", "contents"}.isdisjoint(labels("from webtensor.keras import "))
+    assert "error_completion" not in labels("from webtensor import e")
+    assert "dense" not in labels("from webtensor.keras.layers import d")
 
 
 def test_names_of_a_program_that_did_not_run_are_completed():
@@ -438,7 +440,10 @@ def test_keywords_of_a_call_are_completed():
     assert "keepdims=" not in labels("wt.sum(x, axis=")
 
 
-@pytest.mark.parametrize("before", ["1.", "nothing.", "wt.nothing.", "f().", "wt..", "x[0]."])
+@pytest.mark.parametrize(
+    "before",
+    ["1.", "nothing.", "wt.nothing.", "f().", "f().s", "'text'.up", "wt..", "x[0].", "x[0].s"],
+)
 def test_nothing_is_known_of_what_has_no_name(before: str):
     assert labels(before) == []
 

@@ -14,7 +14,7 @@ import pkgutil
 import re
 import sys
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -50,8 +50,8 @@ def complete(before: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
         if path:
             value = _look_up(path, before, namespace)
             options = [] if value is _MISSING else list(_members(value))
-        elif prefix.isdigit() or line.endswith("."):
-            options = []
+        elif prefix.isdigit() or line.removesuffix(prefix).endswith("."):
+            options = []  # a number, or a member of what has no name
         else:
             options = [*_keyword_arguments(before, namespace), *_names(before, namespace)]
     is_private = prefix.startswith("_")
@@ -104,11 +104,16 @@ def _names(before: str, namespace: Mapping[str, Any]) -> Iterator[Option]:
 
 
 def _members(value: Any) -> Iterator[Option]:
-    is_own_module = isinstance(value, ModuleType) and value.__name__.startswith("webtensor.")
-    public = getattr(value, "__all__", None) if is_own_module else None
-    for name in public or dir(value):
+    for name in _public_names(value) or dir(value):
         member = inspect.getattr_static(value, name, None)
         yield {"label": name, "type": _kind(member, is_member=not isinstance(value, ModuleType))}
+
+
+def _public_names(value: Any) -> Sequence[str] | None:
+    """Return the public names of one of webtensor's modules, or None."""
+    if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == "webtensor":
+        return getattr(value, "__all__", None)
+    return None
 
 
 def _kind(value: Any, is_member: bool = False) -> str:
@@ -181,8 +186,10 @@ def _top_level_modules() -> Iterator[Option]:
 
 
 def _submodules(module: ModuleType | None) -> Iterator[Option]:
+    public = _public_names(module)
     for submodule in pkgutil.iter_modules(getattr(module, "__path__", ())):
-        yield {"label": submodule.name, "type": "namespace"}
+        if public is None or submodule.name in public:
+            yield {"label": submodule.name, "type": "namespace"}
 
 
 # -- calls -----------------------------------------------------------------------------------------
