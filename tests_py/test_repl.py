@@ -32,7 +32,15 @@ from web.repl.markup import parse
 from web.repl.pictures import picture
 from web.repl.plots import plot
 from web.repl.rendering import content_of
-from web.repl.session import NOTEBOOK_HINT, PACKAGES_HINT, PROGRAM, Failure, Session
+from web.repl.session import (
+    KERAS_HINT,
+    NOTEBOOK_HINT,
+    OTHER_LIBRARY_HINT,
+    PACKAGES_HINT,
+    PROGRAM,
+    Failure,
+    Session,
+)
 from web.repl.streams import LONGEST_HELP, ConsoleInput, ConsoleOutput, write_help
 from web.serve import site_headers
 
@@ -176,6 +184,15 @@ def test_summary_says_first_what_happened(visitor: Visitor, source: str):
 def test_missing_package_is_explained(visitor: Visitor, source: str):
     assert PACKAGES_HINT in visitor.failure(source).text
     assert PACKAGES_HINT not in visitor.failure("pipeline install").text
+
+
+def test_what_stands_in_for_other_libraries_is_told(
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("keras", "keras.layers", "torch"):  # other tests import some
+        monkeypatch.setitem(sys.modules, name, None)
+    assert KERAS_HINT in visitor.failure("from keras.layers import Dense").text
+    assert OTHER_LIBRARY_HINT in visitor.failure("import torch").text
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,16 @@ PROGRAM = "<program>"
 
 PACKAGES_HINT = "Packages that Python lacks here can be added below, under “Packages”."
 
+KERAS_HINT = "Keras's layers and models are part of webtensor here: from webtensor import keras"
+
+#: Compiled for processors, with threads and drivers that a page has not.
+OTHER_LIBRARIES = ("tensorflow", "torch", "jax")
+
+OTHER_LIBRARY_HINT = (
+    "It does not run in a page. The documentation's pages “Coming from …” say what its functions "
+    "are called in webtensor."
+)
+
 PIP_COMMAND = re.compile(r"\s*[%!]?\s*(python3? -m )?pip3? install\b")
 
 NOTEBOOK_HINT = "Commands of notebooks (%…, !… and …?) are not Python; help(x) describes x."
@@ -180,7 +190,10 @@ def hint_for(error: BaseException) -> str | None:
     """Return what to do here in place of what notebooks and shells have commands for."""
     source = (error.text or "") if isinstance(error, SyntaxError) else ""
     if isinstance(error, ModuleNotFoundError) or PIP_COMMAND.match(source):
-        return PACKAGES_HINT
+        package = (getattr(error, "name", None) or "").partition(".")[0]
+        if package == "keras":
+            return KERAS_HINT
+        return OTHER_LIBRARY_HINT if package in OTHER_LIBRARIES else PACKAGES_HINT
     return NOTEBOOK_HINT if NOTEBOOK_COMMAND.match(source) else None
 
 
