@@ -298,6 +298,16 @@ def test_entry_of_several_lines(repl: Repl):
     expect(repl.entry).to_contain_text("40\n41")
 
 
+def test_output_stays_in_sight_above_a_long_entry(repl: Repl):
+    repl.enter("print(*range(100), sep='\\n')")
+    repl.prompt.click()
+    repl.page.keyboard.insert_text("if True:\n" + "    pass\n" * 5)
+    distance = "(log) => log.scrollHeight - log.clientHeight - log.scrollTop"
+    repl.page.wait_for_function(f"({distance})(document.getElementById('transcript')) < 2")
+    assert repl.transcript.evaluate(distance) < 2
+    repl.erase()
+
+
 def test_entry_waits_for_a_program_that_was_started_meanwhile(repl: Repl):
     repl.open("import asyncio\nawait asyncio.sleep(0.3)\nprint('program')\n")
     repl.prompt.press_sequentially("'entry'")

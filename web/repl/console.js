@@ -24,6 +24,7 @@ export class Console {
     this.followsEnd = true; // until the visitor scrolls up
     this.lastScrollTop = 0;
     this.transcript.onscroll = () => this.noteScroll();
+    new ResizeObserver(() => this.showLater()).observe(this.transcript); // a long entry leaves it less room
     this.history = recall("history", []);
     this.historyIndex = this.history.length;
     this.draft = "";
