@@ -602,6 +602,16 @@ def test_line_is_read_after_the_console_was_cleared(repl: Repl):
     repl.wait_until("ready")
 
 
+def test_debugger_is_stopped(repl: Repl):
+    repl.start("kept = 5\nbreakpoint()\n")
+    repl.wait_until("input")
+    repl.button("Stop").click()
+    repl.wait_until("ready")
+    expect(repl.entry.get_by_role("textbox")).to_have_count(0)
+    repl.enter("kept + 1")
+    expect(repl.entry).to_contain_text("6")
+
+
 def test_selected_lines_run_alone(repl: Repl):
     repl.open("first = 1\nsecond = 2\nprint('both')\n")
     repl.program.press("Control+Home")

@@ -149,6 +149,7 @@ export class Console {
   /** Lets the visitor type a line that the program reads. */
   askForLine() {
     this.flush();
+    this.endInput(); // of a line that was interrupted
     const form = this.addPart("form", "input-line");
     const field = append(form, "input");
     field.setAttribute("aria-label", this.lastLine() || "Input for the program");

@@ -27,6 +27,7 @@ const LIBRARY_PATH = "/usr/lib/webtensor_pages";
 const PACKAGE_PATH = `${LIBRARY_PATH}/webtensor_repl`;
 
 let receiveLine = null; // takes a line of input where the worker cannot block
+let wasInterrupted = false; // while it waited for a line, in this run
 let resolveChannel;
 const channelArrives = new Promise((resolve) => (resolveChannel = resolve));
 const started = start();
@@ -86,6 +87,7 @@ async function answer(request, values) {
     channel.interrupt.fill(0);
     pyodide.setInterruptBuffer(request === "interrupt" ? undefined : channel.interrupt);
     new Int32Array(channel.line, 0, 2).fill(WAITING);
+    wasInterrupted = false;
   }
   switch (request) {
     case "readFile":
@@ -122,11 +124,19 @@ async function reportCrash(error) {
   }
 }
 
-/** Blocks until the page has written a line into the shared memory, and returns it as JSON. */
+/**
+ * Blocks until the page has written a line into the shared memory, and returns it as JSON.
+ *
+ * A run that is interrupted and reads on, as a debugger does, finds that its input has ended.
+ */
 function waitForLine(channel) {
+  if (wasInterrupted) {
+    return JSON.stringify({ text: null });
+  }
   post({ input: true });
   const state = waitForPage(channel, Infinity);
   if (state === INTERRUPTED) {
+    wasInterrupted = true;
     return JSON.stringify({ isInterrupted: true });
   }
   const header = new Int32Array(channel.line, 0, 2);
