@@ -20,6 +20,7 @@ def capabilities() -> list[Capability]:
     """Probe this browser."""
     webgl2, webgl1 = _context("webgl2"), _context("webgl")
     isolated = bool(js.crossOriginIsolated)
+    processors = js.navigator.hardwareConcurrency
     return [
         Capability("WebGL 2", bool(webgl2), renderer(webgl2) if webgl2 else ""),
         Capability("WebGL 1", bool(webgl1), renderer(webgl1) if webgl1 else ""),
@@ -29,7 +30,7 @@ def capabilities() -> list[Capability]:
         Capability(
             "WebAssembly threads",
             isolated and hasattr(js, "SharedArrayBuffer"),
-            f"{js.navigator.hardwareConcurrency} processors; WebAssembly computes on up to 16"
+            f"WebAssembly computes on {min(processors, 16)} of {processors} processors"
             if isolated
             else "the page isn't cross-origin isolated: its host sends no COOP and COEP headers",
         ),
