@@ -265,6 +265,11 @@ def test_tensorflow_js_is_timed_and_agrees(models: ModelsPage):
         assert float(match[2] or 0) < 1e-5
         assert row.locator(".bar").count() == 2
         assert float(row.locator(".ratio").inner_text()) > 0
+    bars = models.page.locator("#times .bar")
+    lengths = bars.locator("i").evaluate_all("(bars) => bars.map((bar) => bar.clientWidth)")
+    times = [float(text.split(" ms")[0]) for text in bars.all_inner_texts()]
+    for length, time in zip(lengths, times, strict=True):
+        assert length == pytest.approx(max(lengths) * time / max(times), abs=2)
     expect(models.page.get_by_label("WebAssembly", exact=True)).to_be_checked()
     assert models.page.evaluate("tf.memory().numTensors") == 0
 

@@ -371,20 +371,22 @@ class ModelsPage:
         body = table.querySelector("tbody")
         body.innerHTML = ""
         table.hidden = False
+        rows: list[dict[str, Any]] = []
         try:
             inputs = self.inputs()
             for name in (name for name in wt.available_backends() if name in BACKENDS):
                 write("state", f"Measuring on {BACKENDS[name]}")
                 await wt.next_frame()
-                body.append(await self.timed_row(model, inputs, name, with_peer))
+                rows.append(await self.timed_row(model, inputs, name, with_peer))
+                body.replaceChildren(*drawn_rows(rows))
             write("state", "Measured.")
         finally:
             await self.use(chosen)
 
     async def timed_row(
         self, model: OpenModel, inputs: list[wt.Tensor], backend: str, with_peer: bool
-    ) -> Any:
-        """Return a row of the table of times."""
+    ) -> dict[str, Any]:
+        """Return a row of the table of times, as `speed.js` takes it."""
         row: dict[str, Any] = {"title": BACKENDS[backend]}
         details = []
         try:
@@ -399,7 +401,16 @@ class ModelsPage:
             difference = f"differ by {times.difference:.1g} of their largest value"
             details.append(f"outputs {difference if times.difference else 'are equal'}")
         row["details"] = " · ".join(details)
-        return js.speedRow(to_js(row, dict_converter=js.Object.fromEntries))
+        return row
+
+
+def drawn_rows(rows: Sequence[dict[str, Any]]) -> list[Any]:
+    """Draw the rows of the table of times, with bars on one scale, as backends do the same work."""
+    longest = max(max(row["ours_ms"], row.get("theirs_ms", 0.0)) for row in rows)
+    return [
+        js.speedRow(to_js(row | {"longest_ms": longest}, dict_converter=js.Object.fromEntries))
+        for row in rows
+    ]
 
 
 # -- descriptions --------------------------------------------------------------------------------

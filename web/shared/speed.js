@@ -10,11 +10,11 @@ export function showSpeed({ conditions, rows }) {
 
 /**
  * A row: what is measured, the milliseconds of both sides as bars, and theirs divided by ours; without
- * theirs, only ours.
+ * theirs, only ours. The longest bar stands for `longest_ms`, by default the longer time of the row.
  */
-export function speedRow({ title, details, ours_ms, theirs_ms, ratio }) {
+export function speedRow({ title, details, ours_ms, theirs_ms, ratio, longest_ms }) {
   const times = { ours: ours_ms, ...(theirs_ms === undefined ? {} : { theirs: theirs_ms }) };
-  const longest = Math.max(...Object.values(times));
+  const longest = longest_ms ?? Math.max(...Object.values(times));
   const bars = Object.entries(times).map(([side, milliseconds]) => {
     const bar = make("span", `bar ${side}`, make("i"), `${format(milliseconds, 3)} ms `);
     bar.append(make("span", "muted", SIDES[side]));
