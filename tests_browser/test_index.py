@@ -128,6 +128,13 @@ def test_the_example_can_be_edited_and_stopped(home: Page):
     source.fill("import asyncio\nawait asyncio.sleep(1000)")
     run.click()
     expect(state).to_have_text("Running")
+    source.fill("print('changed')")
+    source.press("Control+Enter")
+    expect(output).to_have_text("changed\n")
+
+    source.fill("import asyncio\nawait asyncio.sleep(1000)")
+    run.click()
+    expect(state).to_have_text("Running")
     run.click()
     expect(state).to_have_text("Stopped")
     home.locator("#reset").click()

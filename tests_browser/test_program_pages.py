@@ -53,6 +53,26 @@ def test_it_runs_by_the_keyboard_of_a_mac(chromium: Browser, site_url: str):
             page.locator("#run").click()
 
 
+def test_the_keyboard_runs_what_was_changed_during_a_run(page: Page):
+    run(page, "from program import frames\nasync for frame in frames(): pass")
+    expect(page.locator("#run-state")).to_have_text("Running")
+    editor = page.locator(EDITOR)
+    editor.press("Control+Home")
+    page.keyboard.insert_text("print('changed')\n")
+    editor.press("Control+Enter")
+    expect(page.locator("#output")).to_have_text("changed\n")
+    expect(page.locator("#run-state")).to_have_text("Running")
+
+
+def test_a_run_that_is_replaced_before_it_began(page: Page):
+    run(page, "print('first')")
+    expect(page.locator("#run-state")).to_have_text("Done")
+    twice = "(button) => [1, 2].forEach(() => button.dispatchEvent(new Event('rerun')))"
+    page.locator("#run").evaluate(twice)
+    run(page, "print('second')")
+    expect(page.locator("#output")).to_have_text("second\n")
+
+
 @pytest.mark.parametrize("path", ["tsne", "linear", "worker"])
 def test_a_backend_that_is_not_here_is_not_used(chromium_page: Page, site_url: str, path: str):
     chromium_page.goto(f"{site_url}/{path}/?backend=nothing")

@@ -17,14 +17,15 @@ source.addEventListener("scroll", () => {
 source.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
-    element("run").click();
+    element("run").dispatchEvent(new Event("rerun"));
   }
 });
 const wantRun = () => {
   element("run").dataset.wanted = "";
   element("run-state").textContent = "Runs as soon as Python is there";
 };
-element("run").addEventListener("click", wantRun);
+const RUNS = ["click", "rerun"];
+RUNS.forEach((event) => element("run").addEventListener(event, wantRun));
 element("reset").addEventListener("click", () => {
   source.value = example;
   source.dispatchEvent(new Event("input"));
@@ -52,7 +53,7 @@ const pyodide = await runPage("index.py", {
   ],
   libraries: { terminal },
 });
-element("run").removeEventListener("click", wantRun);
+RUNS.forEach((event) => element("run").removeEventListener(event, wantRun));
 if (pyodide === undefined) {
   element("run").disabled = true;
   element("run-state").textContent = "Python could not start here";

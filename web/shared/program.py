@@ -109,13 +109,17 @@ class Program:
         on_error: Callable[[int | None, str], object] = lambda line, summary: None,
         evaluate: Callable[[str], Awaitable[ProgramError | None]] = evaluate_here,
     ) -> None:
-        """Run what `read` returns at each click; `on_error` hears of the line and of the error."""
+        """Run what `read` returns at each click, and anew at each event `rerun` of the button.
+
+        `on_error` hears of the line and of the error.
+        """
         self._read = read
         self._on_error = on_error
         self._evaluate = evaluate
         self._button = element("run")
         self._task: asyncio.Task[None] | None = None
         page.on(self._button, "click", self.run_or_stop)
+        page.on(self._button, "rerun", self.run_anew)
 
     def run_or_stop(self, event: Any = None) -> None:
         """Run the program; while it runs, end it where it awaits something."""
@@ -123,6 +127,7 @@ class Program:
             self._task.cancel()
         else:
             self._task = run_in_background(self._run())
+            self._task.add_done_callback(self._forget)
 
     async def run_anew(self, event: Any = None) -> None:
         """Run the program from its beginning, after the end of the run that goes on."""
@@ -130,6 +135,11 @@ class Program:
             self._task.cancel()
             await asyncio.wait([self._task])
         self.run_or_stop()
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        """Note the end of a run, also of one that was cancelled before it began."""
+        if self._task is task:
+            self._task = None
 
     async def _run(self) -> None:
         gc.collect()  # models and their layers refer to each other

@@ -49,7 +49,7 @@ function showValue(output) {
 async function openEditor(name) {
   const response = await fetchFile(new URL(name, document.baseURI));
   const source = await response.text();
-  const runProgram = () => (element("run").click(), true);
+  const runProgram = () => (element("run").dispatchEvent(new Event("rerun")), true);
   const editor = createEditor({
     parent: element("editor"),
     label: "Python program",
