@@ -73,6 +73,15 @@ def test_an_example_of_the_reference_runs(chromium_page: Page, site_url: str):
     assert chromium_page.locator(".run-output.failed").count() == 0
 
 
+def test_examples_that_cannot_run_in_the_page_have_no_button(chromium_page: Page, site_url: str):
+    chromium_page.goto(f"{site_url}/docs/api/webtensor.webgl.html")
+    examples = chromium_page.locator(".doctest")
+    expect(examples).to_contain_text(["webgl.explain", "force_half_float", "set_context"])
+    with_button = chromium_page.locator(".doctest:has(+ button.run)")
+    expect(with_button).to_contain_text(["webgl.explain"])
+    expect(with_button).to_have_count(1)
+
+
 def test_an_error_is_shown(chromium_page: Page, site_url: str):
     failing = "export const startPython = () => { throw new Error('out of reach') }"
     chromium_page.route(

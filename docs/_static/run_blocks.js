@@ -6,7 +6,8 @@
 
 const LISTINGS = ".highlight-python, .highlight-pycon, .highlight-default";
 const ELSEWHERE = ".cpython, .file, .append, .insert";
-const IN_CPYTHON = /numpy|mkdtemp/; // what examples need that pages lack: NumPy, folders to load from
+// What examples need that is not here: NumPy, folders to load from, and WebGL that has not started yet.
+const NEEDED = /numpy|mkdtemp|webgl\.(force_half_float|set_context)/;
 
 let starting; // a promise of Python
 let running = Promise.resolve();
@@ -17,7 +18,7 @@ const listings = [...document.querySelectorAll(LISTINGS)]
   .filter((element) => element.closest(ELSEWHERE) === null)
   .map((element) => ({ element, source: element.querySelector("pre").textContent, hasRun: false }))
   .filter(({ element, source }) =>
-    isExample(source) ? !IN_CPYTHON.test(source) : element.matches(".highlight-python"),
+    isExample(source) ? !NEEDED.test(source) : element.matches(".highlight-python"),
   );
 listings.forEach(addButton);
 
