@@ -63,6 +63,12 @@ def test_the_first_line_tells_the_delimiter(tables: ModuleType, line: str, delim
     assert [*columns] == line.split(delimiter)
 
 
+def test_commas_before_fractions_between_semicolons(tables: ModuleType):
+    content = "\n".join(["day;x;y", *numbered("mo,1;-{0},5;{0}")]).encode()
+    columns = asyncio.run(tables.read_columns(content, "a.csv", ";"))
+    assert columns == {"x": [-n - 0.5 for n in range(100)], "y": [*map(float, range(100))]}
+
+
 def test_a_gap_has_the_number_before_it(tables: ModuleType):
     fields = ["", "2", "", "nan", "inf", "5", *numbered("{}")]
     (column,) = read(tables, "x,y", *(f"{field},." for field in fields)).values()

@@ -1,6 +1,7 @@
 """Tables for forecasts: the sample, and the columns of numbers in a CSV file."""
 
 import math
+import re
 from datetime import date, timedelta
 from itertools import dropwhile
 from random import Random
@@ -10,6 +11,7 @@ import webtensor as wt
 
 #: What may be between fields, the likeliest first.
 DELIMITERS = (",", ";", "\t")
+FRACTION_AFTER_COMMA = re.compile(r"[+-]?\d*,\d+")
 MIN_ROWS = 100
 MAX_ROWS = 5_000
 #: The minimum share of rows with a number in a column of numbers.
@@ -48,7 +50,7 @@ async def read_columns(source: Any, name: str, delimiter: str = ",") -> dict[str
     """Return the columns of numbers in a CSV file, which errors call `name`.
 
     Of a long table, the last `MAX_ROWS` rows are taken. A number that is missing or too large is
-    the one before it.
+    the one before it. Between semicolons, numbers may have commas before their fractions.
 
     Raises:
         ValueError: the file is no table, or has too few rows or no numbers.
@@ -65,8 +67,8 @@ async def read_columns(source: Any, name: str, delimiter: str = ",") -> dict[str
     }
     if not columns:
         raise ValueError(
-            f"No column of {name} has numbers, with points before fractions: the columns are "
-            f"{', '.join(rows[0])}."
+            f"No column of {name} has numbers, with points before fractions (or, between "
+            f"semicolons, commas): the columns are {', '.join(rows[0])}."
         )
     return columns
 
@@ -75,7 +77,9 @@ async def _read_rows(source: Any, name: str, delimiter: str) -> list[dict[str, A
     rows: list[dict[str, Any]] = []
     try:
         async for row in wt.data.csv(source, delimiter=delimiter):
-            rows.append(row)  # noqa: PERF401 - if the next one is wrong, their number is wanted
+            if delimiter == ";":
+                row = {column: _with_point(value) for column, value in row.items()}
+            rows.append(row)
     except ValueError as error:
         if isinstance(error.__context__, UnicodeDecodeError):
             raise ValueError(f"{name} is not in UTF-8; spreadsheets can save it so.") from None
@@ -85,6 +89,13 @@ async def _read_rows(source: Any, name: str, delimiter: str) -> list[dict[str, A
         reason = str(error).removeprefix("csv: ")
         raise ValueError(f"{name} cannot be read as a table: {reason}.") from None
     return rows
+
+
+def _with_point(value: Any) -> Any:
+    """Return the number that a field with a comma before its fraction stands for."""
+    if isinstance(value, str) and FRACTION_AFTER_COMMA.fullmatch(value.strip()):
+        return float(value.replace(",", "."))
+    return value
 
 
 def _is_number(value: Any) -> bool:
