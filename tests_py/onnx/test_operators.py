@@ -174,6 +174,15 @@ CASES = {
     "boxes that overlap by the threshold": suppression(0.5),
     "means of regions without extent": pooled_regions("avg"),
     "maxima of regions without extent": pooled_regions("max"),
+    **{
+        f"transposed convolutions to {size} elements ({auto_pad})": onnx_case(
+            "ConvTranspose",
+            {"x": normal(1, 2, 3), "w": normal(2, 2, 2)},
+            {"strides": [4], "output_shape": [size], "auto_pad": auto_pad},
+        )
+        for size in (8, 12, 13)
+        for auto_pad in ("NOTSET", "SAME_UPPER", "SAME_LOWER")
+    },
     "dynamic quantization of zeros": onnx_case(
         "DynamicQuantizeLinear", {"x": array([[0, 0]])}, outputs="yyy"
     ),

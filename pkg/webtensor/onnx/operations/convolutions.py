@@ -193,8 +193,8 @@ def _outer_padding(
     begins, ends = [], []
     for size, output_size in zip(sizes, output_shape[-rank:], strict=True):
         total = size - output_size
-        half = total // 2
-        begin = half if auto_pad == "SAME_UPPER" else total - half
+        cut = max(total, 0)  # missing elements are added behind
+        begin = cut // 2 if auto_pad == "SAME_UPPER" else cut - cut // 2
         begins.append(begin)
         ends.append(total - begin)
     return begins, ends
