@@ -61,7 +61,8 @@ def _prelu(program: Program, node: Node) -> Node | None:
     slopes, shape = _constant(program, node, 1), program.shapes.get(node.inputs[0])
     if slopes is None or not shape or slopes.shape[-1:] != shape[-1:]:
         return None
-    return node._replace(op="Prelu") if slopes.size == shape[-1] else None
+    is_plain = slopes.size == shape[-1] and str(slopes.dtype) == "float32"
+    return node._replace(op="Prelu") if is_plain else None
 
 
 def _clip(program: Program, node: Node) -> Node | None:
