@@ -183,6 +183,10 @@ CASES = {
         for size in (8, 12, 13)
         for auto_pad in ("NOTSET", "SAME_UPPER", "SAME_LOWER")
     },
+    **{
+        f"{op} of nothing before version 13": onnx_case(op, {"x": normal(0, 3, 2)}, opset=11)
+        for op in ("Softmax", "LogSoftmax")
+    },
     "dynamic quantization of zeros": onnx_case(
         "DynamicQuantizeLinear", {"x": array([[0, 0]])}, outputs="yyy"
     ),

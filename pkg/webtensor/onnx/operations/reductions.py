@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
+from math import inf, prod
 from typing import Any
 
 from webtensor import ops
@@ -120,10 +120,8 @@ def along_trailing_axes(function: _Reduction) -> Callable[..., Tensor]:
 
     def computed(x: Tensor, *, axis: int = 1) -> Tensor:
         first = axis % (len(x.shape) or 1) if axis < len(x.shape) else axis
-        rows = 1
-        for size in x.shape[:first]:
-            rows *= size
-        return ops.reshape(function(ops.reshape(x, (rows, -1)), -1), x.shape)
+        rows = ops.reshape(x, (prod(x.shape[:first]), prod(x.shape[first:])))
+        return ops.reshape(function(rows, -1), x.shape)
 
     return computed
 
