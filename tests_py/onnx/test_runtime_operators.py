@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -293,6 +294,20 @@ CASES = {
         {"bits": 4, "block_size": 16, "quantize_axis": 1},
         constants=("data", "scales"),
     ),
+    **{
+        f"GatherBlockQuantized of {np.dtype(dtype)}": Case(
+            "GatherBlockQuantized",
+            {
+                "data": bytes_(9, 40, high=8, dtype=dtype),
+                "ids": bytes_(2, 3, high=9, dtype=np.int64),
+                "scales": floats(9, 3),
+                "zeros": bytes_(9, 3, high=8, dtype=dtype) if zeros else None,
+            },
+            {"block_size": 16, "quantize_axis": 1},
+            constants=("data", "scales", "zeros"),
+        )
+        for dtype, zeros in ((ml_dtypes.int4, True), (ml_dtypes.uint4, False))
+    },
     "DynamicQuantizeMatMul": Case(
         "DynamicQuantizeMatMul",
         {

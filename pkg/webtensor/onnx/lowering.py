@@ -36,7 +36,13 @@ _COUNTED = frozenset({"BatchNormalization", "Dropout", "MaxPool", "Split"})
 
 #: Operations whose results have the dtype of an input, by its index: integers of few bits, whose
 #: tensors do not tell how many.
-_TYPED = {"CastLike": 1, "QLinearConv": 7, "QLinearMatMul": 7, "QuantizeLinear": 2}
+_TYPED = {
+    "CastLike": 1,
+    "GatherBlockQuantized": 0,
+    "QLinearConv": 7,
+    "QLinearMatMul": 7,
+    "QuantizeLinear": 2,
+}
 #: Operations whose results have the dtype of their first input.
 _KEEPING = frozenset({"Identity", "Reshape", "Squeeze", "Unsqueeze"})
 
