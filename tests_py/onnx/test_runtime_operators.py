@@ -433,6 +433,14 @@ CASES = {
         {"num_heads": 3, "unidirectional": 1},
         outputs="yyy",
     ),
+    **{
+        f"MultiHeadAttention of {rows} queries to {columns} keys before them": Case(
+            "MultiHeadAttention",
+            separate(rows=rows, columns=columns),
+            {"num_heads": 3, "unidirectional": 1},
+        )
+        for rows, columns in ((5, 3), (3, 5), (1, 4))
+    },
     "MultiHeadAttention of heads": Case(
         "MultiHeadAttention",
         {"q": floats(2, 5, 12), "k": floats(2, 3, 7, 4), "v": floats(2, 3, 7, 4)},

@@ -73,8 +73,10 @@ def attended_by_heads(
     if attention_bias is not None:
         scores = scores + attention_bias
     if unidirectional:
-        row = ops.reshape(ops.arange(rows), (rows, 1)) + (columns - rows)
-        scores = scores + ops.where(ops.less_equal(ops.arange(columns), row), 0.0, -inf)
+        past = 0 if past_key is None else past_key.shape[2]
+        row = ops.reshape(ops.arange(rows), (rows, 1))
+        last = ops.where(ops.less(row, rows - 1), row + past, columns)  # as ONNX Runtime does
+        scores = scores + ops.where(ops.less_equal(ops.arange(columns), last), 0.0, -inf)
     return _joined(ops.matmul(ops.softmax(scores), values)), keys, values
 
 
