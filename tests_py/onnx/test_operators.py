@@ -187,6 +187,13 @@ CASES = {
         f"{op} of nothing before version 13": onnx_case(op, {"x": normal(0, 3, 2)}, opset=11)
         for op in ("Softmax", "LogSoftmax")
     },
+    **{
+        f"{op} of integers": onnx_case(op, {"x": array([[7, -5, 9], [1, 2, 30]], np.int32)})
+        for op in ("ReduceLogSum", "ReduceLogSumExp", "Shrink")
+    },
+    "Shrink with thresholds that overlap": onnx_case(
+        "Shrink", {"x": array([-2, 0, 0.5, 2])}, {"bias": 0.25, "lambd": -1.0}
+    ),
     "dynamic quantization of zeros": onnx_case(
         "DynamicQuantizeLinear", {"x": array([[0, 0]])}, outputs="yyy"
     ),

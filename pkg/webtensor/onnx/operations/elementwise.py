@@ -250,8 +250,8 @@ def selu(x: Tensor, *, alpha: float = 1.6732632423543772, gamma: float = 1.05070
 
 def shrink(x: Tensor, *, bias: float = 0.0, lambd: float = 0.5) -> Tensor:
     """Bring elements closer to zero by a bias, and those between the thresholds to it."""
-    low = ops.where(ops.less(x, -lambd), x + bias, ops.zeros_like(x))
-    return ops.where(ops.greater(x, lambd), x - bias, low)
+    high = ops.where(ops.greater(x, lambd), x - bias, ops.zeros_like(x))
+    return ops.astype(ops.where(ops.less(x, -lambd), x + bias, high), str(x.dtype))
 
 
 def softsign(x: Tensor) -> Tensor:

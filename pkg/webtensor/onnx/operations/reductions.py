@@ -27,7 +27,7 @@ def _l2(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
 
 
 def _log_sum(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
-    return ops.log(ops.sum(x, axis, keepdims))
+    return ops.astype(ops.log(ops.sum(x, axis, keepdims)), str(x.dtype))
 
 
 def _sum_square(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
@@ -58,7 +58,8 @@ def _mean(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
 
 
 def _log_sum_exp(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
-    return ops.log_sum_exp(ops.astype(x, "float32"), axis, keepdims)
+    result = ops.log_sum_exp(ops.astype(x, "float32"), axis, keepdims)
+    return ops.astype(result, str(x.dtype))
 
 
 _REDUCTIONS: dict[str, _Reduction] = {
