@@ -493,6 +493,9 @@ CASES += [
     ("bincount", [n(2, 7)], {"minlength": 5}),
     ("linspace", [f(2), f(2)], {"num": 5}),
     ("linspace", [0.0, 1.0], {"num": 5, "endpoint": False}),
+    ("linspace", [-2.0, 3.0], {"num": 7, "dtype": "int32"}),
+    ("linspace", [-11.0, 0.0], {"num": 12, "dtype": "int32"}),
+    ("linspace", [-2.5, [3.0, -7.0]], {"num": 1, "dtype": "int32"}),
     ("logspace", [0.0, 1.0], {"num": 5}),
     ("geomspace", [1.0, 100.0], {"num": 4}),
 ]

@@ -144,7 +144,7 @@ def _linspace(
     """Return ``num`` evenly spaced numbers from ``start`` to ``stop``.
 
     Without ``endpoint``, ``stop`` is left out. The numbers lie along the new axis ``axis``; with
-    ``retstep`` the step is returned, too.
+    ``retstep`` the step is returned, too. Whole numbers are rounded down.
 
     Example:
         >>> from webtensor import keras
@@ -154,10 +154,14 @@ def _linspace(
     start, stop, num = wt.astype(start, float32), wt.astype(stop, float32), int(num)
     parts = num - 1 if endpoint else num
     step = wt.divide(wt.subtract(stop, start), parts) if parts > 0 else wt.full((), wt.nan)
-    weights = wt.linspace(0.0, 1.0, num, endpoint=endpoint)
-    rank = max(len(start.shape), len(stop.shape))
-    weights = wt.reshape(weights, (num, *[1] * rank))
-    numbers = wt.add(wt.multiply(start, wt.subtract(1.0, weights)), wt.multiply(stop, weights))
+    along = (num, *[1] * max(len(start.shape), len(stop.shape)))
+    if storage_dtype(dtype) is int32:
+        # A quotient that is a whole number is exact, which products with weights are not.
+        steps = wt.multiply(wt.subtract(stop, start), wt.reshape(wt.arange(num), along))
+        numbers = wt.floor(wt.add(start, wt.divide(steps, max(parts, 1))))
+    else:
+        weights = wt.reshape(wt.linspace(0.0, 1.0, num, endpoint=endpoint), along)
+        numbers = wt.add(wt.multiply(start, wt.subtract(1.0, weights)), wt.multiply(stop, weights))
     numbers = wt.astype(wt.moveaxis(numbers, 0, axis) if axis else numbers, storage_dtype(dtype))
     return (numbers, step) if retstep else numbers
 
