@@ -23,7 +23,10 @@ from webtensor.keras.registry import deserialize_keras_object
 from webtensor.nest import flatten, map_structure
 
 #: How Keras calls dtypes of whole numbers that are int32 here.
-HELD = {"float64": "float32", "int64": "int32", "uint32": "int32"}
+HELD = {
+    "float64": "float32",
+    **dict.fromkeys(("int8", "int16", "int64", "uint8", "uint16", "uint32"), "int32"),
+}
 
 
 def identity(number: int) -> str:

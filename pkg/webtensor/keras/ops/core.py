@@ -338,9 +338,12 @@ def _saturate_cast(x: TensorLike, dtype: DTypeLike) -> Tensor:
 
 
 _LIMITS = {
+    "bool": (0, 1),
     "int16": (-(2**15), 2**15 - 1),
     "int8": (-128, 127),
     "uint16": (0, 2**16 - 1),
+    "uint32": (0, 2**31 - 1),
+    "uint64": (0, 2**31 - 1),
     "uint8": (0, 255),
 }
 
