@@ -82,6 +82,23 @@ def test_values(name: str, options: dict[str, Any], backend: str) -> None:
     np.testing.assert_allclose(np.asarray(result), np.asarray(expected), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "name, options",
+    [
+        ("gelu", {"approximate": True}),
+        ("hard_sigmoid", {}),
+        ("hard_silu", {}),
+        ("sparse_plus", {}),
+        ("squareplus", {}),
+    ],
+)
+def test_large_integers_do_not_wrap(name: str, options: dict[str, Any], backend: str) -> None:
+    x = np.array([-(2**31), -46341, 46341, 2**31 - 1], "int32")
+    expected = getattr(keras.activations, name)(x.astype("float32"), **options)
+    result = getattr(ours.activations, name)(wt.tensor(x), **options)
+    np.testing.assert_allclose(np.asarray(result), np.asarray(expected), rtol=1e-6)
+
+
 @pytest.mark.parametrize("name, options", CASES)
 def test_gradients(name: str, options: dict[str, Any]) -> None:
     x, weight = inputs(2), inputs(3)

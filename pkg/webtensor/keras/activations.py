@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 from warnings import warn
 
 from webtensor import ops as wt
+from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.registry import Namespace
 from webtensor.keras.symbols import KerasTensor
@@ -192,7 +193,7 @@ def softplus(x: TensorLike) -> Tensor:
 @_activation
 def squareplus(x: TensorLike, b: float = 4) -> Tensor:
     """``(x + sqrt(x**2 + b)) / 2``."""
-    values = wt.asarray(x)
+    values = wt.astype(x, float32, copy=False)
     return (values + wt.sqrt(wt.square(values) + b)) / 2
 
 
@@ -220,7 +221,7 @@ def gelu(x: TensorLike, approximate: bool = False) -> Tensor:
 
     ``approximate`` replaces the error function by the hyperbolic tangent of a polynomial.
     """
-    values = wt.asarray(x)
+    values = wt.astype(x, float32, copy=False)
     if approximate:
         error = wt.tanh((values + 0.044715 * values * wt.square(values)) * sqrt(2 / pi))
     else:
@@ -245,7 +246,7 @@ def linear(x: Value) -> Value:
 @_activation
 def hard_sigmoid(x: TensorLike) -> Tensor:
     """``clip(x / 6 + 0.5, 0, 1)``."""
-    return wt.relu6(wt.add(x, 3)) / 6
+    return wt.relu6(wt.add(x, 3.0)) / 6
 
 
 @_activation
@@ -281,7 +282,7 @@ def sparse_sigmoid(x: TensorLike) -> Tensor:
 @_activation
 def sparse_plus(x: TensorLike) -> Tensor:
     """0 below -1, ``x`` above 1, and ``(x + 1)**2 / 4`` in between."""
-    return wt.square(wt.clip(x, -1, 1) + 1) * 0.25 + wt.relu(wt.subtract(x, 1))
+    return wt.square(wt.clip(x, -1, 1) + 1) * 0.25 + wt.relu(wt.subtract(x, 1.0))
 
 
 @_activation
