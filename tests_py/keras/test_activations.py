@@ -172,9 +172,10 @@ def nearest_probabilities(row: Any) -> Any:
     return np.maximum(row - low, 0)
 
 
+@pytest.mark.parametrize("offset", [0, 1e6])
 @pytest.mark.parametrize("axis", [-1, 0, 1])
-def test_sparsemax(axis: int, backend: str) -> None:
-    x = inputs(4)
+def test_sparsemax(axis: int, offset: float, backend: str) -> None:
+    x = inputs(4) + np.float32(offset)
     expected = np.apply_along_axis(nearest_probabilities, axis, x.astype("float64"))
     result = ours.activations.sparsemax(wt.tensor(x), axis=axis)
     np.testing.assert_allclose(np.asarray(result), expected, atol=1e-5)

@@ -352,10 +352,12 @@ def sparsemax(x: TensorLike, axis: int = -1) -> Tensor:
 
     ``max(x - t, 0)``, where the number ``t`` of each row makes the results add up to 1.
     """
-    values = wt.asarray(x)
+    values = wt.astype(x, float32, copy=False)
     rank = len(values.shape)
     axis = normalize_axis("sparsemax", axis, rank)
     size = values.shape[axis]
+    # Sums of large numbers would lose the digits that decide.
+    values = values - wt.max(values, axis, keepdims=True)
     descending = wt.sort(values, axis, descending=True)
     counts = wt.arange(1, size + 1).reshape((size, *[1] * (rank - 1 - axis)))
     # The support is the longest prefix of the sorted row for which k * x[k] + 1 > sum(x[:k]).
