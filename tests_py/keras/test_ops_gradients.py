@@ -122,3 +122,10 @@ def test_gradients(number: int, slopes: list[list[Any]]) -> None:
     mine = wt.grads(total)(*map(wt.tensor, elements(number)))
     for gradient, expected in zip(mine, slopes[number], strict=True):
         np.testing.assert_allclose(np.asarray(gradient), np.asarray(expected), rtol=2e-3, atol=2e-4)
+
+
+def test_gradient_of_fmod_at_zero(backend: str) -> None:
+    x, y = np.array([[0, 0, 5.5, -5.5], [1, -3, 2, 2]], "float32")
+    mine = wt.grad(lambda x: wt.sum(ours.ops.fmod(x, y)))(wt.tensor(x))
+    expected = jax.grad(lambda x: keras.ops.fmod(x, y).sum())(x)
+    assert mine.tolist() == expected.tolist()

@@ -158,7 +158,7 @@ def _fmod(x1: TensorLike, x2: TensorLike) -> Tensor:
 def _not_positive(x: TensorLike) -> Tensor:
     """Return ``-abs(x)``, which int32 has for all of its elements."""
     x = wt.asarray(x)
-    return wt.where(wt.greater(x, 0), wt.negative(x), x)
+    return wt.where(wt.less(x, 0), x, wt.negative(x))
 
 
 def isclose(
