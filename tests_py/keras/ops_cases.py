@@ -498,6 +498,8 @@ CASES += [
     ("linspace", [-2.5, [3.0, -7.0]], {"num": 1, "dtype": "int32"}),
     ("logspace", [0.0, 1.0], {"num": 5}),
     ("geomspace", [1.0, 100.0], {"num": 4}),
+    ("moments", [X, 1], {}),
+    ("moments", [X, None], {}),
     *[
         ("saturate_cast", [np.array([-7e4, -2, 0.5, 300, 7e4], "float32"), dtype], {})
         for dtype in words("bool int8 int16 uint8 uint16 uint32")

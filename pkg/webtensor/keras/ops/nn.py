@@ -416,7 +416,10 @@ def _epsilon(epsilon: float | None) -> float:
 
 
 def _moments(
-    x: TensorLike, axes: Sequence[int], keepdims: bool = False, synchronized: bool = False
+    x: TensorLike,
+    axes: int | Sequence[int] | None,
+    keepdims: bool = False,
+    synchronized: bool = False,
 ) -> tuple[Tensor, ...]:
     """Return mean and variance along axes.
 
@@ -431,7 +434,7 @@ def _moments(
     """
     if synchronized:
         raise ValueError("moments: there is one device, so synchronized must be False")
-    return tuple(wt.moments(x, tuple(axes), keepdims))
+    return tuple(wt.moments(x, axes, keepdims))
 
 
 def _batch_normalization(
