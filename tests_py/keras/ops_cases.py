@@ -500,6 +500,7 @@ CASES += [
     ("geomspace", [1.0, 100.0], {"num": 4}),
     ("moments", [X, 1], {}),
     ("moments", [X, None], {}),
+    ("diagflat", [f(0)], {"k": 2}),
     *[
         ("saturate_cast", [np.array([-7e4, -2, 0.5, 300, 7e4], "float32"), dtype], {})
         for dtype in words("bool int8 int16 uint8 uint16 uint32")

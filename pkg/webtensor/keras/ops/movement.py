@@ -358,7 +358,7 @@ def _diag(x: TensorLike, k: int = 0) -> Tensor:
     rows = wt.pad(x, [[before, size - x.shape[0] - before]])
     if x.dtype is bool_:
         rows = wt.astype(rows, bool_)
-    return wt.where(wt.eye(size, k=k, dtype=bool_), wt.reshape(rows, (-1, 1)), wt.zeros_like(x[:1]))
+    return wt.where(wt.eye(size, k=k, dtype=bool_), wt.reshape(rows, (-1, 1)), wt.zeros_like(rows))
 
 
 def _diagflat(x: TensorLike, k: int = 0) -> Tensor:
