@@ -101,6 +101,15 @@ def test_other_tensors_are_text() -> None:
     assert "disposed" in x._repr_html_()
 
 
+def test_variables_say_that_they_are() -> None:
+    vector, matrix = wt.Variable([1.0, 2.0]), wt.Variable([[1.0, 2.0], [3.0, 4.0]])
+    (only,) = parts(vector._repr_html_())
+    assert only.text == repr(vector)
+    picture, text = parts(matrix._repr_html_())
+    assert picture.tag != "pre"
+    assert text.text == repr(matrix)
+
+
 # -- models -------------------------------------------------------------------------------------
 
 

@@ -429,7 +429,7 @@ class Tensor(Operators):
     def _repr_html_(self) -> str:
         from webtensor.engine.tensor_html import tensor_html
 
-        return tensor_html(self)
+        return tensor_html(self, repr(self))
 
     if TYPE_CHECKING:
         # Methods named after ops: see ``ops/methods.py``.

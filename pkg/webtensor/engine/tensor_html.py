@@ -37,9 +37,9 @@ _LAST_LEVEL = 255
 _TRANSPARENT = (0, 0, 0, 0)
 
 
-def tensor_html(tensor: Tensor) -> str:
-    """Return a tensor's text, with a heat map of a matrix above it; for images, themselves."""
-    text = f"<pre>{escape(repr(tensor))}</pre>"
+def tensor_html(tensor: Tensor, text: str) -> str:
+    """Return text about a tensor, with a heat map of a matrix above it; for images, themselves."""
+    text = f"<pre>{escape(text)}</pre>"
     if tensor.is_disposed or tensor.dtype in (string_, complex64):
         return text
     if not 1 < tensor.size <= _MAX_ELEMENTS:

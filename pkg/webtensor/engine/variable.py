@@ -206,4 +206,6 @@ class Variable(Operators):
         return f"{start}{value}, name={self.name!r}, trainable={self.trainable})"
 
     def _repr_html_(self) -> str:
-        return self._value._repr_html_()
+        from webtensor.engine.tensor_html import tensor_html
+
+        return tensor_html(self._value, repr(self))
