@@ -38,6 +38,13 @@ def test_an_export_that_failed_is_made_again(
     assert (build.export_page_data(script) / "second").read_text() == "words"
 
 
+def test_chromium_is_told_to_compile_the_runtime_script_as_it_arrives() -> None:
+    folder, files = build.runtime_files()
+    hint, _, script = files[folder + "pyodide.asm.mjs"].read_text("utf-8").partition("\n")
+    assert hint == "//# allFunctionsCalledOnLoad"
+    assert script == (build.PYODIDE / "pyodide.asm.mjs").read_text("utf-8")
+
+
 FIRST_MODEL = """
 import inspect
 import webtensor as wt

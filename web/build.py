@@ -47,10 +47,14 @@ ASSETS = DIST / "assets"
 PACKAGE = ROOT / "pkg" / "webtensor"
 PYODIDE = ROOT / "node_modules" / "pyodide"
 
+RUNTIME_SCRIPT = "pyodide.asm.mjs"
+#: Lets Chromium compile all functions of a script while it arrives, beside the page's thread.
+COMPILE_ALL = "//# allFunctionsCalledOnLoad\n"
+
 #: In the order in which a start needs them.
 PYODIDE_FILES = (
     "pyodide.mjs",
-    "pyodide.asm.mjs",
+    RUNTIME_SCRIPT,
     "pyodide.asm.wasm",
     "python_stdlib.zip",
     "pyodide-lock.json",
@@ -200,8 +204,11 @@ def runtime_files() -> tuple[str, dict[str, Path]]:
     if not (PYODIDE / "package.json").exists():
         sys.exit("node_modules/pyodide is missing: run `npm ci` (or `make site`) first.")
     version = json.loads((PYODIDE / "package.json").read_text())["version"]
+    hinted = ASSETS / RUNTIME_SCRIPT
+    write_changed(COMPILE_ALL + (PYODIDE / RUNTIME_SCRIPT).read_text("utf-8"), hinted)
     folder = f"pyodide/{version}/"
-    return folder, {folder + name: PYODIDE / name for name in PYODIDE_FILES}
+    files = {folder + name: PYODIDE / name for name in PYODIDE_FILES}
+    return folder, files | {folder + RUNTIME_SCRIPT: hinted}
 
 
 def wheel_files(wheel: Path) -> tuple[str, dict[str, Path]]:
