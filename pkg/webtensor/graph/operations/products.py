@@ -107,6 +107,12 @@ def fused_product(
 _CHANNELS_LAST = (0, 2, 3, 1)
 
 
+def channels_last(images: Tensor, pad: Any) -> tuple[Tensor, Any]:
+    """Move the channels of images to the end, and those of the padding where it is by axis."""
+    by_axis = pad if isinstance(pad, str) else [pad[axis] for axis in _CHANNELS_LAST]
+    return ops.permute_dims(images, _CHANNELS_LAST), by_axis
+
+
 def transposed_convolution(
     filter: Tensor, x: Tensor, output_shape: list[int], pad: Any, data_format: str, **options: Any
 ) -> Tensor:
@@ -115,9 +121,8 @@ def transposed_convolution(
     if data_format != "NCHW":
         return ops.conv2d_transpose(x, filter, shape, pad=pad, **options)
     shape = [shape[axis] for axis in _CHANNELS_LAST]
-    pad = pad if isinstance(pad, str) else [pad[axis] for axis in _CHANNELS_LAST]
-    images = ops.permute_dims(x, _CHANNELS_LAST)
-    result = ops.conv2d_transpose(images, filter, shape, pad=pad, **options)
+    x, pad = channels_last(x, pad)
+    result = ops.conv2d_transpose(x, filter, shape, pad=pad, **options)
     return ops.permute_dims(result, (0, 3, 1, 2))
 
 
@@ -132,8 +137,7 @@ def pooled(op: str, x: Tensor, data_format: str, pad: Any, **options: Any) -> Te
     """Return averages or maxima of windows."""
     channels_first = data_format == "NCHW"
     if channels_first:
-        x = ops.permute_dims(x, _CHANNELS_LAST)
-        pad = pad if isinstance(pad, str) else [pad[axis] for axis in _CHANNELS_LAST]
+        x, pad = channels_last(x, pad)
     result = getattr(ops, op)(x, pad=pad, **options)
     return ops.permute_dims(result, (0, 3, 1, 2)) if channels_first else result
 

@@ -52,7 +52,7 @@ def of_same_dtype(reduce: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Return what reduces tensors; integers are rounded towards zero, as in TensorFlow."""
 
     def reduced(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
-        return ops.astype(reduce(x, axis, keepdims), x.dtype)
+        return ops.astype(reduce(x, axis, keepdims), x.dtype, copy=False)
 
     return reduced
 

@@ -251,7 +251,7 @@ def selu(x: Tensor, *, alpha: float = 1.6732632423543772, gamma: float = 1.05070
 def shrink(x: Tensor, *, bias: float = 0.0, lambd: float = 0.5) -> Tensor:
     """Bring elements closer to zero by a bias, and those between the thresholds to it."""
     high = ops.where(ops.greater(x, lambd), x - bias, ops.zeros_like(x))
-    return ops.astype(ops.where(ops.less(x, -lambd), x + bias, high), str(x.dtype))
+    return ops.astype(ops.where(ops.less(x, -lambd), x + bias, high), x.dtype, copy=False)
 
 
 def softsign(x: Tensor) -> Tensor:

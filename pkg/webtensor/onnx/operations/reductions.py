@@ -27,7 +27,7 @@ def _l2(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
 
 
 def _log_sum(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
-    return ops.astype(ops.log(ops.sum(x, axis, keepdims)), str(x.dtype))
+    return ops.astype(ops.log(ops.sum(x, axis, keepdims)), x.dtype, copy=False)
 
 
 def _sum_square(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
@@ -59,7 +59,7 @@ def _mean(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
 
 def _log_sum_exp(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
     result = ops.log_sum_exp(ops.astype(x, "float32"), axis, keepdims)
-    return ops.astype(result, str(x.dtype))
+    return ops.astype(result, x.dtype, copy=False)
 
 
 _REDUCTIONS: dict[str, _Reduction] = {
