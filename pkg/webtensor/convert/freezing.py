@@ -186,24 +186,27 @@ class Freezing:
         return [copying.resolved(target) for target in targets]
 
     def _drawing_anew(self, nodes: Nodes, arguments: Mapping[str, Reference]) -> Nodes:
-        """Draw random numbers anew whose key follows from a variable that is assigned."""
+        """Let random operations draw by themselves whose key depends on an assigned variable."""
         assigned = {
             reference.node
             for node in nodes.values()
             if node.op.startswith("Assign")
             for reference in node.inputs[:1]
         }
+        if assigned.isdisjoint(arguments):
+            return nodes
         changed: Nodes = {}
-        for node in nodes.values() if assigned & {*arguments} else ():
-            if node.op in _RANDOM:
-                sources = ordered(nodes, [node.inputs[1].node], self.where, fed=arguments)
-                self.source.budget.spend_items(len(sources), self.where)
-                if any(value.node in assigned for source in sources for value in source.inputs):
-                    inputs = (node.inputs[0], *node.inputs[4:])
-                    attributes = {"dtype": ElementType("float32"), **node.attributes}
-                    changed[node.name] = Node(
-                        node.name, _RANDOM[node.op], inputs, node.controls, attributes
-                    )
+        for node in nodes.values():
+            if node.op not in _RANDOM or len(node.inputs) < 4:
+                continue
+            shape, key, _counter, _algorithm, *limits = node.inputs
+            sources = ordered(nodes, [key.node], self.where, fed=arguments)
+            self.source.budget.spend_items(len(sources), self.where)
+            if any(value.node in assigned for source in sources for value in source.inputs):
+                attributes = {"dtype": ElementType("float32"), **node.attributes}
+                changed[node.name] = Node(
+                    node.name, _RANDOM[node.op], (shape, *limits), node.controls, attributes
+                )
         return nodes | changed
 
     def _refuse_states(
