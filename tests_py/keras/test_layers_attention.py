@@ -232,7 +232,7 @@ def test_subclasses_of_heads(
     rank = len(config.get("attention_axes", ())) or 1
     query, value = (array(size[0], *[size[1]] * rank, size[2]) for size in (QUERY, VALUE))
     layer, theirs = (make(api)(2, 3, **config) for api in (ours, keras))
-    expected = theirs(query, value, **call)
+    theirs(query, value, **call)
     layer(query, value, **call)
     assert [weight.path for weight in layer.weights] == [weight.path for weight in theirs.weights]
     layer.set_weights([array(*weight.shape) for weight in theirs.weights])

@@ -28,7 +28,7 @@ PACKAGES_HINT = "Packages that Python lacks here can be added below, under “Pa
 
 KERAS_HINT = "Keras's layers and models are part of webtensor here: from webtensor import keras"
 
-#: Compiled for processors, with threads and drivers that a page has not.
+#: Libraries whose compiled parts need threads and drivers that a page lacks.
 OTHER_LIBRARIES = ("tensorflow", "torch", "jax")
 
 OTHER_LIBRARY_HINT = (
