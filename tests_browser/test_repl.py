@@ -335,6 +335,7 @@ def test_entry_is_indented_as_python_wants_it(repl: Repl):
 
 
 def test_prompts_and_output_are_left_out_of_what_is_pasted(repl: Repl):
+    repl.prompt.focus()  # at the first key, the cursor could still be where the focus has set it
     repl.prompt.evaluate(PASTE, SESSION_OF_PYTHON)
     repl.prompt.press("Enter")
     source = 'letters = "ab"\nletters\nfor letter in letters:\n    print(letter)'
