@@ -117,6 +117,9 @@ def test_python_runs_once_for_each_signature(backend: str) -> None:
             expected = calls._function(*args, **kwargs).numpy()
             np.testing.assert_array_equal(captured(*args, **kwargs).numpy(), expected)
     assert calls.count == len(signatures) - 1
+    for _ in range(2):
+        captured(x, float("nan"))
+    assert calls.count == len(signatures)
 
 
 def test_structures_go_in_and_come_out(backend: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from functools import update_wrapper
-from math import copysign
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
@@ -40,9 +39,8 @@ def _key(structure: Any) -> Iterator[Any]:
         yield structure.dtype
     else:
         yield type(structure)
-        yield structure
-        if isinstance(structure, float):  # 0.0 and -0.0 are equal as keys
-            yield copysign(1.0, structure)
+        # as keys, 0.0 and -0.0 would be equal, and NaN and NaN would not
+        yield structure.hex() if isinstance(structure, float) else structure
 
 
 class Function(Generic[Parameters, Result]):
