@@ -7,8 +7,10 @@ import sys
 from array import array
 from asyncio import run
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -362,7 +364,52 @@ def test_methods(backend: str) -> None:
     two, three = Scale(2.0), Scale(3.0)
     for _ in range(2):
         assert [two.apply(wt.ones(())).item(), three.apply(wt.ones(())).item()] == [2.0, 3.0]
-    assert Scale.apply.__doc__ == "Multiply."
+    assert Scale.apply.__doc__ == two.apply.__doc__ == "Multiply."
+
+
+def test_methods_of_instances_that_have_no_hash(backend: str) -> None:
+    @dataclass
+    class Scale:
+        factor: float
+
+        @wt.function
+        def __call__(self, x: wt.Tensor) -> wt.Tensor:
+            return x * self.factor
+
+    scale = Scale(2.0)
+    assert [scale(wt.ones(())).item() for _ in range(2)] == [2.0, 2.0]
+
+
+def test_programs_of_methods_end_with_the_instance(backend: str) -> None:
+    class Scale:
+        @wt.function
+        def apply(self, x: wt.Tensor) -> wt.Tensor:
+            return x * factor
+
+    factor = wt.tensor([2.0, 3.0])
+    x = wt.ones((2,))
+    scale = Scale()
+    gc.collect()
+    before = wt.memory()["num_bytes"]
+    for _ in range(2):
+        assert scale.apply(x).tolist() == [2.0, 3.0]
+    reference = ref(scale)
+    del scale
+    gc.collect()
+    assert reference() is None
+    assert wt.memory()["num_bytes"] == before
+
+
+def test_methods_of_structures_take_their_tensors_as_arguments(backend: str) -> None:
+    class Scale(NamedTuple):
+        factor: wt.Tensor
+
+        @wt.function
+        def apply(self, x: wt.Tensor) -> wt.Tensor:
+            return x * self.factor
+
+    for factor in (2.0, 3.0):
+        assert Scale(wt.tensor(factor)).apply(wt.ones(())).item() == factor
 
 
 def test_gradients_of_captured_functions(backend: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterator
 from functools import update_wrapper
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+from weakref import ref
 
 from webtensor.arguments import check_callable
 from webtensor.dtypes import string_
@@ -67,6 +68,8 @@ class Function(Generic[Parameters, Result]):
         #: the function does, or has no room for it.
         self._programs: dict[Hashable, list[Captured | None]] = {}
         self._has_begun = False
+        #: By their `id`, for the instances whose method this is.
+        self._methods: dict[int, _Method] = {}
         update_wrapper(self, python_function, updated=())
 
     def __call__(self, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
@@ -116,13 +119,22 @@ class Function(Generic[Parameters, Result]):
         return self._capture(key, structure)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """Return the function as a method; the instance is a part of each signature."""
+        """Return the function as a method, with programs of the instance's own while it lives."""
         if instance is None:
             return self
-        return MethodType(self, instance)
+        if is_nested(instance) or not type(instance).__weakrefoffset__:
+            return MethodType(self, instance)  # which is an argument like others
+        key = id(instance)
+        method = self._methods.get(key)
+        if method is None:
+            reference = ref(instance, lambda _: self._methods.pop(key, None))
+            method = self._methods[key] = _Method(self._function, reference)
+        return MethodType(method, instance)
 
     def clear(self) -> None:
         """Forget all programs, and free their memory."""
+        for method in self._methods.values():
+            method.clear()
         self._runs.clear()
         while self._programs:
             self._forget_oldest()
@@ -150,6 +162,19 @@ class Function(Generic[Parameters, Result]):
             self._forget_oldest()
         self._programs.setdefault(key, []).extend(programs)
         return result
+
+
+class _Method(Function[Any, Any]):
+    """A function of an instance, which it does not keep alive."""
+
+    def __init__(self, python_function: Callable[..., Any], instance: ref[Any]) -> None:
+        def of_instance(*args: Any, **kwargs: Any) -> Any:
+            return python_function(instance(), *args, **kwargs)
+
+        super().__init__(update_wrapper(of_instance, python_function))
+
+    def __call__(self, instance: Any, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs)
 
 
 @overload
