@@ -116,6 +116,14 @@ def test_the_last_axis_of_nested_values_takes_a_shape() -> None:
     assert wt.tensor(wt.tensor([[1, 2]]), shape=(2, 1)).tolist() == [[1], [2]]
 
 
+def test_lists_may_hold_buffers() -> None:
+    row = array.array("f", [1.5, 2.5])
+    rows = [[3, 4], row, memoryview(row), wt.tensor([5.0, 6.0]).data_sync()]
+    x = wt.tensor(rows)
+    assert x.dtype == "float32"
+    assert x.tolist() == [[3.0, 4.0], [1.5, 2.5], [1.5, 2.5], [5.0, 6.0]]
+
+
 @pytest.mark.parametrize("make", [lambda values: values, np.array])
 @pytest.mark.parametrize(
     "values, shape",

@@ -25,6 +25,7 @@ from webtensor.shapes import Shape, prod
 __all__ = ["host_buffer", "nested_list", "pack", "python_numbers"]
 
 _INT32_RANGE = range(-(2**31), 2**31)
+_SEQUENCES = (list, tuple, range, array, memoryview, Elements)
 #: The maximum rank of NumPy's arrays.
 _MAX_AXES = 64
 
@@ -220,8 +221,8 @@ def _flatten(name: str, value: Any) -> tuple[Sequence[Any], Shape]:
     """Flatten nested sequences level by level, checking that each level is even."""
     shape: list[int] = []
     level: Sequence[Any] = [value]
-    while level and isinstance(level[0], (list, tuple, range)):
-        sizes = {len(item) if isinstance(item, (list, tuple, range)) else -1 for item in level}
+    while level and isinstance(level[0], _SEQUENCES):
+        sizes = {len(item) if isinstance(item, _SEQUENCES) else -1 for item in level}
         if len(sizes) != 1:
             # Where this is a TypeError, from_host stacks the arrays, tensors and sequences.
             raise (TypeError if any(map(_is_array, level)) else ValueError)(
