@@ -1,4 +1,4 @@
-"""The listings of docs/hosts.md run as they stand, in pages of other hosts than this site.
+"""The listings of docs/hosts.md and docs/deploy.md run as they stand, in pages of other hosts.
 
 Those that need JupyterLite, Pyodide's console or other versions of CPython are in
 `test_host_tools.py`.
@@ -18,6 +18,7 @@ from tests_browser.page_watch import PageWatch
 from web.build import PYODIDE, PYODIDE_FILES, ROOT, build_wheel
 from web.docs_site import DOCS
 from web.serve import serve
+from webtensor import keras
 from webtensor.version import __version__
 
 #: A folder without this site's policy.
@@ -89,23 +90,36 @@ def test_pyscript_in_a_worker(open_listing: Open):
     expect(page.locator("#output")).to_have_text(RESULT)
 
 
-# -- the page of the documentation -----------------------------------------------------------------
+@pytest.mark.other_hosts
+@pytest.mark.parametrize("own_url", [False], indirect=True)
+def test_the_page_with_a_model_predicts(open_listing: Open, files: Path):
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1, kernel_initializer="ones")])
+    model.save(files / "model.keras")
+    page = open_listing("model.html")
+    page.get_by_role("button", name="Predict").click()
+    expect(page.locator("#output")).to_have_text("[[10.0]]")
+    page.get_by_role("textbox").fill("1, one")
+    page.get_by_role("button", name="Predict").click()
+    expect(page.locator("#output")).to_contain_text("could not convert string to float")
 
 
-def test_page_shows_every_listing_as_it_is():
-    page = (DOCS / "hosts.md").read_text("utf-8")
-    blocks = re.findall(r"`(\w+\.\w+)`:\n\n```[^\n]+\n(.*?)```\n", page, re.DOTALL)
+# -- the pages of the documentation ----------------------------------------------------------------
+
+PAGES = "".join((DOCS / name).read_text("utf-8") for name in ("hosts.md", "deploy.md"))
+
+
+def test_pages_show_every_listing_as_it_is():
+    blocks = re.findall(r"`(\w+\.\w+)`:\n\n```[^\n]+\n(.*?)```\n", PAGES, re.DOTALL)
     assert dict(blocks) == {file.name: file.read_text("utf-8") for file in LISTINGS.iterdir()}
-    assert page.count("```") == 2 * len(blocks)
+    assert (DOCS / "hosts.md").read_text("utf-8").count("```") == 2 * (len(blocks) - 1)
 
 
 def test_listings_name_the_versions_that_are_tried():
     package = json.loads((ROOT / "package.json").read_text())
     installed = {**package["dependencies"], **package["devDependencies"]}
-    text = (DOCS / "hosts.md").read_text("utf-8")
-    assert set(re.findall(r"/pyodide/v([\d.]+)/", text)) == {installed["pyodide"]}
-    assert set(re.findall(r"@pyscript/core@([\d.]+)/", text)) == {installed["@pyscript/core"]}
-    assert set(re.findall(r"webtensor-([\d.]+)-py3", text)) == {__version__}
-    assert f"Pyodide {installed['pyodide']}" in text
-    assert f"`@pyscript/core` {installed['@pyscript/core']}" in text
+    assert set(re.findall(r"/pyodide/v([\d.]+)/", PAGES)) == {installed["pyodide"]}
+    assert set(re.findall(r"@pyscript/core@([\d.]+)/", PAGES)) == {installed["@pyscript/core"]}
+    assert set(re.findall(r"webtensor-([\d.]+)-py3", PAGES)) == {__version__}
+    assert f"Pyodide {installed['pyodide']}" in PAGES
+    assert f"`@pyscript/core` {installed['@pyscript/core']}" in PAGES
     assert (NODE_MODULES / "@pyscript" / "core").is_dir()

@@ -42,8 +42,9 @@ def test_these_are_all_programs() -> None:
     assert len(PROGRAMS) == 2
 
 
-def test_the_page_has_fifteen_lines() -> None:
+def test_the_page_is_the_one_that_test_hosts_opens() -> None:
     (page,) = re.findall(r"^```html\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    assert page == (ROOT / "docs/examples/hosts/micropip.html").read_text("utf-8")
     assert len(page.splitlines()) == 15
 
 

@@ -11,7 +11,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 __all__ = ["rendered"]
 
-TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
+ROOT = Path(__file__).resolve().parents[2]
+#: Templates, and the listings that pages show.
+INCLUDED = (ROOT / "web" / "templates", ROOT / "docs" / "examples" / "hosts")
 #: What fetches the snapshot, and the loader, which every page imports.
 SNAPSHOT_DOWNLOAD = "shared/snapshot_download.js"
 LOADER = "shared/loader.js"
@@ -49,7 +51,7 @@ def rendered(source: str, url_path: str, files: Iterable[str], root: str | None 
 @cache
 def _environment() -> Environment:
     return Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader(INCLUDED),
         undefined=StrictUndefined,
         autoescape=True,
         trim_blocks=True,
