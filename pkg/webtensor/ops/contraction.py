@@ -46,7 +46,7 @@ def matmul(
     """Matrix product of the last two axes; the axes before them broadcast.
 
     An operand of rank 1 is a row on the left and a column on the right, and its axis is removed
-    from the result, as in NumPy. The result is float32, or int32 for two int32 operands.
+    from the result, as in NumPy. The result has the promoted dtype; bool becomes int32.
 
     Raises:
         ValueError: an operand is a scalar, the inner sizes differ, or the batches do not

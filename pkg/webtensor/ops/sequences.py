@@ -114,9 +114,9 @@ def linspace(
     endpoint: bool = True,
     device: str | None = None,
 ) -> Tensor:
-    """``num`` evenly spaced numbers from ``start`` to ``stop`` inclusive, as float32.
+    """``num`` evenly spaced numbers from ``start`` to ``stop``, as float32.
 
-    The result has shape (num,).
+    The result has shape (num,); without ``endpoint`` it ends a step before ``stop``.
 
     Raises:
         ValueError: ``num`` is negative.
