@@ -87,6 +87,12 @@ def test_a_text_to_learn_nothing_from_is_refused(page: Page):
     page.locator("#own").blur()
     expect(page.locator("#problem")).to_be_hidden()
     expect(page.locator("#state")).to_contain_text("of the 3 characters")
+    page.locator("#own").fill("la " * 7000)
+    page.locator("#own").blur()
+    expect(page.locator("#problem")).to_contain_text("21,000 characters")
+    expect(page.locator("#state")).to_have_text("The network waits for your text.")
+    page.locator("#own").fill("la " * 100)
+    page.locator("#own").blur()
 
 
 def test_nothing_is_left_of_a_run_that_is_stopped(page: Page):

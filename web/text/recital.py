@@ -33,9 +33,9 @@ async def chosen_text() -> str:
             response.raise_for_status()
             return str(await response.string())
     text = str(element("own").value)
+    write("state", "The network waits for your text.")
     with problem_shown():
         if not text:
-            write("state", "The network waits for your text.")
             await asyncio.Event().wait()  # a change of the text runs the program anew
         return checked(text)
 
@@ -61,7 +61,7 @@ class Recital:
     def __init__(self, text: str) -> None:
         """Begin with an empty page."""
         self._text = text
-        self._losses: list[float] = []
+        self._losses: list[tuple[int, float]] = []
         self._heading = "Epoch 0"
         self._wished = asyncio.Event()
         write("state", "The network has learned nothing yet.")
@@ -88,12 +88,12 @@ class Recital:
 
     def show_loss(self, epoch: int, loss: float) -> None:
         """Say after an epoch how well the network knows what comes next."""
-        self._losses.append(loss)
+        self._losses.append((epoch, loss))
         self._heading = f"Epoch {epoch}"
         wavering = f"{exp(loss):.1f} of the {len(set(self._text))} characters"
         write("state", f"Epoch {epoch}: it wavers as if between {wavering}.")
         wt.visor.render.line_chart(
-            {"nats per character, by epoch": self._losses}, "losses", height=120, width=900
+            {"nats per character": self._losses}, "losses", height=140, width=900, x_label="epoch"
         )
 
     def begin(self) -> str:

@@ -68,18 +68,18 @@ class Stage:
     def __init__(self, values: Sequence[float], held_out: int) -> None:
         """Show forecasts of the last `held_out` values, and of those that will follow."""
         self._values, self._held_out = values, held_out
-        self._losses: list[float] = []
+        self._losses: list[tuple[int, float]] = []
 
     async def show(self, epoch: int, loss: float, fit: wt.Tensor, future: wt.Tensor) -> None:
         """Show what is known after an epoch: the loss, the fit of the held-out values, the future.
 
-        Both are of shape (rows,).
+        Epochs are counted from 1. The fit and the future are of shape (rows,).
         """
-        self._losses.append(loss)
+        self._losses.append((epoch, loss))
         fitted = list(await fit.data())
         self._draw(fitted, list(await future.data()))
         wt.visor.render.line_chart(
-            {"error by epoch": self._losses}, "losses", height=120, width=900
+            {"error in training": self._losses}, "losses", height=140, width=900, x_label="epoch"
         )
         write("verdict", f"Epoch {epoch}: {self._verdict(fitted)}")
 
