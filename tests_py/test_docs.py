@@ -118,6 +118,8 @@ def test_the_reference_lists_every_name_once() -> None:
     assert "webtensor.conv2d" in entries
     assert "webtensor.keras.layers.Dense" in entries
     assert "``Convolution2D`` is :py:obj:`webtensor.keras.layers.Conv2D`" in pages[LAYERS]
+    assert "``normal`` is :py:obj:`webtensor.random_normal`" in pages["webtensor.random"]
+    assert "``gelu`` is :py:obj:`webtensor.keras.ops.gelu`" in pages["webtensor.nn"]
 
 
 def test_examples_import_the_library() -> None:

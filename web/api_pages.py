@@ -20,8 +20,8 @@ API reference
 
 Every public function and class, with its arguments, its errors and an example, which is a test of
 the library. ``wt`` stands for ``webtensor``, as in ``import webtensor as wt``, and ``keras`` for
-``webtensor.keras``, as in ``from webtensor import keras``. The search finds names, and so does the
-:ref:`index <genindex>`.
+``webtensor.keras``, as in ``from webtensor import keras``; ``wt.layers``, ``wt.optimizers`` and the
+like are those of ``keras``. The search finds names, and so does the :ref:`index <genindex>`.
 
 .. toctree::
    :maxdepth: 1
@@ -29,6 +29,8 @@ the library. ``wt`` stands for ``webtensor``, as in ``import webtensor as wt``, 
 {pages}
 """
 KERAS = "webtensor.keras"
+#: Namespaces of further names for what is described elsewhere.
+ALIASES = ("webtensor.nn", "webtensor.random")
 #: Namespaces of namespaces, which have no page themselves.
 CONTAINERS = (f"{KERAS}.datasets", f"{KERAS}.legacy")
 
@@ -37,7 +39,7 @@ def api_pages() -> dict[str, str]:
     """Return the text of each page by its name."""
     modules = dict(_namespaces())
     homes: dict[int, str] = {}
-    for path in sorted(modules, key=lambda path: path in ("webtensor", KERAS)):
+    for path in sorted(modules, key=lambda path: (path in ALIASES, path in ("webtensor", KERAS))):
         members = {name: getattr(modules[path], name) for name in _public_names(modules[path])}
         for name in sorted(members, key=lambda name: members[name].__name__ != name):
             homes.setdefault(id(members[name]), f"{path}.{name}")
@@ -67,8 +69,8 @@ def _is_method(member: object) -> bool:
 def _namespaces() -> Iterator[tuple[str, ModuleType]]:
     library = import_module("webtensor")
     yield "webtensor", library
-    others = {"audio", "browser", "data", "io", "text", "train", "vision", "visor", "wasm", "webgl"}
-    for name in sorted({*NAMESPACES, *others}):
+    others = {"audio", "browser", "data", "io", "nn", "random", "text", "train", "vision", "visor"}
+    for name in sorted({*NAMESPACES, *others, "wasm", "webgl"}):
         yield from _with_inner_namespaces(f"webtensor.{name}", getattr(library, name))
     yield from _with_inner_namespaces(KERAS, library.keras)
 
