@@ -215,18 +215,22 @@ function showProgress(fraction, text) {
 
 /** Writes an error into the page, where the visitor sees it, and into the console. */
 function showError(error) {
-  const text = error?.message ?? String(error);
+  const text = (error?.message ?? String(error)).trim() || "unknown error";
   console.error(text);
   document.getElementById("loading")?.remove();
   const box = document.createElement("section");
   box.className = "error";
   box.setAttribute("role", "alert");
   const title = document.createElement("strong");
-  title.textContent = "Something went wrong: " + (text.trim().split("\n").pop() || "unknown error");
-  const details = document.createElement("pre");
-  details.textContent = text;
-  details.tabIndex = 0; // keys scroll it
-  box.append(title, details);
+  const lines = text.split("\n");
+  title.textContent = `Something went wrong: ${lines.at(-1)}`;
+  box.append(title);
+  if (lines.length > 1) {
+    const details = document.createElement("pre");
+    details.textContent = text;
+    details.tabIndex = 0; // keys scroll it
+    box.append(details);
+  }
   (document.querySelector("main") ?? document.body).prepend(box);
 }
 
