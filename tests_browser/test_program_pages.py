@@ -73,6 +73,13 @@ def test_a_run_that_is_replaced_before_it_began(page: Page):
     expect(page.locator("#output")).to_have_text("second\n")
 
 
+def test_a_run_that_is_stopped_before_it_began(page: Page):
+    run(page, "1 / 0")
+    expect(page.locator("#run-state")).to_have_text("It ended with an error")
+    page.locator("#run").evaluate("(button) => [1, 2].forEach(() => button.click())")
+    expect(page.locator("#run-state")).to_have_text("Stopped")
+
+
 @pytest.mark.parametrize("path", ["tsne", "linear", "worker"])
 def test_a_backend_that_is_not_here_is_not_used(chromium_page: Page, site_url: str, path: str):
     chromium_page.goto(f"{site_url}/{path}/?backend=nothing")

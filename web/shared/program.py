@@ -140,6 +140,7 @@ class Program:
         """Note the end of a run, also of one that was cancelled before it began."""
         if self._task is task:
             self._task = None
+            write_state("Stopped")
 
     async def _run(self) -> None:
         gc.collect()  # models and their layers refer to each other
