@@ -322,7 +322,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_models_are_replaced_only_on_request(saved: Path, tmp_path: Path) -> None:
     convert_model(saved, tmp_path / "web", shard_bytes=100)
     before = contents(tmp_path / "web")
-    with pytest.raises(FileExistsError, match="pass overwrite=True to replace it"):
+    with pytest.raises(FileExistsError, match=r"overwrite=True \(--overwrite\) replaces it"):
         convert_model(saved, tmp_path / "web")
     assert contents(tmp_path / "web") == before
     convert_model(saved, tmp_path / "web", overwrite=True)

@@ -108,7 +108,7 @@ def check_target(target: Path, row: OutputFormat, overwrite: bool) -> None:
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
     if not overwrite:
-        raise FileExistsError(f"{target} exists already; pass overwrite=True to replace it")
+        raise FileExistsError(f"{target} exists already; overwrite=True (--overwrite) replaces it")
     is_file = bool(row.suffix)
     if is_file != target.is_file():
         raise FileExistsError(f"{target} is {'a folder' if is_file else 'a file'}; it stays")
