@@ -15,7 +15,8 @@ from webtensor.formats.element_types import Elements
 from webtensor.formats.graph_def import Graph, Signature, TensorInfo, TensorValue
 from webtensor.formats.saved_model import SavedModel
 from webtensor.graph.default_attributes import DEFAULTS
-from webtensor.graph.nodes import Node, nodes_of, reference_of
+from webtensor.graph.nodes import WITH_OUTPUTS, Node, nodes_of, reference_of
+from webtensor.graph.operations import OPERATIONS
 from webtensor.graph.unique_names import node_name
 from webtensor.io.stored_integers import with_int32_limits
 from webtensor.io.stored_tensors import tensor_of
@@ -23,6 +24,7 @@ from webtensor.io.stored_tensors import tensor_of
 __all__ = ["source_of_graph", "source_of_saved_model"]
 
 _DEFAULT_SIGNATURE = "serving_default"
+_WITH_ONE_OUTPUT = {"Const", "Placeholder", *OPERATIONS} - WITH_OUTPUTS
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -81,7 +83,7 @@ def source_of_graph(
         outputs: the names of the outputs; None are the tensors that no node needs.
 
     Raises:
-        ModelFormatError: there is no such node, or nothing that could be an output.
+        ModelFormatError: there is no such tensor, or nothing that could be an output.
     """
     nodes = nodes_of(graph.nodes, label)
     needed = {reference.node for node in nodes.values() for reference in node.inputs}
@@ -96,8 +98,9 @@ def source_of_graph(
     if not outputs:
         raise ModelFormatError(f"{label}: no node could be an output; name the outputs")
     for name in (*inputs, *outputs):
-        if reference_of(name, label).node not in nodes:
-            raise ModelFormatError(f"{label}: there is no node {name!r:.200}")
+        node, output = reference_of(name, label)
+        if node not in nodes or (output and nodes[node].op in _WITH_ONE_OUTPUT):
+            raise ModelFormatError(f"{label}: there is no tensor {name!r:.200}")
     signature = Signature(
         {node_name(name): _described(name, nodes) for name in inputs},
         {node_name(name): TensorInfo((name,), "", None) for name in outputs},
