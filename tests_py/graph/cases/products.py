@@ -68,6 +68,13 @@ def normalized(x: Any, scale: Any, offset: Any, mean: Any, variance: Any) -> Any
     return (x - mean) / np.sqrt(variance + 0.01) * scale + offset
 
 
+def trained(x: Any, scale: Any, offset: Any, *_: Any) -> list[Any]:
+    """Normalize by the statistics of the batch, and return its mean and unbiased variance."""
+    axes = (0, 1, 2)
+    mean = x.mean(axes)
+    return [normalized(x, scale, offset, mean, x.var(axes)), mean, x.var(axes, ddof=1)]
+
+
 def normalization(op: str) -> list[Case]:
     """The cases of a version of batch normalization."""
     channels = floats((4, 3), 0.5, 2.0)
@@ -92,6 +99,16 @@ def normalization(op: str) -> list[Case]:
             epsilon=0.01,
             is_training=False,
             data_format="NCHW",
+        ),
+        case(
+            op,
+            IMAGES,
+            *channels,
+            expected=trained,
+            label="in training",
+            outputs=3,
+            epsilon=0.01,
+            is_training=True,
         ),
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -156,12 +157,15 @@ def normalized(
     channels_first = data_format.startswith("NC")
     order = tuple(range(len(x.shape)))
     values = ops.permute_dims(x, (0, *order[2:], 1)) if channels_first else x
+    unbiased = variance
     if is_training:
         mean, variance = ops.moments(values, order[:-1])
+        count = math.prod(values.shape[:-1])
+        unbiased = variance * (count / max(count - 1, 1))
     result = ops.batch_norm(values, mean, variance, offset, scale, epsilon)
     if channels_first:
         result = ops.permute_dims(result, (0, order[-1], *order[1:-1]))
-    return result, mean, variance, mean, variance, variance
+    return result, mean, unbiased, mean, variance, variance
 
 
 def normalized_globally(
