@@ -53,6 +53,12 @@ def test_gradients_of_logaddexp_are_those_of_its_limits(backend: str) -> None:
     assert by_y.tolist() == [0.0, 1.0, 1.0, 0.5, 0.5]
 
 
+def test_gradients_of_products_with_an_infinite_number_and_of_many(backend: str) -> None:
+    gradient = wt.grad(wt.prod)
+    assert gradient([2.0, math.inf, 3.0]).tolist() == [math.inf, 6.0, math.inf]
+    assert gradient(wt.ones((100_000,))).numpy().min() == 1.0
+
+
 def test_arguments_of_grads_in_a_list() -> None:
     assert [g.tolist() for g in wt.grads(lambda x, y: x * y)([2.0, 3.0])] == [3.0, 2.0]
     value, gradients = wt.value_and_grads(lambda x, y: x * y)((wt.tensor(2.0), 3.0))

@@ -16,8 +16,9 @@ from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32, int32, 
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, backend, planned, run
 from webtensor.ops.casting import cast_to
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
-from webtensor.ops.creation import eye, full
+from webtensor.ops.creation import full
 from webtensor.ops.movement import concat, reshape
+from webtensor.ops.scan import cumprod
 from webtensor.shapes import (
     Shape,
     axis_group,
@@ -52,14 +53,10 @@ def _extremum_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int)
 
 
 def _prod_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> Tensor:
-    """Multiply each element's gradient by the product of the others, exact where x is zero."""
-    outer, reduced, inner = group
-    columns = x.reshape(group).permute_dims((0, 2, 1)).reshape((outer * inner, 1, reduced))
-    others = columns.broadcast_to((outer * inner, reduced, reduced))
-    diagonal = eye(reduced)
-    products = (others * (1 - diagonal) + diagonal).prod(2)
-    products = products.reshape((outer, inner, reduced)).permute_dims((0, 2, 1))
-    return (products * dy.reshape((outer, 1, inner))).reshape(x.shape)  # type: ignore[no-any-return]
+    """Multiply the gradient by the products of the elements before and behind each element."""
+    outer, _, inner = group
+    before, behind = (cumprod(x.reshape(group), 1, True, reverse) for reverse in (False, True))
+    return (before * behind * dy.reshape((outer, 1, inner))).reshape(x.shape)  # type: ignore[no-any-return]
 
 
 _SUM = Primitive("sum", kernel="reduce", gradients=(_sum_gradient,))
