@@ -76,6 +76,10 @@ CASES: list[Case] = [
     case("SoftplusGrad", DY, X, expected=lambda dy, x: dy / (1 + np.exp(-x))),
     case("SoftsignGrad", DY, X, expected=lambda dy, x: dy / (1 + np.abs(x)) ** 2),
     case("SqrtGrad", Y, DY, expected=lambda y, dy: dy / (2 * y)),
+    *(
+        case(op, arr([y]), arr([0]), expected=lambda _, dy: dy, label="of zero")
+        for op, y in (("InvGrad", np.inf), ("RsqrtGrad", np.inf), ("SqrtGrad", 0))
+    ),
     case("TanhGrad", Y, DY, expected=lambda y, dy: dy * (1 - y * y)),
     case("BiasAddGrad", IMAGES, expected=lambda dy: dy.sum((0, 1, 2))),
     case(

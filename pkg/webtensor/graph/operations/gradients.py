@@ -11,6 +11,7 @@ from webtensor.autodiff.functions import grad
 from webtensor.engine import Tensor
 from webtensor.graph.operations import arrays, images, products
 from webtensor.graph.operations.arguments import attribute, axis, integers, layout, pairs
+from webtensor.graph.operations.elementwise import unless_zero
 from webtensor.graph.operations.rows import Argument, Attribute, Row, Tensors, resolved
 
 __all__ = ["ONLY_HERE"]
@@ -46,12 +47,15 @@ def selu_gradient(dy: Tensor, y: Tensor) -> Tensor:
     return ops.where(ops.less(y, 0), dy * (y + _SELU_ALPHA * _SELU_SCALE), dy * _SELU_SCALE)
 
 
+#: Gradients that are zero where dy is, even if y is infinite.
+_UNLESS_ZERO: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "InvGrad": lambda dy, y: ops.negative(dy * y * y),
+    "ReciprocalGrad": lambda dy, y: ops.negative(dy * y * y),
+    "RsqrtGrad": lambda dy, y: dy * y * y * y * -0.5,
+    "SqrtGrad": lambda dy, y: dy * 0.5 / y,
+}
 _OF_RESULTS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "InvGrad": lambda y, dy: ops.negative(dy * y * y),
-    "ReciprocalGrad": lambda y, dy: ops.negative(dy * y * y),
-    "RsqrtGrad": lambda y, dy: dy * y * y * y * -0.5,
     "SigmoidGrad": lambda y, dy: dy * y * (1 - y),
-    "SqrtGrad": lambda y, dy: dy * 0.5 / y,
     "TanhGrad": lambda y, dy: dy * (1 - y * y),
 }
 _OF_GRADIENTS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
@@ -194,6 +198,7 @@ _NORMALIZATION = products.ROWS["FusedBatchNormV3"]
 ONLY_HERE = {
     # elements
     **{op: Row(function, 0, 1) for op, function in (_OF_RESULTS | _OF_GRADIENTS).items()},
+    **{op: Row(unless_zero(function), 1, 0) for op, function in _UNLESS_ZERO.items()},
     "BiasAddGrad": Row(bias_gradient, 0, data_format=layout("NHWC")),
     "LeakyReluGrad": Row(leaky_relu_gradient, 0, 1, alpha=attribute("alpha", 0.2)),
     # windows, filters and images
