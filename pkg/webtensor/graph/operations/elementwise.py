@@ -12,7 +12,6 @@ from webtensor.engine import Tensor
 from webtensor.graph.operations.arguments import attribute, boolean, dtype, layout, number, numbers
 from webtensor.graph.operations.gamma_functions import digamma, log_gamma
 from webtensor.graph.operations.rows import Row, Tensors
-from webtensor.shapes import Shape
 
 __all__ = ["ONLY_HERE", "ROWS"]
 
@@ -147,12 +146,8 @@ def add_bias(value: Tensor, bias: Tensor, data_format: str) -> Tensor:
 def select(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
     """Choose elements, or whole rows where the condition has one element for each row."""
     if len(condition.shape) == 1 < len(x.shape):
-        condition = ops.reshape(condition, _as_column(condition.shape, x.shape))
+        condition = ops.reshape(condition, (-1, *(1 for _ in x.shape[1:])))
     return ops.where(condition, x, y)
-
-
-def _as_column(shape: Shape, other: Shape) -> Sequence[int]:
-    return (*shape, *(1 for _ in other[1:]))
 
 
 def fake_quantized(
