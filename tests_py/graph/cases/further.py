@@ -100,6 +100,8 @@ def with_diagonal(x: Array, diagonal: Array, offset: Any) -> Array:
 
 
 MATRICES: list[Case] = [
+    case("Diag", X, expected=lambda x: np.diag(x.ravel()).reshape(x.shape * 2)),
+    case("DiagPart", floats((2, 3, 2, 3)), expected=lambda x: np.einsum("ijij->ij", x)),
     case("MatrixDiag", X, expected=lambda x: np.stack([np.diag(row) for row in x])),
     case("MatrixDiagPart", SQUARES, expected=lambda x: np.diagonal(x, 0, 1, 2)),
     case(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 from webtensor import ops
@@ -51,6 +52,12 @@ def matrices_of(
 def diagonal_of(x: Tensor, k: Sequence[int] = (0,)) -> Tensor:
     """Return a diagonal of matrices."""
     return ops.linalg.diagonal(x, offset=_offset(k))
+
+
+def diagonal_of_tensor(x: Tensor) -> Tensor:
+    """Return the elements whose first and second half of indices are equal."""
+    shape = x.shape[: len(x.shape) // 2]
+    return ops.reshape(ops.flatten(x)[:: prod(shape) + 1], shape)
 
 
 # -- solutions ---------------------------------------------------------------------------------
@@ -114,6 +121,8 @@ ONLY_HERE: dict[str, Row] = {
     **_versions("MatrixDiagPart", diagonal_of, 0, k=integers(1)),
     **_versions("MatrixSetDiag", with_diagonal, 0, 1, k=integers(2)),
     "Cholesky": Row("linalg.cholesky", 0),
+    "Diag": Row("diag", 0),
+    "DiagPart": Row(diagonal_of_tensor, 0),
     "LogMatrixDeterminant": Row("linalg.slogdet", 0),
     "MatrixDeterminant": Row("linalg.det", 0),
     "MatrixInverse": Row(inverse, 0, adjoint=boolean("adjoint")),
