@@ -543,14 +543,17 @@ CASES: list[Case] = [
         exclusive=True,
         reverse=True,
     ),
-    case(
-        "CumulativeLogsumexp",
-        np.zeros((2, 0), "float32"),
-        1,
-        expected=lambda x, _: x,
-        label="of nothing",
-        exclusive=True,
-        reverse=False,
+    *(
+        case(
+            "CumulativeLogsumexp",
+            np.zeros((2, 0), "float32"),
+            1,
+            expected=lambda x, _: x,
+            label=f"of nothing, {exclusive=}",
+            exclusive=exclusive,
+            reverse=False,
+        )
+        for exclusive in (True, False)
     ),
     *(
         case(

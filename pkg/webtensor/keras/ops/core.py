@@ -517,6 +517,8 @@ def _associative_scan(
     """
     columns = [wt.unstack(leaf, axis) for leaf in flatten(elems)]
     slices: list[Structure] = [pack(elems, row) for row in zip(*columns, strict=True)]
+    if not slices:
+        return elems
     if reverse:
         slices.reverse()
     results = slices[:1]
