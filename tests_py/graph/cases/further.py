@@ -69,6 +69,14 @@ SEGMENTS: list[Case] = [
             ("Sum", np.sum, 0.0),
         )
     ),
+    case(
+        "SegmentMean",
+        np.array([[-7, 2], [2, 2], [3, 3]], "int32"),
+        [0, 0, 2],
+        expected=lambda *_: np.array([[-2, 2], [0, 0], [3, 3]], "int32"),
+        label="of integers",
+    ),
+    case("SegmentMax", X[:0], np.zeros(0, "int32"), expected=lambda x, _: x, label="of nothing"),
     *(
         case(f"UnsortedSegment{name}", x, ids, 4, expected=segments(reduce, empty), label=label)
         for name, reduce, empty in (
@@ -80,6 +88,7 @@ SEGMENTS: list[Case] = [
         for label, x, ids in (
             ("", X, [3, -1, 3]),
             ("of elements", X, [[3, 0, 3, 3], [0, 0, -1, 3], [1, 1, 1, 1]]),
+            ("of nothing", X[:0], np.zeros(0, "int32")),
         )
     ),
 ]

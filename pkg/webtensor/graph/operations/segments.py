@@ -12,6 +12,7 @@ from webtensor import ops
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor
 from webtensor.graph.operations.arguments import integer
+from webtensor.graph.operations.elementwise import quotient
 from webtensor.graph.operations.rows import Row
 from webtensor.shapes import contiguous_strides
 
@@ -31,18 +32,22 @@ def reduction(reduce: Callable[..., Tensor], start: float) -> Callable[..., Tens
 
     def reduced(x: Tensor, segments: Tensor, count: int) -> Tensor:
         rest = x.shape[len(segments.shape) :]
+        background = ops.astype(ops.tensor(start), x.dtype)
+        if not segments.size:
+            return ops.broadcast_to(background, (count, *rest))
         ones = [1] * len(rest)
         numbers = ops.reshape(ops.arange(count), (count, 1, *ones))
         is_inside = ops.equal(numbers, ops.reshape(segments, (1, segments.size, *ones)))
         slices = ops.reshape(x, (1, segments.size, *rest))
-        return reduce(ops.where(is_inside, slices, ops.astype(ops.tensor(start), x.dtype)), 1)
+        return reduce(ops.where(is_inside, slices, background), 1)
 
     return reduced
 
 
 def mean(x: Tensor, segments: Tensor, count: int) -> Tensor:
     """Return the mean of the slices of each segment."""
-    return ops.divide_no_nan(total(x, segments, count), total(ops.ones_like(x), segments, count))
+    sizes = total(ops.ones_like(x), segments, count)
+    return quotient(total(x, segments, count), ops.maximum(sizes, 1))
 
 
 def zero_where_empty(reduce: Callable[..., Tensor]) -> Callable[..., Tensor]:
