@@ -128,6 +128,9 @@ GRADIENTS: dict[str, Call] = {
     },
     "average of windows": gradient(lambda x: tf.nn.avg_pool2d(x, 3, 2, "SAME")),
     "bias": of_filter(tf.nn.bias_add, 3),
+    "branch": gradient(
+        lambda x: tf.cond(tf.reduce_sum(x) > 99, lambda: x * tf.sin(x), lambda: tf.exp(x))
+    ),
     "broadcasts": gradient(lambda x: x + x[:1, :1] * 2 + x[..., :1] - x[0, 0]),
     "concatenation": gradient(lambda x: tf.concat([x, x * 2, x[:, 1:]], 1)),
     "convolution": gradient(lambda x: tf.nn.conv2d(x, FILTER, 2, "SAME")),
@@ -161,6 +164,7 @@ GRADIENTS: dict[str, Call] = {
     "resize nearest": gradient(lambda x: tf.image.resize(x, [5, 12], "nearest")),
     "roots": gradient(lambda x: tf.sqrt(1 + x) + tf.math.rsqrt(1 + x) + tf.math.reciprocal(1 + x)),
     "second derivative": gradient(gradient(lambda x: tf.nn.conv2d(tf.tanh(x), FILTER, 1, "SAME"))),
+    "roots at zero": gradient(lambda x: tf.sqrt(x * 0)),
     "slice": gradient(lambda x: x[:, ::2, 1:, 0]),
     "transpose": gradient(lambda x: tf.transpose(x, tf.argsort(tf.shape(x)))),
 }

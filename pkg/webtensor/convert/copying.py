@@ -392,6 +392,11 @@ class Copying:
         nodes = ControlFlowNodes(freezing.frozen, scope, name)
         return nodes.branch(Reference(name), arguments, is_fixed, [branch, otherwise])
 
+    def optional(self, node: Node, inputs: list[Reference]) -> list[Reference]:
+        """Replace an optional value by its tensor, and one without any by zero."""
+        add_constant = self.freezing.frozen.add_constant
+        return inputs or [add_constant(self.scope, node.name, tensor(0.0))]
+
     def nothing(self, node: Node, inputs: list[Reference]) -> list[Reference]:
         """Leave out what has no outputs."""
         return []
@@ -412,4 +417,5 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_FILE_FILLINGS, Copying.file_filling),
     **dict.fromkeys(_CALLS, Copying.call),
     **dict.fromkeys(_EFFECTS, Copying.nothing),
+    **{f"Optional{name}": Copying.optional for name in ("FromValue", "GetValue", "None")},
 }
