@@ -133,6 +133,16 @@ CASES = [
     case("Range", 1, 10, 3, expected=np.arange, Tidx=INT),
     case("Range", 5, 0, -2, expected=np.arange, label="backwards", Tidx=INT),
     case("Range", 0.0, 1.0, 0.25, expected=np.arange, label="float32", Tidx=FLOAT),
+    # In float32, 2.2 / 0.2 is 11; as doubles, the same numbers give a little more.
+    case(
+        "Range",
+        arr(0.2),
+        arr(2.4),
+        arr(0.2),
+        expected=lambda start, stop, step: start + np.arange(11) * step,
+        label="of rounded numbers",
+        Tidx=FLOAT,
+    ),
     case("Zeros", [2, 3], expected=lambda shape: np.zeros(shape, np.float32), T=FLOAT),
     case("ZerosLike", ints((2, 3)), expected=np.zeros_like),
     # slices and joins

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
+from math import ceil
 
 from webtensor import ops
-from webtensor.dtypes import as_dtype
+from webtensor.dtypes import as_dtype, int32
 from webtensor.engine import Tensor
 from webtensor.formats.graph_def import Shape, fits
 from webtensor.graph.operations.arguments import (
@@ -62,9 +64,13 @@ def ensured(x: Tensor, shape: Shape) -> Tensor:
 
 
 def sequence(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
-    """Return the numbers from one to another."""
+    """Return the numbers from one to another; float32 arithmetic says how many they are."""
     first, last, difference = (operand.item() for operand in (start, stop, step))
-    return ops.arange(first, last, difference, start.dtype)
+    if start.dtype is int32 or not difference:
+        return ops.arange(first, last, difference, start.dtype)
+    (length,) = array("f", [last - first])
+    (ratio,) = array("f", [length / difference])
+    return ops.add(ops.multiply(ops.arange(max(ceil(ratio), 0)), step), start)
 
 
 def one_hot(indices: Tensor, on_value: Tensor, off_value: Tensor, depth: int, axis: int) -> Tensor:
