@@ -172,13 +172,14 @@ def _sorted_segment_sum(rewriting: Rewriting) -> list[Reference]:
 
 
 def _buckets(rewriting: Rewriting) -> list[Reference]:
-    """Replace Bucketize by the number of boundaries that are not larger."""
+    """Replace Bucketize by the number of boundaries that are not larger, for NaN all of them."""
     boundaries: Any = rewriting.node.attributes.get("boundaries", [])
     (axis,) = rewriting.integers(axis=-1)
     bounds = rewriting.constant("boundaries", [float(bound) for bound in boundaries], "float32")
     x = rewriting.add("Cast", *rewriting.inputs, SrcT=_FLOAT32, DstT=_FLOAT32)
     columns = rewriting.add("ExpandDims", x, axis, T=_FLOAT32, Tdim=_INT32)
-    reached = rewriting.add("GreaterEqual", columns, bounds, T=_FLOAT32)
+    below = rewriting.add("Less", columns, bounds, T=_FLOAT32)
+    reached = rewriting.add("LogicalNot", below)
     numbers = rewriting.add("Cast", reached, SrcT=ElementType("bool"), DstT=_INT32)
     return [rewriting.add("Sum", numbers, axis, T=_INT32, Tidx=_INT32, keep_dims=False)]
 

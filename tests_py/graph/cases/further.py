@@ -525,11 +525,15 @@ CASES: list[Case] = [
         label="of floats",
         type=Dtype("int32"),
     ),
-    case(
-        "Bucketize",
-        X,
-        expected=lambda x: np.digitize(x, [-0.5, 0.5]),
-        boundaries=[-0.5, 0.5],
+    *(
+        case(
+            "Bucketize",
+            x,
+            expected=lambda x: np.digitize(x, [-0.5, 0.5]),
+            label=label,
+            boundaries=[-0.5, 0.5],
+        )
+        for label, x in (("", X), ("of NaN", arr([np.nan, 0.5])))
     ),
     case("AccumulateNV2", X, X, expected=lambda x, y: x + y),
     case("BiasAddV1", X, X[0], expected=lambda x, bias: x + bias),
