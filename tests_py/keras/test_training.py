@@ -151,6 +151,12 @@ CASES: dict[str, tuple[Callable[[Any], Any], dict[str, Any], tuple[Any, ...], di
         (X, {"real": REAL, "kind": ONE_HOT}),
         {"validation_split": 0.2},
     ),
+    "inputs alone": (
+        lambda k: k.Sequential([network(k), k.layers.ActivityRegularization(0.1)]),
+        {},
+        (X,),
+        {"validation_data": (X[:40],)},
+    ),
     "initial epoch": (network, {"loss": "mse"}, (X, REAL), {"initial_epoch": 1}),
     "clipped": (
         network,

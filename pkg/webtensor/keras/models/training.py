@@ -826,15 +826,8 @@ def _batch_size(x: Tensors) -> int:
 
 
 def _validation_batches(data: DataLike, batch_size: int | None, steps: int | None) -> Batches:
-    if isinstance(data, (tuple, list)):
-        if not 2 <= len(data) <= 3:
-            raise ValueError(
-                f"validation_data must be (x, y) or (x, y, sample_weight), but has {len(data)} "
-                "parts"
-            )
-        x, y, *weights = data
-        return batches_of(x, y, weights[0] if weights else None, batch_size, steps=steps)
-    return batches_of(data, steps=steps)
+    x, y, sample_weight = unpack_x_y_sample_weight(data)
+    return batches_of(x, y, sample_weight, batch_size, steps=steps)
 
 
 def _whole_batch(
