@@ -147,6 +147,14 @@ def test_a_model_from_the_middle_of_another() -> None:
     assert features.weights == mine.weights
 
 
+def test_a_model_up_to_a_sequential_model() -> None:
+    mine, theirs = both(nested_sequential)
+    for k, model in ((ours, mine), (keras, theirs)):
+        inner = model.get_layer(index=2)
+        assert inner.output is model.output
+        assert k.Model(model.input, inner.input).output_shape == (None, 4)
+
+
 def test_freezing() -> None:
     mine, theirs = both(nested_sequential)
     for model in (mine, theirs):

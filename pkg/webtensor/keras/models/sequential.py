@@ -166,13 +166,13 @@ class Sequential(Model):
 
     @property
     def input(self) -> Any:
-        """The symbolic input."""
-        return self.__getattr__("input")
+        """The symbolic input of the first call, or of the model itself before there is one."""
+        return super().input if self._inbound_nodes else self.__getattr__("input")
 
     @property
     def output(self) -> Any:
-        """The symbolic output."""
-        return self.__getattr__("output")
+        """The symbolic output of the first call, or of the model itself before there is one."""
+        return super().output if self._inbound_nodes else self.__getattr__("output")
 
     def compute_output_shape(self, input_shape: Shapes) -> Any:
         """Return the shape of the output for a shape of the input."""
