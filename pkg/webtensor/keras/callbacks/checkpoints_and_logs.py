@@ -202,6 +202,8 @@ class BackupAndRestore(Callback):
     def _load(self) -> None:
         weights, progress = self._paths()
         epoch = parse_json(progress.read_bytes(), str(progress))["epoch"]
+        if self.model.optimizer is not None:
+            self.model.optimizer.build(self.model.trainable_variables)
         self.model.load_weights(weights)
         self.model._initial_epoch = self._epoch = int(epoch)
 
