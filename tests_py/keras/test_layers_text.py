@@ -311,6 +311,18 @@ def test_configurations_of_lookups() -> None:
     }
 
 
+def test_a_lookup_without_unknown_words_in_a_layer_of_ones_own() -> None:
+    lookup = keras.layers.StringLookup(vocabulary=LETTERS, num_oov_indices=0)
+
+    class Looked(keras.layers.Layer):
+        def call(self, inputs: Any) -> Any:
+            return lookup(inputs)
+
+    words = keras.Input((1,), dtype="string")
+    model = keras.Model(words, Looked()(words))
+    assert model(wt.tensor([[LETTERS[1]]])).tolist() == [[1]]
+
+
 def test_vocabularies_of_files(tmp_path: Path, backend: str) -> None:
     file = tmp_path / "words.txt"
     file.write_text("a\nb\né\n", encoding="utf-8")

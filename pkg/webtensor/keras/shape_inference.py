@@ -13,16 +13,25 @@ from typing import Any
 
 from webtensor.engine import Tensor, tidy
 from webtensor.keras.allocations import check_tensor
-from webtensor.keras.stateless_scopes import StatelessScope
+from webtensor.keras.stateless_scopes import StatelessScope, stateless_scopes
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Shape
 from webtensor.nest import flatten, map_structure, pack
 from webtensor.ops import zeros
 
-__all__ = ["outcome_of_trial"]
+__all__ = ["in_trial", "outcome_of_trial"]
 
 #: The sizes that stand for unknown ones, one in each trial.
 _TRIAL_SIZES = (2, 3)
+
+
+class Trial(StatelessScope):
+    """The scope of a trial call, which undoes what the call changes."""
+
+
+def in_trial() -> bool:
+    """Whether the values are those of a trial call, which need not be valid inputs."""
+    return any(isinstance(scope, Trial) for scope in stateless_scopes)
 
 
 def outcome_of_trial(
@@ -51,7 +60,7 @@ def outcome_of_trial(
             check_tensor(shape, "an input")
             return zeros(shape, leaf.dtype)
 
-        with StatelessScope(), tidy():  # undoes what the trial changes
+        with Trial(), tidy():
             result = function(
                 *(map_structure(zeros_like, arg) for arg in args),
                 **{name: map_structure(zeros_like, value) for name, value in kwargs.items()},
