@@ -101,6 +101,8 @@ def test_labels(folder: Path, mode: str, expected: Any):
     data = utils.text_dataset_from_directory(folder, class_names=KINDS[::-1], **options)
     assert first(data)[1].tolist()[::5] == expected
     assert first(data)[0].tolist()[0] == "dogs 0"
+    data = utils.text_dataset_from_directory(folder, class_names=["dogs"], verbose=False)
+    assert first(data)[1].tolist() == [0] * 5
     labels = [7, 8] * 5
     data = utils.text_dataset_from_directory(folder, labels, shuffle=False, verbose=False)
     assert (first(data)[1].tolist(), data.class_names) == (labels, ["7", "8"])
@@ -128,6 +130,14 @@ def test_images(folder: Path):
     assert x[:, 2, 3, 0].tolist() == [0, 10, 20, 30, 40] * 2
     options |= {"color_mode": "rgba", "data_format": "channels_first", "crop_to_aspect_ratio": True}
     assert first(utils.image_dataset_from_directory(folder, **options))[0].shape == (10, 4, 5, 7)
+
+
+@pytest.mark.usefixtures("_pillow")
+def test_images_are_resized_and_then_padded(folder: Path):
+    """``tf.image.resize_with_pad`` makes 5 rows of 4 columns of an image with 6 rows of 5."""
+    options = {"image_size": (5, 7), "shuffle": False, "verbose": False}
+    x, _ = first(utils.image_dataset_from_directory(folder, pad_to_aspect_ratio=True, **options))
+    assert x[1, :, :, 0].tolist() == [[0, 10, 10, 10, 10, 0, 0]] * 5
 
 
 @pytest.mark.parametrize("color_mode", ["grayscale", "rgb", "rgba"])
@@ -165,7 +175,7 @@ def test_sounds(folder: Path):
         ({"label_mode": "others"}, "label_mode must be one of"),
         ({"labels": [0] * 10, "class_names": ["a"]}, "class_names are for labels='inferred' only"),
         ({"labels": [0]}, "there are 1 labels and 10 files"),
-        ({"class_names": ["a", "b"]}, "class_names must be the names of the folders"),
+        ({"class_names": ["a", "b"]}, "class_names must be names of the folders"),
         ({"validation_split": 2.0, "subset": "both"}, "must be between 0 and 1"),
         ({"validation_split": 0.2}, "must be given together"),
         ({"validation_split": 0.2, "subset": "other"}, "subset must be one of"),

@@ -209,10 +209,9 @@ def _files_of_classes(
         entry.name for entry in root.iterdir() if entry.is_dir() and entry.name[0] != "."
     )
     class_names = list(options.class_names or folders)
-    if set(class_names) != set(folders):
+    if not set(class_names) <= set(folders):
         raise ValueError(
-            f"{name}: class_names must be the names of the folders, {folders}, but are "
-            f"{class_names}"
+            f"{name}: class_names must be names of the folders, {folders}, but are {class_names}"
         )
     files = _Files([], [], class_names)
     labels: list[int] = []

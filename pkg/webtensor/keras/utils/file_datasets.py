@@ -75,24 +75,40 @@ def image_dataset_from_directory(
     layout = as_data_format(name, data_format)
     channels = _CHANNELS[color_mode]
 
-    def resized(pixels: Tensor) -> TensorLike:
+    height, width = image_size
+
+    def resized(pixels: Tensor, size: tuple[int, int] = (height, width)) -> TensorLike:
         return image_ops.resize(
             pixels,
-            tuple(image_size),
+            size,
             interpolation=interpolation,
             crop_to_aspect_ratio=crop_to_aspect_ratio,
-            pad_to_aspect_ratio=pad_to_aspect_ratio,
+            pad_to_aspect_ratio=pad_to_aspect_ratio and format == "grain",
+            data_format="channels_last",
+        )
+
+    def padded(pixels: Tensor) -> TensorLike:
+        rows, columns, _ = pixels.shape
+        size = min(height, rows * width // columns), min(width, columns * height // rows)
+        return image_ops.pad_images(
+            resized(pixels, size),
+            top_padding=max(0, height * columns - rows * width) // (2 * columns),
+            left_padding=max(0, width * rows - columns * height) // (2 * rows),
+            target_height=height,
+            target_width=width,
             data_format="channels_last",
         )
 
     # An unknown interpolation is an error now, not when an image is read.
     resized(wt.zeros((1, 1, channels)))
+    # As in Keras, "grain" pads images before they are resized, and "tf" after it.
+    fitted = padded if pad_to_aspect_ratio and format == "tf" else resized
 
     def read(path: str) -> Tensor:
         image = decoded_image(path, color_mode)
-        width, height = image.size
+        columns, rows = image.size
         pixels = wt.tensor(memoryview(image.tobytes()), dtype=float32)
-        scaled = wt.asarray(resized(wt.reshape(pixels, (height, width, channels))))
+        scaled = wt.asarray(fitted(wt.reshape(pixels, (rows, columns, channels))))
         return wt.permute_dims(scaled, (2, 0, 1)) if layout == "channels_first" else scaled
 
     options = Options(
