@@ -214,6 +214,37 @@ class Sequence(ours.utils.PyDataset):
         return list(batches())[index]
 
 
+def test_data_sets_begin_and_end_epochs() -> None:
+    calls: list[str] = []
+
+    class Recording(Sequence):
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+        def __getitem__(self, index: int) -> Any:
+            calls.append(f"{self.name} {index}")
+            return super().__getitem__(index)
+
+        def on_epoch_begin(self) -> None:
+            calls.append(f"{self.name} begins")
+
+        def on_epoch_end(self) -> None:
+            calls.append(f"{self.name} ends")
+
+    def epoch(name: str, steps: int) -> list[str]:
+        return [f"{name} begins", *(f"{name} {step}" for step in range(steps)), f"{name} ends"]
+
+    model = compiled(ours, network, loss="mse")
+    options: dict[str, Any] = {"validation_data": Recording("v"), "validation_steps": 2}
+    model.fit(Recording("t"), epochs=2, shuffle=False, verbose=0, **options)
+    assert calls == 2 * [*epoch("t", 5), *epoch("v", 2)]
+    calls.clear()
+    model.evaluate(Recording("e"), verbose=0)
+    model.predict(Recording("p"), steps=3, verbose=0)
+    assert calls == [*epoch("e", 5), *epoch("p", 3)]
+
+
 SOURCES: dict[str, Callable[[], dict[str, Any]]] = {
     "generator": lambda: {
         "x": (batch for _ in range(2) for batch in batches()),

@@ -83,13 +83,14 @@ class Batches:
         self,
         make: Callable[[], Any],
         steps: int | None,
-        on_epoch_end: Callable[[], None] = lambda: None,
+        dataset: object = None,
     ) -> None:
-        self.make, self.steps, self._on_epoch_end = make, steps, on_epoch_end
+        self.make, self.steps, self._dataset = make, steps, dataset
         self._unfinished: Iterator[Batch] | None = None
 
     def epoch(self, maximum: int | None) -> Iterator[Batch] | AsyncBatches:
         """Iterate over the batches of an epoch, at most ``maximum`` unless it is None."""
+        self._notify("on_epoch_begin")
         batches = self.make()
         if isinstance(batches, AsyncBatches):
             return _islice_async(batches, maximum)
@@ -114,8 +115,11 @@ class Batches:
         self._unfinished = None
 
     def end_epoch(self) -> None:
-        """Call ``on_epoch_end`` of the data set."""
-        self._on_epoch_end()
+        """Let the data set finish the epoch."""
+        self._notify("on_epoch_end")
+
+    def _notify(self, moment: str) -> None:
+        getattr(self._dataset, moment, lambda: None)()
 
 
 async def _islice_async(batches: AsyncBatches, maximum: int | None) -> AsyncIterator[Batch]:
@@ -325,7 +329,7 @@ def _dataset_batches(x: Any, shuffle: bool) -> Batches:
                 batch = x[index]
                 yield _as_batch(batch if is_nested(batch) else (batch,))
 
-        return Batches(make, length, getattr(x, "on_epoch_end", lambda: None))
+        return Batches(make, length, x)
     if _is_awaited(x):
         return Batches(x.__aiter__, _length(x))
     if hasattr(x, "__next__"):

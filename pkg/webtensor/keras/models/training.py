@@ -549,8 +549,8 @@ class Trainer(Layer):
                 warn_of_missing_batches("fit", count, steps)
             yield from wait_for_results(results)
             logs = as_logs(results)
-            logs.update((yield from validate(epoch)))
             data.end_epoch()
+            logs.update((yield from validate(epoch)))
             logs = dict(sorted(logs.items()))
             callbacks.on_epoch_end(epoch, dict(logs))
             yield from wait_for_callbacks(callbacks)
@@ -685,6 +685,7 @@ class Trainer(Layer):
             raise ValueError("evaluate: x made no batches")
         if not self.stop_evaluating:
             warn_of_missing_batches("evaluate", count, steps)
+        data.end_epoch()
         yield from wait_for_results(results)
         logs = as_logs(results)
         callbacks.on_test_end(logs)
@@ -748,6 +749,7 @@ class Trainer(Layer):
                 break
         else:
             warn_of_missing_batches("predict", count, steps)
+        data.end_epoch()
         callbacks.on_predict_end()
         yield from wait_for_callbacks(callbacks)
         return outputs
