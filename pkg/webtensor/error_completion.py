@@ -39,6 +39,7 @@ def completed_error(
     called_signature = signature(function)
     try:
         arguments = called_signature.bind(*args, **kwargs).arguments
+        arguments.pop("self", None)
     except TypeError:  # Python names the argument that is missing or unknown
         text = re.sub(r"^[\w.<>]+(?=\(\))", name, str(error))  # not the name of an inner function
         error.args = (f"{text}; its signature is {name}{_without_types(called_signature)}",)
@@ -56,7 +57,7 @@ def completed_error(
         misfit = _misfit(arguments, called_signature)
         if misfit is not None:
             kind, text, named = TypeError, f"{name}: {misfit}", [*arguments]
-    if not named or (kind is not TypeError and len(named) < len(arguments)):
+    if len(named) < len(arguments) and not (named and kind is TypeError):
         values = (f"{argument}={_described(value)}" for argument, value in arguments.items())
         text = f"{text} (called with {', '.join(values)})"
     completed = error if kind is type(error) else kind()

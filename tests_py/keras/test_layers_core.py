@@ -128,6 +128,39 @@ def test_a_misspelt_required_argument_is_named(
         getattr(ours.layers, name)(**config)
 
 
+@pytest.mark.parametrize(
+    "name, config, message",
+    [
+        ("AveragePooling1D", {}, r"^AveragePooling1D\(\) missing 1 .* 'pool_size'; its signature"),
+        ("Attention", {"dropout": "a"}, r"^Attention: .* \(called with dropout='a'\)$"),
+        ("BatchNormalization", {"axis": "a"}, r"^BatchNormalization: .* \(called with axis='a'\)$"),
+        ("BatchNormalization", {"axis": 7}, r"^BatchNormalization: .* \(called with axis=7\)$"),
+        ("Conv1D", {"filters": 2, "kernel_size": np.ones(2, int)}, "^Conv1D: kernel_size must be"),
+        ("Conv1D", {"filters": 2, "kernel_size": int}, "^Conv1D: kernel_size must be a positive"),
+        ("Conv1D", {"filters": 2, "kernel_size": 3, "activation": "x"}, "^Conv1D: activation"),
+        ("Cropping1D", {"cropping": wt.tensor(0.5)}, "^Cropping1D: cropping must be a non-neg"),
+        ("GroupNormalization", {"axis": "a"}, "^GroupNormalization: axis must be an integer, but"),
+        ("PReLU", {"shared_axes": 7}, r"^PReLU: .* \(called with shared_axes=7\)$"),
+    ],
+)
+def test_errors_name_the_layer_and_its_argument(
+    name: str, config: dict[str, Any], message: str
+) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        getattr(ours.layers, name)(**config)(wt.zeros((1, 4, 3)))
+
+
+def test_errors_of_inherited_constructors_name_the_class_of_the_library() -> None:
+    class Convolution(ours.layers.Conv2D):
+        def __init__(self, activation: str) -> None:
+            super().__init__(2, 3, activation=activation)
+
+    with pytest.raises(
+        ValueError, match=r"^Conv2D: activation 'x' is not known \(called with filters=2"
+    ):
+        Convolution("x")
+
+
 def test_a_missing_argument_is_reported_as_python_does() -> None:
     with pytest.raises(TypeError, match="units"):
         ours.layers.Dense()  # type: ignore[call-arg]

@@ -18,9 +18,11 @@ from numbers import Real
 from typing import Any, ClassVar, Final, ParamSpec, Self, SupportsIndex, TypeGuard
 
 from webtensor import keras
+from webtensor.explanation import MISUSE, raise_explained
 from webtensor.keras.names import nearest
 from webtensor.keras.registry import serialize_argument
 from webtensor.keras.types import Config
+from webtensor.shapes import single_integer
 
 __all__ = [
     "ALWAYS",
@@ -106,8 +108,8 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 def is_integer(value: object) -> TypeGuard[SupportsIndex]:
-    """Whether a value is an integer, of Python or NumPy, but no boolean."""
-    return hasattr(value, "__index__") and not isinstance(value, bool)
+    """Whether a value is an integer, of Python, NumPy or a tensor of rank 0, but no boolean."""
+    return single_integer(value) is not None
 
 
 def check_positive(name: str, **values: object) -> None:
@@ -160,12 +162,11 @@ def forwards_arguments(init: Callable[P, None]) -> Callable[P, None]:
     def forwarding(*args: P.args, **kwargs: P.kwargs) -> None:
         instance = args[0]
         cls: type[Any] = next(
-            base for base in type(instance).__mro__ if base.__dict__.get("__init__") is forwarding
+            base
+            for base in type(instance).__mro__
+            if getattr(base.__dict__.get("__init__"), "__wrapped__", None) is forwarding
         )
-        try:
-            bound = declared.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{cls.__name__}.__init__() {error}") from None
+        bound = declared.bind(*args, **kwargs)
         bound.apply_defaults()
         _, *names = bound.arguments
         named = {name: bound.arguments[name] for name in names if name != "kwargs"}
@@ -209,6 +210,22 @@ class _Docstring:
         return completed_documentation(owner) if self.text else self.text
 
 
+def _explained_init(init: Callable[P, None]) -> Callable[P, None]:
+    """Make an ``__init__`` name the class, and its arguments, in the errors that leave it."""
+
+    @wraps(init)
+    def explained(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            init(*args, **kwargs)
+        except MISUSE as error:
+            cls: Any = next(filter(is_library_class, type(args[0]).__mro__))
+            if cls.__init__ is not explained or str(error).startswith(f"{cls.__name__}: "):
+                raise
+            raise_explained(cls, error, args[1:], kwargs)
+
+    return explained
+
+
 class Declared:
     """A class that refuses unknown keywords, and whose docstring lists all arguments."""
 
@@ -227,6 +244,8 @@ class Declared:
         super().__init_subclass__(**kwargs)
         if is_library_class(cls):
             cls.__doc__ = _Docstring(cls.__dict__.get("__doc__"))  # type: ignore[assignment]
+            if "__init__" in cls.__dict__:
+                cls.__init__ = _explained_init(cls.__init__)  # type: ignore[method-assign]
 
 
 class Configurable(Declared):

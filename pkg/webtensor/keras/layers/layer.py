@@ -19,6 +19,7 @@ from typing import Any, ClassVar, TypeAlias
 from warnings import warn
 
 from webtensor.engine import Tensor, Variable as EngineVariable
+from webtensor.explanation import MISUSE, raise_explained
 from webtensor.keras import dtype_policies
 from webtensor.keras.arguments import (
     ALWAYS,
@@ -208,6 +209,10 @@ class Layer(LayerState):
                 self._clear_losses()
             with name_scope(self.name, self):
                 return self._call_in_scope(parameters, args, kwargs, training)
+        except MISUSE as error:
+            if ": " in str(error):
+                raise
+            raise_explained(type(self), error, *self.__dict__["_arguments"])
         finally:
             self.__dict__["_is_called"] = False
             _call_context.set(outer_context)
@@ -447,8 +452,9 @@ class Layer(LayerState):
         try:
             return super().from_config(config) if _keeps_arguments(cls) else cls(**config)
         except (TypeError, ValueError) as error:
+            reason = getattr(error, "unexplained", error)
             raise TypeError(
-                f"{cls.__name__} cannot be made of its configuration {config}: {error}. Let "
+                f"{cls.__name__} cannot be made of its configuration {config}: {reason}. Let "
                 "__init__ take **kwargs for super().__init__, or override from_config"
             ) from error
 

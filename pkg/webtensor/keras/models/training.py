@@ -12,6 +12,7 @@ from warnings import warn
 
 from webtensor import keras
 from webtensor.engine import Tensor, TensorLike
+from webtensor.explanation import explained
 from webtensor.keras import models
 from webtensor.keras.arguments import check_positive
 from webtensor.keras.array_results import as_array
@@ -77,6 +78,7 @@ class Trainer(Layer):
 
     # -- compile ------------------------------------------------------------------------------
 
+    @explained
     def compile(
         self,
         optimizer: str | Config | Optimizer | None = "rmsprop",
