@@ -26,9 +26,10 @@ def as_integer(name: str, argument: str, value: Any) -> int:
     Raises:
         TypeError: the value is something else.
     """
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    integer = single_integer(value)
+    if integer is None:
         raise TypeError(f"{name}: {argument} must be an integer, but got {value!r}")
-    return int(value.__index__())
+    return integer
 
 
 def as_positive_integer(name: str, argument: str, value: Any) -> int:
@@ -66,13 +67,13 @@ def as_integers(name: str, argument: str, value: Any) -> list[int]:
     integer = single_integer(value)
     if integer is not None:
         return [integer]
-    many = value if hasattr(value, "__iter__") else [value]
     try:
-        if any(isinstance(value, bool) for value in many):
-            raise TypeError
-        return [value.__index__() for value in many]
-    except (AttributeError, TypeError):
-        raise TypeError(f"{name}: {argument} must be integers, but got {value!r}") from None
+        integers: list[Any] = [*map(single_integer, value)]
+    except TypeError:
+        integers = [None]
+    if None in integers:
+        raise TypeError(f"{name}: {argument} must be integers, but got {value!r}")
+    return integers
 
 
 def as_pairs_of_integers(name: str, argument: str, value: Any) -> list[list[int]]:

@@ -93,9 +93,9 @@ def broadcast_shapes(name: str, first: Shape, second: Shape) -> Shape:
 
 def normalize_axis(name: str, axis: int, rank: int) -> int:
     """Convert a possibly negative axis to one in ``0 … rank - 1``."""
-    if isinstance(axis, bool) or not hasattr(axis, "__index__"):
+    index = single_integer(axis)
+    if index is None:
         raise TypeError(f"{name}: axis must be an integer, but got {axis!r}")
-    index = axis.__index__()
     if not -rank <= index < rank:
         raise ValueError(f"{name}: axis {index} is out of range for a tensor of rank {rank}")
     return index + rank if index < 0 else index

@@ -183,7 +183,7 @@ def test_sounds(folder: Path):
         ({"validation_split": 0.01, "subset": "both", "seed": 1}, "none are left for validation"),
         ({"directory": "/nowhere"}, "'/nowhere' is no folder"),
         ({"format": "torch"}, "format must be 'tf' or 'grain'"),
-        ({"batch_size": 0}, "batch_size must be a positive integer or None"),
+        ({"batch_size": 0}, "batch_size must be a positive integer, but got 0"),
     ],
 )
 def test_wrong_arguments_for_folders(folder: Path, options: dict[str, Any], message: str):

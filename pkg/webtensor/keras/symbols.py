@@ -17,6 +17,7 @@ from webtensor.keras.names import auto_name
 from webtensor.keras.types import DTypeLike, Operand, Shape
 from webtensor.nest import flatten
 from webtensor.ops import tensor
+from webtensor.shapes import single_integer
 
 if TYPE_CHECKING:
     from webtensor.keras.nodes import Operation
@@ -49,14 +50,12 @@ def standardize_shape(shape: object) -> Shape:
     Raises:
         ValueError: it is not a sequence of non-negative integers and None.
     """
-    if isinstance(shape, int) and not isinstance(shape, bool):
+    if single_integer(shape) is not None:
         shape = (shape,)
     if not isinstance(shape, Sequence) or isinstance(shape, str):
         raise ValueError(f"shape must be a sequence of integers and None, but got {shape!r}")
     for size in shape:
-        if size is not None and (
-            isinstance(size, bool) or not hasattr(size, "__index__") or size < 0
-        ):
+        if size is not None and (single_integer(size) is None or size < 0):
             raise ValueError(
                 f"shape must consist of non-negative integers and None, but got {tuple(shape)}"
             )

@@ -22,6 +22,7 @@ from webtensor.ops import (
     unary,
 )
 from webtensor.ops.contents import CONTENTS
+from webtensor.shapes import single_integer
 
 __all__: list[str] = []
 
@@ -79,9 +80,7 @@ def _taking_integers(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 def _is_integer(value: Any) -> bool:
     """Whether a value is a single integer, also NumPy's; tensors are sequences, bools are not."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        return False
-    return not hasattr(value, "__iter__")
+    return single_integer(value) is not None and not hasattr(value, "__iter__")
 
 
 def _divmod(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from operator import index
 from typing import Any, TypeAlias
 from warnings import warn
 
 from webtensor import ops as wt
+from webtensor.arguments import as_integers
 from webtensor.autodiff.tape import paused
 from webtensor.dtypes import bool_, float32
 from webtensor.engine import Tensor
@@ -53,12 +53,8 @@ _MAX_FACTOR = 1e12
 
 def _as_axes(name: str, axis: Axes) -> int | list[int]:
     """Validate an axis or several."""
-    try:
-        return list(map(index, axis)) if isinstance(axis, Sequence) else index(axis)
-    except TypeError:
-        raise TypeError(
-            f"{name}: axis must be an integer or a list of them, but got {axis!r}"
-        ) from None
+    axes = as_integers(name, "axis", axis)
+    return axes if isinstance(axis, Sequence) else axes[0]
 
 
 def _as_list(axis: int | list[int]) -> list[int]:

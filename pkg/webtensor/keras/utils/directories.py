@@ -17,6 +17,7 @@ from webtensor import ops as wt
 from webtensor.arguments import check_choice
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor
+from webtensor.keras.arguments import check_positive
 from webtensor.keras.batch_parts import Batch
 from webtensor.keras.logging import say
 from webtensor.keras.utils.sample_datasets import SampleDataset
@@ -149,9 +150,8 @@ def _checked_label_mode(name: str, options: Options) -> str | None:
         raise ValueError(
             f"{name}: labels must be 'inferred', None or a list of integers, but got {labels!r}"
         )
-    size = options.batch_size
-    if size is not None and not (isinstance(size, int) and size > 0):
-        raise ValueError(f"{name}: batch_size must be a positive integer or None, but is {size!r}")
+    if options.batch_size is not None:
+        check_positive(name, batch_size=options.batch_size)
     check_choice(name, "label_mode", mode, _LABEL_MODES)
     if options.class_names and labels != "inferred":
         raise ValueError(
