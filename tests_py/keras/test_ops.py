@@ -253,6 +253,7 @@ def test_patches_are_those_of_keras() -> None:
     for options in ({"size": 2}, {"size": (3, 2), "strides": 1, "padding": "same"}):
         expected = keras.ops.image.extract_patches(x, **options, data_format="channels_last")
         same(ours.ops.image.extract_patches(x, **options), np.asarray(expected))
+    assert ours.ops.image.extract_patches(x, np.int64(2)).shape == (2, 3, 3, 12)
 
 
 def test_operators_of_symbolic_tensors() -> None:

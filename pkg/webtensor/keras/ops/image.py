@@ -12,6 +12,7 @@ from webtensor import ops as wt
 from webtensor.arguments import check_choice
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.geometry import positive_integers
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.ops import interpolation
 from webtensor.keras.ops.interpolation import FILL_MODES, moved_pixels
@@ -492,7 +493,7 @@ def _extract_patches(
     * size[1] * channels). ``strides`` is ``size`` by default.
 
     Raises:
-        TypeError, ValueError: an argument is not a positive integer, or ``padding`` is unknown.
+        ValueError: an argument is not a positive integer, or ``padding`` is unknown.
 
     Example:
         >>> from webtensor import keras
@@ -521,16 +522,14 @@ def _extract_patches_3d(
     ``strides`` is ``size`` by default.
 
     Raises:
-        TypeError, ValueError: an argument is not a positive integer, or ``padding`` is unknown.
+        ValueError: an argument is not a positive integer, or ``padding`` is unknown.
 
     Example:
         >>> from webtensor import keras
         >>> keras.ops.image.extract_patches_3d(keras.ops.ones((1, 4, 4, 4, 1)), 2).shape
         (1, 2, 2, 2, 8)
     """
-    sizes = (size,) * 3 if isinstance(size, int) else size
-    if not isinstance(sizes, (list, tuple)) or len(sizes) != 3:
-        raise TypeError(f"extract_patches_3d: size must be an integer or three, but got {size!r}")
+    sizes = positive_integers("extract_patches_3d", "size", size, 3)
     extract = TABLE.function("extract_patches")
     patches: Tensor = extract(volumes, sizes, strides, dilation_rate, padding, data_format)
     return patches

@@ -9,19 +9,9 @@ from webtensor import ops as wt
 from webtensor.arguments import check_choice
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor
+from webtensor.geometry import positive_integers
 
 __all__ = ["windows"]
-
-
-def _sizes(name: str, argument: str, value: object, rank: int) -> tuple[int, ...]:
-    """Return a size for each axis, of one size for all or a sequence of them."""
-    if isinstance(value, int):
-        return (value,) * rank
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        raise TypeError(f"{name}: {argument} must be an integer or {rank}, but got {value!r}")
-    if len(value) != rank or not all(isinstance(size, int) for size in value):
-        raise ValueError(f"{name}: {argument} must be an integer or {rank}, but got {value!r}")
-    return tuple(value)
 
 
 def windows(
@@ -37,13 +27,10 @@ def windows(
     The result has shape (batch, windows…, window size × channels).
     """
     rank = len(x.shape) - 2
-    sizes = _sizes(name, "size", size, rank)
-    steps = sizes if strides is None else _sizes(name, "strides", strides, rank)
-    dilations = _sizes(name, "dilation_rate", dilation_rate, rank)
+    sizes = positive_integers(name, "size", size, rank)
+    steps = sizes if strides is None else positive_integers(name, "strides", strides, rank)
+    dilations = positive_integers(name, "dilation_rate", dilation_rate, rank)
     check_choice(name, "padding", padding, ("same", "valid"))
-    for argument, numbers in (("size", sizes), ("strides", steps), ("dilation_rate", dilations)):
-        if min(numbers) < 1:
-            raise ValueError(f"{name}: {argument} must be positive, but got {numbers}")
     counts = []
     for number, (window_size, step, dilation) in enumerate(
         zip(sizes, steps, dilations, strict=True)
