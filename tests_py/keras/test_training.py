@@ -124,7 +124,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], dict[str, Any], tuple[Any, ...], di
         lambda k: network(k, 3, "softmax"),
         {"loss": "categorical_crossentropy", "metrics": ["acc", "categorical_crossentropy"]},
         (X, ONE_HOT),
-        {"class_weight": {0: 1.0, 1: 2.0, 2: 0.5}},
+        {"class_weight": dict(zip(np.unique(CLASSES), (1.0, 2.0, 0.5), strict=True))},
     ),
     "binary": (
         lambda k: network(k, 1, "sigmoid"),
@@ -592,6 +592,9 @@ def without_loss() -> Any:
         (lambda m: m.compile(steps_per_execution=-1), "steps_per_execution.*-1"),
         (lambda m: m.compile(steps_per_execution=1.5), r"steps_per_execution.*1\.5"),
         (lambda m: m.predict(iter(()), verbose=0), "no batches"),
+        (lambda m: m.predict([], verbose=0), "x must have at least one sample, but has none"),
+        (lambda m: m.predict_on_batch([]), "x must have at least one sample, but has none"),
+        (lambda m: m.fit(X, REAL, class_weight=[1.0], verbose=0), r"class_weight .* is \[1\.0\]"),
         (lambda m: network(ours).fit(X, REAL), "compiled"),
         (
             lambda m: m.fit(X, REAL, class_weight={0: 1.0}, sample_weight=WEIGHTS, verbose=0),

@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from itertools import count as count_from, islice
 from random import shuffle as shuffle_in_place
-from typing import Any, Protocol, SupportsIndex, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.jspi import loop_runs
 from webtensor.environment import IN_BROWSER
+from webtensor.keras.arguments import is_number
 from webtensor.keras.batch_parts import Batch, pack_x_y_sample_weight, unpack_x_y_sample_weight
 from webtensor.keras.types import Tensors
 from webtensor.nest import flatten, is_nested, map_structure
 from webtensor.ops import argmax, astype, minimum, reshape, take, tensor
+from webtensor.shapes import single_integer
 
 __all__ = [
     "Array",
@@ -195,7 +197,7 @@ def _count_samples(parts: Iterable[ArrayStructure]) -> int:
     if len(counts) > 1:
         differing = ", ".join(f"{name} has {count}" for count, name in counts.items())
         raise ValueError(f"x, y and sample_weight must have as many samples, but {differing}")
-    return next(iter(counts))
+    return next(iter(counts), 0)
 
 
 def _array_batches(
@@ -261,7 +263,7 @@ def split_off(
 
 
 def _check_count(name: str, count: object) -> None:
-    if count is not None and (not isinstance(count, SupportsIndex) or int(count) < 1):
+    if count is not None and (single_integer(count) or 0) < 1:
         raise ValueError(f"{name} must be a positive integer, but is {count!r}")
 
 
@@ -364,10 +366,12 @@ def _as_batch(data: object) -> Batch:
 
 
 def _weights_of_classes(weights: ClassWeight) -> Tensor:
-    if not all(isinstance(key, int) and key >= 0 for key in weights):
-        raise ValueError(f"class_weight must have classes 0, 1, … as keys, but has {[*weights]}")
+    if not isinstance(weights, Mapping) or not all(
+        is_number(key) and key >= 0 and key % 1 == 0 for key in weights
+    ):
+        raise ValueError(f"class_weight must have classes 0, 1, … as keys, but is {weights!r}")
     # The last weight is that of all classes above those in ``weights``.
-    return tensor([*(float(weights.get(key, 1.0)) for key in range(max(weights) + 1)), 1.0])
+    return tensor([*(float(weights.get(key, 1.0)) for key in range(int(max(weights)) + 1)), 1.0])
 
 
 def _with_class_weights(batch: tuple[Tensors, Tensors, Tensors], weights: Tensor) -> Batch:
