@@ -461,6 +461,8 @@ def test_bad_arguments_of_while_loop(backend: str) -> None:
         wt.while_loop(1, lambda x: x, 1)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="maximum_iterations must be an integer"):
         wt.while_loop(lambda x: x < 3, lambda x: x + 1, 1, maximum_iterations="a")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="maximum_iterations must not be negative, but got -1"):
+        wt.while_loop(lambda x: x < 3, lambda x: x + 1, 1, maximum_iterations=-1)
     with pytest.raises(ValueError, match="the condition must be a scalar"):
         wt.while_loop(lambda x: x < 3, lambda x: x + 1, wt.zeros((2,)))
     renaming = wt.function(

@@ -111,6 +111,8 @@ def test_wrong_inputs_and_lengths() -> None:
         ours.layers.STFTSpectrogram()(wt.ones((1, 400, 1), "int32"))
     with pytest.raises(ValueError, match="fft_length must be no less"):
         ours.layers.MelSpectrogram(fft_length=16, sequence_length=17)
+    with pytest.raises(wt.TensorSizeError, match="fft_length=1099511627776 asks for"):
+        ours.layers.MelSpectrogram(fft_length=2**40)
     with pytest.raises(ValueError, match="min_freq must be less than max_freq"):
         ours.layers.MelSpectrogram(sampling_rate=30)
     with pytest.raises(ValueError, match="window must be 'hann' or 'hamming'"):

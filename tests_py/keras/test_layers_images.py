@@ -390,6 +390,12 @@ def test_errors_of_boxes_as_in_keras(make: Any, error: type[Exception], match: s
             make(module.utils.bounding_boxes)
 
 
+@pytest.mark.parametrize("alpha", [np.nan, np.inf])
+def test_proportions_of_mixed_images_are_finite(alpha: float) -> None:
+    with pytest.raises(ValueError, match=f"MixUp: alpha must be a positive number.*{alpha}"):
+        ours.layers.MixUp(alpha)
+
+
 @pytest.mark.parametrize(
     "make, error, match",
     [

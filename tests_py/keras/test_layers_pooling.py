@@ -128,6 +128,12 @@ def test_adaptive_sizes_of_another_kind_are_refused(size: Any) -> None:
             keras_or_ours.layers.AdaptiveMaxPooling2D(size)
 
 
+@pytest.mark.parametrize("name", ["AdaptiveAveragePooling1D", "AdaptiveMaxPooling1D"])
+def test_too_many_sections_are_refused(name: str) -> None:
+    with pytest.raises(wt.TensorSizeError, match=r"output_size=\(1099511627776,\) asks for"):
+        getattr(ours.layers, name)(2**40)(wt.ones((1, 3, 1)))
+
+
 def test_the_greatest_of_integers_is_one_of_them() -> None:
     x = np.arange(12, dtype="int32").reshape(1, 4, 3)
     for name, size in (

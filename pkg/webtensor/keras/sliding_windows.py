@@ -23,7 +23,7 @@ from webtensor.keras.types import Shape
 from webtensor.ops import fused
 from webtensor.ops.convolution import grouped_conv3d
 from webtensor.ops.epilogue import ACTIVATIONS, activate
-from webtensor.shapes import prod
+from webtensor.shapes import check_size, prod
 
 __all__ = [
     "SizesLike",
@@ -396,6 +396,7 @@ def _sections(size: int, count: int) -> list[range]:
 
 def adaptive_pool(kind: str, x: Tensor, output_size: Sizes, data_format: str) -> Tensor:
     """Mean or maximum of each of ``output_size`` sections of the spatial dimensions."""
+    check_size("adaptive_pool", "output_size", output_size, prod(output_size))
     spatial_shape = spatial_shape_of(x.shape, data_format)
     if all(size % count == 0 for size, count in zip(spatial_shape, output_size, strict=True)):
         pairs = zip(spatial_shape, output_size, strict=True)

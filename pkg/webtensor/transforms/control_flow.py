@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from webtensor.arguments import as_integer, as_non_negative_integer, check_callable
+from webtensor.arguments import as_non_negative_integer, check_callable
 from webtensor.autodiff import custom_grad, is_recording
 from webtensor.autodiff.functions import own_tensors
 from webtensor.autodiff.gradient_tape import is_differentiable
@@ -150,7 +150,7 @@ def while_loop(
         check_callable("while_loop", name, function)
     limit = maximum_iterations
     if limit is not None:
-        limit = as_integer("while_loop", "maximum_iterations", limit)
+        limit = as_non_negative_integer("while_loop", "maximum_iterations", limit)
     _check("while_loop", "loop_vars", loop_vars)
     variables = _as_tuple(loop_vars)
     if state.captures:

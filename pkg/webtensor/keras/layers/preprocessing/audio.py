@@ -21,6 +21,7 @@ from webtensor.keras.settings import epsilon
 from webtensor.keras.sliding_windows import Sliding
 from webtensor.keras.types import DTypeLike, Shape
 from webtensor.keras.window_functions import require_window, window_values
+from webtensor.shapes import check_size
 
 __all__ = ["MelSpectrogram", "STFTSpectrogram"]
 
@@ -263,6 +264,7 @@ class MelSpectrogram(Layer):
         ref_power: float = 1.0,
         **kwargs: Any,
     ) -> None:
+        check_size("MelSpectrogram", "fft_length", fft_length, num_mel_bins * fft_length / 2)
         self.fft_length = fft_length
         self.sequence_stride = sequence_stride
         self.sequence_length = sequence_length or fft_length

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, sqrt
+from math import ceil, inf, sqrt
 from random import Random
 from typing import Any, TypedDict
 
@@ -302,7 +302,7 @@ class MixUp(RandomImageLayer[Mixture]):
         **kwargs: Any,
     ) -> None:
         super().__init__(seed, data_format=data_format, **kwargs)
-        if not is_number(alpha) or alpha <= 0:
+        if not is_number(alpha) or not 0 < alpha < inf:
             raise ValueError(f"MixUp: alpha must be a positive number, but got alpha={alpha!r}")
         self.alpha = alpha
 
