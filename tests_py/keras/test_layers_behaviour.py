@@ -321,6 +321,16 @@ def test_numbers_of_numpy_are_options_of_layers(name: str, argument: str, value:
         assert_close(results[1], results[0], 1e-5)
 
 
+@pytest.mark.parametrize("name", ["GRU", "LSTM", "SimpleRNN"])
+def test_a_number_of_units_may_be_numpys(name: str) -> None:
+    assert getattr(ours.layers, name)(np.int64(3))(np.ones((1, 2, 4), "float32")).shape == (1, 3)
+
+
+def test_a_number_of_tokens_may_be_numpys() -> None:
+    encoding = ours.layers.CategoryEncoding(np.int64(3))  # type: ignore[arg-type]
+    assert encoding([[0, 2]]).tolist() == [[1.0, 0.0, 1.0]]
+
+
 @pytest.mark.parametrize("name", ["Hashing", "HashedCrossing"])
 def test_a_number_of_bins_may_be_numpys(name: str) -> None:
     inputs = [["a"], ["b"]] if name == "Hashing" else (["a", "b"], ["c", "d"])

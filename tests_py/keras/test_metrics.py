@@ -498,7 +498,7 @@ def test_wrong_arguments() -> None:
         (lambda: metrics.Precision()(two, three), "Precision: y_true and y_pred must have the sa"),
         (lambda: metrics.Recall(class_id=0)(np.ones(3), np.ones(3)), "with class_id, y_pred must"),
         (lambda: metrics.PrecisionAtRecall(1.5), "recall must lie in"),
-        (lambda: metrics.PrecisionAtRecall(0.5, 0), "num_thresholds must be positive"),
+        (lambda: metrics.PrecisionAtRecall(0.5, 0), "num_thresholds must be a positive integer"),
         (lambda: metrics.SensitivityAtSpecificity(-1), "specificity must lie in"),
         (lambda: metrics.F1Score(average="x"), "F1Score: average must be"),
         (lambda: metrics.F1Score(threshold=2), "threshold must be a float"),

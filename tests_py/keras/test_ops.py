@@ -248,6 +248,25 @@ def test_few_heads_of_keys_are_shared() -> None:
     assert_close(np.asarray(attend(query, key, value)), np.asarray(expected), rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "name, args",
+    [
+        ("array_split", [np.int64(3)]),
+        ("moveaxis", [np.int64(0), np.int64(1)]),
+        ("reshape", [np.int64(6)]),
+        ("roll", [np.int64(1), np.int64(0)]),
+        ("split", [np.int64(2)]),
+        ("tile", [np.int64(2)]),
+    ],
+)
+def test_integers_may_be_numpys(name: str, args: list[Any]) -> None:
+    x = np.arange(6.0, dtype="float32").reshape(2, 3)
+    expected = getattr(np, name)(x, *args)
+    computed = getattr(ours.ops, name)(x, *args)
+    for part, expected_part in zip(computed, expected, strict=True):
+        np.testing.assert_array_equal(np.asarray(part), expected_part)
+
+
 def test_patches_are_those_of_keras() -> None:
     x = np.random.default_rng(4).normal(size=(2, 7, 6, 3)).astype("float32")
     for options in ({"size": 2}, {"size": (3, 2), "strides": 1, "padding": "same"}):
@@ -436,7 +455,7 @@ def test_elastic_transforms_move_pixels() -> None:
         ("get_item", [(2, 3), (..., ...)], {}, "more than one ellipsis"),
         ("swapaxes", [(2, 3), 0, 5], {}, "axis 5"),
         ("softmax", [(2, 3)], {"axis": 2}, "axis 2"),
-        ("normalize", [(2, 3)], {"order": 1.5}, "order must be an integer above 0"),
+        ("normalize", [(2, 3)], {"order": 1.5}, "order must be a positive integer"),
         ("cast", [(2, 3), "float3"], {}, "there is no dtype 'float3'"),
         ("depth_to_space", [(2, 4, 4, 4), 1], {}, "block_size must be at least 2"),
         ("rearrange", [(2, 3), "a b -> c"], {}, "must have the same names on both sides"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import environ
 
+from webtensor.keras.arguments import check_positive, is_number
+
 __all__ = [
     "epsilon",
     "max_epochs",
@@ -51,7 +53,7 @@ def set_epsilon(value: float) -> None:
     Raises:
         ValueError: ``value`` is not a positive number.
     """
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or value <= 0:
+    if not is_number(value) or not value > 0:
         raise ValueError(f"set_epsilon: value must be a positive number, but got {value!r}")
     _settings.epsilon = float(value)
 
@@ -96,6 +98,6 @@ def set_max_steps_per_epoch(max_steps_per_epoch: int | None) -> None:
 
 
 def _checked_limit(name: str, value: int | None) -> int | None:
-    if value is not None and (not isinstance(value, int) or value < 1):
-        raise ValueError(f"{name} must be a positive integer or None, but got {value!r}")
+    if value is not None:
+        check_positive(f"set_{name}", **{name: value})
     return value

@@ -8,6 +8,7 @@ from webtensor import ops as wt
 from webtensor.autodiff.tape import paused
 from webtensor.engine import Tensor
 from webtensor.keras import initializers
+from webtensor.keras.arguments import check_positive
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.layers.wrapper import Wrapper
@@ -42,11 +43,7 @@ class SpectralNormalization(Wrapper):
 
     def __init__(self, layer: Layer, power_iterations: int = 1, **kwargs: Any) -> None:
         super().__init__(layer, **kwargs)
-        if power_iterations <= 0:
-            raise ValueError(
-                f"SpectralNormalization: power_iterations must be positive, but got "
-                f"{power_iterations}"
-            )
+        check_positive("SpectralNormalization", power_iterations=power_iterations)
         self.power_iterations = power_iterations
 
     def build(self, input_shape: Shape | None = None) -> None:

@@ -12,7 +12,7 @@ from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.allocations import claim
-from webtensor.keras.arguments import forwards_arguments
+from webtensor.keras.arguments import check_positive, forwards_arguments
 from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.metrics.base import Metric, add_to
 from webtensor.keras.types import DTypeLike
@@ -366,8 +366,7 @@ class _MaximumRatio(ConfusionMetric):
         value = bounds[self._bounded]
         if not 0 <= value <= 1:
             raise ValueError(f"{owner}: {self._bounded} must lie in [0, 1], but got {value!r}")
-        if num_thresholds <= 0:
-            raise ValueError(f"{owner}: num_thresholds must be positive, but got {num_thresholds}")
+        check_positive(owner, num_thresholds=num_thresholds)
         self.value = value
         setattr(self, self._bounded, value)
         self.num_thresholds = num_thresholds

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from types import EllipsisType, NoneType
 from typing import Any, overload
 
 from webtensor import ops as wt
-from webtensor.arguments import check_choice
+from webtensor.arguments import as_integer, check_choice
 from webtensor.dtypes import bool_, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.ops.operations import Arguments, Computation, Row, op, plain
@@ -35,7 +35,7 @@ def _integers(value: Axis) -> Axis: ...
 
 def _integers(value: Axis) -> Axis:
     """Return several integers as a tuple, since tuples have become lists in JSON."""
-    return value if value is None or isinstance(value, int) else tuple(value)
+    return tuple(value) if isinstance(value, Iterable) else value
 
 
 # -- shapes ------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def _reshape(x: TensorLike, newshape: int | Sequence[int | None]) -> Tensor:
 
 def _target_shape(shape: int | Sequence[int | None]) -> tuple[int, ...]:
     """Return a shape as integers; None, an unknown dimension, becomes -1."""
-    if isinstance(shape, int):
+    if not isinstance(shape, Iterable):
         return (shape,)
     return tuple(-1 if size is None else int(size) for size in shape)
 
@@ -384,7 +384,7 @@ def _split(x: TensorLike, indices_or_sections: int | Sequence[int], axis: int = 
         [[1], [2, 3], [4]]
     """
     x = wt.asarray(x)
-    if isinstance(indices_or_sections, int):
+    if not isinstance(indices_or_sections, Iterable):
         return wt.split(x, indices_or_sections, axis)
     axis_size = x.shape[axis]
     ends = [
@@ -407,7 +407,7 @@ def _array_split(
         >>> [part.tolist() for part in keras.ops.array_split([1, 2, 3], 2)]
         [[1, 2], [3]]
     """
-    if not isinstance(indices_or_sections, int):
+    if isinstance(indices_or_sections, Iterable):
         return _split(x, indices_or_sections, axis)
     x = wt.asarray(x)
     if not 0 < indices_or_sections <= max(x.shape[axis], MAX_EMPTY_PARTS):
@@ -422,7 +422,8 @@ def _array_split(
 def _split_spec(compute: Computation, args: Arguments, config: Config) -> object:
     """Infer parts from sizes that have all indices, unless these are large."""
     sections = config["indices_or_sections"]
-    size = sections if isinstance(sections, int) else 1 + 2 * max(map(abs, sections), default=0)
+    is_several = isinstance(sections, Iterable)
+    size = 1 + 2 * max(map(abs, sections), default=0) if is_several else sections
     size = min(size, 120)
     return outcome_of_trial(compute, args, {}, (size, 2 * size))
 
@@ -530,7 +531,7 @@ def _tile(x: TensorLike, repeats: int | Sequence[int]) -> Tensor:
         [1, 2, 1, 2]
     """
     x = wt.asarray(x)
-    counts = [repeats] if isinstance(repeats, int) else list(repeats)
+    counts = list(repeats) if isinstance(repeats, Iterable) else [repeats]
     counts = [1] * (len(x.shape) - len(counts)) + counts
     return wt.tile(wt.reshape(x, (1,) * (len(counts) - len(x.shape)) + x.shape), counts)
 
@@ -671,8 +672,7 @@ def _argpartition(x: TensorLike, kth: int, axis: int | None = -1) -> Tensor:
         >>> keras.ops.argpartition([3, 1, 2], 1).tolist()
         [1, 2, 0]
     """
-    if not isinstance(kth, int):
-        raise ValueError(f"argpartition: kth must be an integer, but got {kth!r}")
+    as_integer("argpartition", "kth", kth)
     return _argsort(x, axis)
 
 

@@ -12,6 +12,7 @@ from webtensor.dtypes import bool_, float32, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.geometry import positive_integers
 from webtensor.keras import activations, config, losses, sliding_windows
+from webtensor.keras.arguments import check_positive
 from webtensor.keras.data_formats import as_data_format, with_channels_last
 from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.ops import ctc, unfolding
@@ -558,8 +559,7 @@ def _normalize(
         >>> keras.ops.normalize([[3.0, 4.0]]).numpy().round(2)
         array([[0.6, 0.8]], dtype=float32)
     """
-    if not isinstance(order, int) or order < 1:
-        raise ValueError(f"normalize: order must be an integer above 0, but got {order!r}")
+    check_positive("normalize", order=order)
     x = _float(x)
     epsilon = _epsilon(epsilon)
     axes = _axes("normalize", axis, len(x.shape))

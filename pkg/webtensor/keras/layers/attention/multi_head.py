@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any, ClassVar
 
 from webtensor import ops as wt
+from webtensor.arguments import as_integers
 from webtensor.engine import Tensor
 from webtensor.keras.arguments import check_positive, forwards_arguments
 from webtensor.keras.layers.attention.heads import LETTERS, AttentionWithHeads, Projected
@@ -200,10 +201,4 @@ class MultiHeadAttention(AttentionWithHeads):
 def _as_tuple(argument: str, value: int | Sequence[int] | None) -> tuple[int, ...] | None:
     if not value and value != 0:
         return None
-    if isinstance(value, int):
-        return (value,)
-    if not isinstance(value, (list, tuple)) or not all(isinstance(item, int) for item in value):
-        raise ValueError(
-            f"MultiHeadAttention: {argument} must be an integer or several, but got {value!r}"
-        )
-    return tuple(value)
+    return tuple(as_integers("MultiHeadAttention", argument, value))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32, string_
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.arguments import ALWAYS, check_positive
+from webtensor.keras.arguments import ALWAYS, check_positive, is_integer
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.layers.preprocessing.encoding import (
     CategoryLayer,
@@ -67,12 +67,12 @@ class CategoryEncoding(CategoryLayer):
         super().__init__(**kwargs)
         modes = ("count", "one_hot", "multi_hot")
         self.output_mode = checked_mode("CategoryEncoding", output_mode, modes)
-        if not isinstance(num_tokens, int) or num_tokens < 1:
+        if not is_integer(num_tokens) or int(num_tokens) < 1:
             raise ValueError(
                 f"CategoryEncoding: num_tokens must be a positive integer, but got {num_tokens}; "
                 "if the number of categories is unknown, use IntegerLookup"
             )
-        self.num_tokens = num_tokens
+        self.num_tokens = int(num_tokens)
         self.sparse = checked_sparse("CategoryEncoding", sparse)
 
     def call(self, inputs: TensorLike, count_weights: TensorLike | None = None) -> Tensor:

@@ -252,7 +252,8 @@ class GatedCell(RecurrentArguments, Weighted):
     @property
     def state_size(self) -> int | list[int]:
         """The size of a state, or of each of its tensors."""
-        return self.units if self._states == 1 else [self.units] * self._states
+        units = int(self.units)
+        return units if self._states == 1 else [units] * self._states
 
     @property
     def output_size(self) -> int:
