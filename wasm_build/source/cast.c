@@ -4,7 +4,7 @@
 
 #define CAST(NAME, IN, OUT, EXPRESSION)                                                            \
   EXPORT(NAME) void NAME(const IN *from, OUT *out, int size) {                                     \
-    for (int i = 0; i < size; i += 4) {                                                            \
+    UNROLLED(4) for (int i = 0; i < size; i += 4) {                                                \
       __typeof__(load(from)) x = load(from + i);                                                   \
       store(out + i, EXPRESSION);                                                                  \
     }                                                                                              \

@@ -45,11 +45,11 @@ void broadcast_three(run_of_three *run, const byte *x, const byte *y, const byte
       if (i < size) store_part(out + i, LANES(load(x + i), load(y + i)), size - i);                \
     } else if (x_step) {                                                                           \
       __typeof__(load(y)) every = load_splat(y);                                                   \
-      for (; i < whole; i += 4) store(out + i, LANES(load(x + i), every));                         \
+      UNROLLED(2) for (; i < whole; i += 4) store(out + i, LANES(load(x + i), every));             \
       if (i < size) store_part(out + i, LANES(load(x + i), every), size - i);                      \
     } else {                                                                                       \
       __typeof__(load(x)) every = load_splat(x);                                                   \
-      for (; i < whole; i += 4) store(out + i, LANES(every, load(y + i)));                         \
+      UNROLLED(2) for (; i < whole; i += 4) store(out + i, LANES(every, load(y + i)));             \
       if (i < size) store_part(out + i, LANES(every, load(y + i)), size - i);                      \
     }                                                                                              \
   }

@@ -211,7 +211,6 @@ static void NOINLINE take_columns(const float *panel, int count, int depth, Colu
   to->size = (depth + 3) & -4;
   for (int column = 0; column < count; column++) {
     float *data = to->data + column * to->size;
-#pragma clang loop unroll(disable)
     for (int k = 0; k < depth; k++) data[k] = panel[k * TILE_COLUMNS + column];
     for (int k = depth; k < to->size; k++) data[k] = 0;
   }
@@ -415,7 +414,6 @@ static void NOINLINE multiply_narrow(const Block *block, const Panel *panel) {
       case 3: add_dot_products_3(rows, columns, block->depth, sums); break;
       case 4: add_dot_products_4(rows, columns, block->depth, sums); break;
     }
-#pragma clang loop unroll(disable)
     for (int i = 0; i < count; i++) {
       store_up_to(to[i], vclamp(sums[i] + bias, low, high), columns->count);
       if (block->ends && needs_epilogue(block->epilogue))

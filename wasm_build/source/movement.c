@@ -80,7 +80,7 @@ static void NOINLINE transpose_words(const int *x, int *out, int rows, int colum
       const TYPE only = *x;                                                                        \
       for (int i = 0; i < size; i++) out[i] = only;                                                \
     } else {                                                                                       \
-      for (int i = 0; i < size; i++, x += stride) out[i] = *x;                                     \
+      UNROLLED(4) for (int i = 0; i < size; i++, x += stride) out[i] = *x;                         \
     }                                                                                              \
   }
 STRIDED_ROW(strided_row_of_words, int)

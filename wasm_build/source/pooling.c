@@ -122,8 +122,7 @@ static void NOINLINE maxima_of_overlapping(const float *x, float *out, int run, 
   for (int c = 0; c < channels; c += 4) store(out + c, maximum_of_three(x + c, row_step));
   for (; run > 0; run--, x += 2 * channels, out += channels) {
     const float *middle = x + channels, *right = middle + channels;
-#pragma clang loop unroll_count(2)
-    for (int c = 0; c < channels; c += 4) {
+    UNROLLED(2) for (int c = 0; c < channels; c += 4) {
       vf best = load(out + c);
       vi nan = vseti(0);
       for (int i = 0; i < 3; i++) take_maximum(&best, &nan, load(middle + c + i * row_step));

@@ -68,7 +68,7 @@
     const VECTOR neutral = load_splat(&start);                                                     \
     VECTOR t0 = neutral, t1 = neutral, t2 = neutral, t3 = neutral;                                 \
     if (left > 4) {                                                                                \
-      for (; rows > 0; rows--, x += stride) {                                                      \
+      UNROLLED(2) for (; rows > 0; rows--, x += stride) {                                          \
         t0 = COMBINE(t0, load(x));                                                                 \
         t1 = COMBINE(t1, load(x + 4));                                                             \
         t2 = COMBINE(t2, load(x + 8));                                                             \

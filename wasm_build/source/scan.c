@@ -14,7 +14,7 @@
 #define SCAN(NAME, TYPE, COMBINE, START)                                                           \
   static void NOINLINE NAME##_row(const TYPE *x, TYPE *out, int length, int exclusive, int step) { \
     TYPE total = START;                                                                            \
-    for (int k = 0; k < length; k++, x += step, out += step) {                                     \
+    UNROLLED(4) for (int k = 0; k < length; k++, x += step, out += step) {                         \
       TYPE next = COMBINE(total, *x);                                                              \
       *out = exclusive ? total : next;                                                             \
       total = next;                                                                                \
