@@ -55,7 +55,7 @@ static void insert_free(Block *block) {
   filled[power] |= 1u << eighth;
 }
 
-static void remove_free(Block *block) {
+static void NOINLINE remove_free(Block *block) {
   uint32_t power, eighth;
   find_list(block->size, &power, &eighth);
   if (block->next_free) block->next_free->previous_free = block->previous_free;

@@ -228,8 +228,8 @@ typedef struct {
 } Convolution;
 
 /* Multiplies patches from one output pixel on. */
-static void multiply_patches(const Convolution *conv, Left patches, int first, int count, int part,
-                             int parts) {
+static void NOINLINE multiply_patches(const Convolution *conv, Left patches, int first, int count,
+                                      int part, int parts) {
   Matrix filters = {conv->filter, conv->columns, 1};
   patches.result_stride = conv->columns;
   gemm(count, conv->images->window->out_channels, conv->depth, patches,
@@ -249,7 +249,8 @@ static void pack_stretch(const void *source, float *to, int first, int count, in
   pack_patches(stretch->images, to, stretch->first + first, count, k_first, k_count);
 }
 
-static void multiply_packed(const Convolution *conv, int first, int count, int part, int parts) {
+static void NOINLINE multiply_packed(const Convolution *conv, int first, int count, int part,
+                                     int parts) {
   Stretch stretch = {conv->images, first};
   Left patches = {.form = PACKED_ROWS, .source = &stretch, .pack = pack_stretch};
   if (count > 0) multiply_patches(conv, patches, first, count, part, parts);

@@ -228,7 +228,7 @@ static void NOINLINE transform_row(const Plan *plan, const float *x, float *out,
 /* -- plans ----------------------------------------------------------------------------------- */
 
 /* Number of radices of n, listed where `radices` is not 0; -1 where n has another prime factor. */
-static int factor(int n, int *radices) {
+static int NOINLINE factor(int n, int *radices) {
   static const int candidates[] = {4, 2, 3, 5, 7, 11, 13};
   int count = 0;
   for (int c = 0; c < 7; c++) {
@@ -239,7 +239,7 @@ static int factor(int n, int *radices) {
 }
 
 /* The least 2**a, 3 2**a or 5 2**a that holds a convolution of length n without wrapping. */
-static int convolution_length(int n) {
+static int NOINLINE convolution_length(int n) {
   int best = 0;
   for (int odd = 1; odd <= 5; odd += 2) {
     int m = odd;
