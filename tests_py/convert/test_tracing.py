@@ -83,6 +83,11 @@ SIZED: dict[str, tuple[Function, tuple[Any, ...], Function]] = {
         ("batch", "length", 5),
         lambda x: x[:, ::2],
     ),
+    "every second step between the first and the last": (
+        lambda x: x[:, 1:-1:2],
+        ("batch", "length", 5),
+        lambda x: x[:, 1:-1:2],
+    ),
     "many sorted rows": (
         lambda x: wt.sort(wt.tile(x, (1, 60, 1))),
         ("batch", 6, 5),

@@ -65,10 +65,12 @@ def _sliced(nodes: NodeBuilder, call: Call) -> Value:
         end = start + (count - 1) * by + 1
         rest = own - end
         rests = rest.values if isinstance(rest, Varying) else (rest,)
-        is_whole = all(0 <= number < by for number in rests)
+        least, most = min(rests), max(rests)
         begin_mask |= (start == 0) << axis
-        end_mask |= is_whole << axis
-        ends.append(0 if is_whole else _from_end(end, own))
+        end_mask |= (least >= 0 and most < by) << axis
+        # A stride leaves up to `by - 1` elements more than the model left out.
+        is_from_end = isinstance(end, Varying) and most - least < by
+        ends.append(-least if is_from_end else end)
     begins = [_from_end(start, own) for start, own in zip(begin, x.shape, strict=True)]
     return nodes.sliced(x, begins, ends, step, call.shape, begin_mask, end_mask)
 
