@@ -792,6 +792,25 @@ def test_an_output_may_be_listed_twice(tmp_path: Path) -> None:
     model.dispose()
 
 
+def test_outputs_may_be_left_out(tmp_path: Path) -> None:
+    """As labels that are texts are, which no graph computes."""
+    value, kinds = onnx.helper.make_tensor_value_info, onnx.TensorProto
+    graph = onnx.helper.make_graph(
+        [make("Neg", ["x"], ["y"]), make("Cast", ["x"], ["text"], to=kinds.STRING)],
+        "graph",
+        [value("x", kinds.FLOAT, [2])],
+        [value("text", kinds.STRING, [2]), value("y", kinds.FLOAT, [2])],
+    )
+    onnx.save(onnx.helper.make_model(graph, ir_version=8), str(tmp_path / "model.onnx"))
+    convert_model(tmp_path / "model.onnx", tmp_path / "web", outputs=["y"])
+    model: Any = wt.load_graph_model(tmp_path / "web")
+    assert model.output_nodes == ["y"]
+    assert model.predict(wt.tensor([1.0, -2.0])).tolist() == [-1.0, 2.0]
+    with pytest.raises(wt.ModelFormatError, match=r"model.onnx: there is no output 'z'"):
+        convert_model(tmp_path / "model.onnx", tmp_path / "other", outputs=["z"])
+    model.dispose()
+
+
 def test_external_tensors_are_read_beside_the_file(tmp_path: Path) -> None:
     weights = onnx.numpy_helper.from_array(np.array([2.0, 3.0], "float32"), "w")
     value = onnx.helper.make_tensor_value_info

@@ -171,7 +171,11 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
         "help": "the signature of a SavedModel (serving_default)",
     },
     "--inputs": {"metavar": "NAME,…", "type": _names, "help": "the inputs of a frozen graph"},
-    "--outputs": {"metavar": "NAME,…", "type": _names, "help": "the outputs of a frozen graph"},
+    "--outputs": {
+        "metavar": "NAME,…",
+        "type": _names,
+        "help": "the outputs of a frozen graph, or some of an ONNX model",
+    },
     "--input-shape": {
         "metavar": "NAME=SIZE,…",
         "type": _input_shape,

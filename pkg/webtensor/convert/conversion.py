@@ -60,7 +60,7 @@ def convert_model(
             "serving_default"; or of a model of TensorFlow Lite, None is the first one.
         inputs: the names of the inputs of a frozen graph; None are its placeholders.
         outputs: the names of the outputs of a frozen graph; None are the tensors that no node
-            needs.
+            needs. Or those of some outputs of an ONNX model; None are all.
         input_shapes: the shapes of inputs of an ONNX model that declares unknown sizes, by their
             names, in which None stays unknown; for a model that takes only some sizes, or whose
             graph is to be smaller.
@@ -106,14 +106,15 @@ def convert_model(
         format_named("output_format", output_format, OUTPUT_FORMATS)
     step("reading")
     row = format_of(source_path, input_format)
-    for argument, value, name in (
-        ("input_shapes", input_shapes, "onnx"),
-        ("inputs", inputs, "tf_frozen_model"),
-        ("outputs", outputs, "tf_frozen_model"),
+    for argument, value, names in (
+        ("input_shapes", input_shapes, ["onnx"]),
+        ("inputs", inputs, ["tf_frozen_model"]),
+        ("outputs", outputs, ["tf_frozen_model", "onnx"]),
     ):
-        if value and row.name != name:
+        if value and row.name not in names:
             raise ValueError(
-                f"convert_model: {argument} are for {name}, but {source_path} is {row.name}"
+                f"convert_model: {argument} are for {' and '.join(names)}, "
+                f"but {source_path} is {row.name}"
             )
     read_options = ReadOptions(tags, signature, inputs, outputs, input_shapes or {})
     model = row.read(source_path, read_options)

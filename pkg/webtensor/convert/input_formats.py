@@ -54,7 +54,8 @@ class ReadOptions:
         signature: the signature of a SavedModel, None is the only one or "serving_default"; or of
             a model of TensorFlow Lite, None is the first one.
         inputs: the inputs of a frozen graph; None are its placeholders.
-        outputs: the outputs of a frozen graph; None are the tensors that no node needs.
+        outputs: the outputs of a frozen graph, None are the tensors that no node needs; or some of
+            an ONNX model, None are all.
         input_shapes: the shapes of inputs of an ONNX model.
     """
 
@@ -169,7 +170,7 @@ def _onnx(path: Path, options: ReadOptions) -> Source:
     data, label = read_bytes(path), label_of(path)
     names = read_onnx(data, label).external_files
     files = {name: read_bytes(path_beside(path, name)) for name in names}
-    return source_of_onnx(data, label, files, options.input_shapes)
+    return source_of_onnx(data, label, files, options.input_shapes, options.outputs)
 
 
 def _keras_model(path: Path, _: ReadOptions) -> Source:

@@ -89,7 +89,11 @@ def _names(symbols: Sequence[KerasTensor]) -> list[str]:
 
 
 def source_of_onnx(
-    data: Buffer, label: str, files: Mapping[str, Buffer], shapes: InputShapes
+    data: Buffer,
+    label: str,
+    files: Mapping[str, Buffer],
+    shapes: InputShapes,
+    outputs: Sequence[str] | None = None,
 ) -> GraphSource:
     """Return the graph of an ONNX model.
 
@@ -100,10 +104,11 @@ def source_of_onnx(
         label: what errors call it.
         files: the contents of the files that have its external tensors, by their paths.
         shapes: the shapes of inputs that declare unknown sizes, by their names.
+        outputs: the names of the outputs that the graph has; None are all.
 
     Raises:
-        ModelFormatError: it is no such model, no graph computes what it does, or it does not say
-            the ranks of its inputs.
+        ModelFormatError: it is no such model, no graph computes what it does, it does not say the
+            ranks of its inputs, or it has no such output.
         ValueError: a shape contradicts what the model declares.
     """
     budget = Budget(label, len(data) + sum(map(len, files.values())))
@@ -124,7 +129,10 @@ def source_of_onnx(
             advice = "; input_shapes can give it one" if isinstance(kind, TensorType) else ""
             raise ModelFormatError(f"{label}: the input {name!r:.200} has no known rank{advice}")
         inputs.append(_input(label, name, kind.dtype, shape))
-    names, metadata = [*dict.fromkeys(model.output_names)], dict(model.metadata)
+    names, metadata = [*dict.fromkeys(outputs or model.output_names)], dict(model.metadata)
+    for name in names:
+        if name not in model.output_names:
+            raise ModelFormatError(f"{label}: there is no output {name!r:.200}")
     source = traced_graph(_traced(label, inputs, names, model.block(names), budget, metadata))
     model.dispose()
     return source
