@@ -375,7 +375,11 @@ CASES = {
     ),
     "Scaler": node("Scaler", SHORT, offset=[0.5] * 5, scale=[1.0, 2.0, 3.0, 4.0, 5.0]),
     "Scaler of integers": node("Scaler", np.arange(6).reshape(2, 3), offset=[1.0], scale=[2.0]),
-    **{f"Normalizer {norm}": node("Normalizer", SHORT, norm=norm) for norm in ("MAX", "L1", "L2")},
+    **{
+        f"Normalizer {norm}{ending}": node("Normalizer", rows, norm=norm)
+        for norm in ("MAX", "L1", "L2")
+        for ending, rows in (("", SHORT), (" of zeros", np.minimum(SHORT, 0.0)))
+    },
     "Imputer": node("Imputer", HOLES, imputed_value_floats=[9.0], replaced_value_float=np.nan),
     "Imputer of each": node(
         "Imputer",

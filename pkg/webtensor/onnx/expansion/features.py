@@ -19,7 +19,9 @@ def _scaler(body: Body) -> Outputs:
 def _normalizer(body: Body) -> Outputs:
     x, norm = body.float_input(), body.take("norm", "MAX")
     if norm == "MAX":
-        return body("Div", x, body("ReduceMax", x, body.integers(-1)))
+        maximum = body("ReduceMax", x, body.integers(-1))
+        is_zero = body("Equal", maximum, body.number(0))
+        return body("Div", x, body("Where", is_zero, body.number(1), maximum))
     if norm not in ("L1", "L2"):
         raise ValueError(f"norm is {norm!r:.200}")
     return body("LpNormalization", x, axis=-1, p=int(norm[1]))
