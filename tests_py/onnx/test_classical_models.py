@@ -407,6 +407,9 @@ CASES = {
         cats_int64s=[5, 6, 7],
         default_string="none",
     ),
+    "LabelEncoder with equal keys": node(
+        "LabelEncoder", np.array([1, 2]), keys_int64s=[1, 1, 2], values_int64s=[5, 6, 7]
+    ),
     "LabelEncoder 1": node("LabelEncoder", TEXTS, opset=1, classes_strings=["a", "b", "c"]),
     **{
         f"LabelEncoder {keys} {values}": node(

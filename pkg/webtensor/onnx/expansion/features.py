@@ -102,7 +102,8 @@ def _encoder(body: Body) -> Outputs:
     if kind == "tensor":
         kind = next((_KINDS[type(value)] for value in values), "int64s")
     tensor = body.take_numbers("default")
-    return _mapped(body, keys, values, tensor[0] if tensor else defaults[kind])
+    default = tensor[0] if tensor else defaults[kind]
+    return _mapped(body, keys[::-1], values[::-1], default)  # the first of equal keys counts
 
 
 def _list(body: Body, side: str) -> tuple[list[Any], str]:
