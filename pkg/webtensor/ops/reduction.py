@@ -18,7 +18,6 @@ from webtensor.ops.casting import cast_to
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.creation import full
 from webtensor.ops.movement import concat, reshape
-from webtensor.ops.scan import cumprod
 from webtensor.shapes import (
     Shape,
     axis_group,
@@ -55,7 +54,8 @@ def _extremum_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int)
 def _prod_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> Tensor:
     """Multiply the gradient by the products of the elements before and behind each element."""
     outer, _, inner = group
-    before, behind = (cumprod(x.reshape(group), 1, True, reverse) for reverse in (False, True))
+    x_group = x.reshape(group)
+    before, behind = (x_group.cumprod(1, True, reverse) for reverse in (False, True))
     return (before * behind * dy.reshape((outer, 1, inner))).reshape(x.shape)  # type: ignore[no-any-return]
 
 
