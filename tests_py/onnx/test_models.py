@@ -13,6 +13,7 @@ from onnx import AttributeProto, ModelProto, TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import webtensor as wt
+from tests_py.io.web_server import serving
 from tests_py.onnx.single_nodes import compare_models
 
 FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
@@ -119,6 +120,13 @@ def test_external_tensors_are_read_beside_the_file(tmp_path: Path) -> None:
     )
     model: Any = wt.load_onnx(tmp_path / "linear.onnx")
     assert model.predict(array([[3, 1]])).tolist() == [[2.5]]
+    names = ("linear.onnx", "weights.bin")
+    with serving({f"/models/{name}": (tmp_path / name).read_bytes() for name in names}) as server:
+        address = f"{server.url}/models/linear.onnx?version=2"
+        for model in (wt.load_onnx(address), asyncio.run(wt.load_onnx_async(address))):
+            assert model.predict(array([[3, 1]])).tolist() == [[2.5]]
+        with pytest.raises(OSError, match="404"):
+            wt.load_onnx(f"{server.url}/none.onnx")
 
 
 @pytest.mark.parametrize(

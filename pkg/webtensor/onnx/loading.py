@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from os import PathLike, fspath
+from os import fspath
 from pathlib import Path
-from typing import TypeAlias
 
-from webtensor.environment import IN_BROWSER
 from webtensor.formats.element_types import Buffer
-from webtensor.formats.onnx import Model, read_onnx
+from webtensor.formats.onnx import read_onnx
+from webtensor.io.handlers import without_awaiting
+from webtensor.io.single_files import Source, fetched, is_local, read_local
+from webtensor.io.web_models import address_beside, fetch_files
 from webtensor.onnx.model import OnnxModel
 
 __all__ = ["load_onnx", "load_onnx_async"]
 
-_Source: TypeAlias = "str | PathLike[str] | Buffer"
 _NAME = "model.onnx"
 
 
-def load_onnx(source: _Source, files: Mapping[str, Buffer] | None = None) -> OnnxModel:
+def load_onnx(source: Source, files: Mapping[str, Buffer] | None = None) -> OnnxModel:
     """Load an ONNX model.
 
     Args:
-        source: the path of a file, or its bytes.
+        source: the path of a file, its address, or its bytes. In a page, addresses need a browser
+            that can suspend Python (JSPI); ``load_onnx_async`` does not.
         files: the contents of the files that have the model's external tensors, by their paths in
             the model; None reads them beside the file.
 
     Raises:
         ModelFormatError: it is no ONNX model, or it has operators that are unknown.
-        OSError: a file cannot be read.
+        OSError: a file cannot be read or fetched.
 
     Example:
         >>> import webtensor as wt
@@ -40,21 +41,27 @@ def load_onnx(source: _Source, files: Mapping[str, Buffer] | None = None) -> Onn
         >>> model.predict({"x": wt.tensor([-1.0, 2.0])}).tolist()
         [0.0, 2.0]
     """
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return OnnxModel(read_onnx(source, _NAME), _NAME, files)
-    path = Path(source)
-    model = read_onnx(path.read_bytes(), path.name)
-    if files is None:
-        files = {name: (path.parent / name).read_bytes() for name in model.external_files}
-    return OnnxModel(model, path.name, files)
+    if not is_local(source):
+        address = fspath(source)  # type: ignore[arg-type]
+        return without_awaiting(lambda: _fetched(address, files), "load_onnx", "load_onnx_async")
+    data, name = read_local(source, _NAME)
+    model = read_onnx(data, name)
+    if files is None and not isinstance(source, (bytes, bytearray, memoryview)):
+        folder = Path(source).parent
+        files = {path: (folder / path).read_bytes() for path in model.external_files}
+    return OnnxModel(model, name, files)
 
 
-async def load_onnx_async(source: _Source, files: Mapping[str, Buffer] | None = None) -> OnnxModel:
-    """Load an ONNX model as ``load_onnx`` does; in a page, texts are addresses.
+async def load_onnx_async(source: Source, files: Mapping[str, Buffer] | None = None) -> OnnxModel:
+    """Load an ONNX model as ``load_onnx`` does, without blocking the page.
+
+    Args:
+        source: as of ``load_onnx``; in a page, the address may be relative to it.
+        files: as of ``load_onnx``.
 
     Raises:
-        ModelFormatError: it is no ONNX model, or it has operators that are unknown.
-        OSError: a file cannot be read or fetched.
+        ModelFormatError: as of ``load_onnx``.
+        OSError: as of ``load_onnx``.
 
     Example:
         >>> import asyncio
@@ -65,16 +72,16 @@ async def load_onnx_async(source: _Source, files: Mapping[str, Buffer] | None = 
         >>> asyncio.run(wt.load_onnx_async(data)).output_names
         ['x']
     """
-    if isinstance(source, (bytes, bytearray, memoryview)) or not IN_BROWSER:
+    if is_local(source):
         return load_onnx(source, files)
-    from webtensor.io.fetching import fetch_bytes
-    from webtensor.io.web_models import address_beside
+    return await _fetched(fspath(source), files)  # type: ignore[arg-type]
 
-    address = fspath(source)
-    where = address.rsplit("/", 1)[-1]
-    model: Model = read_onnx(await fetch_bytes(address), where)
+
+async def _fetched(address: str, files: Mapping[str, Buffer] | None) -> OnnxModel:
+    data, name = await fetched(address, _NAME)
+    model = read_onnx(data, name)
     if files is None:
-        files = {
-            name: await fetch_bytes(address_beside(address, name)) for name in model.external_files
-        }
-    return OnnxModel(model, where, files)
+        paths = model.external_files
+        contents = await fetch_files([address_beside(address, path) for path in paths])
+        files = dict(zip(paths, contents, strict=True))
+    return OnnxModel(model, name, files)

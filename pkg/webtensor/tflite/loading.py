@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from os import PathLike, fspath
-from pathlib import Path
-from typing import TypeAlias
+from os import fspath
 
-from webtensor.environment import IN_BROWSER
 from webtensor.formats.budgets import Budget
 from webtensor.formats.element_types import Buffer
 from webtensor.formats.tflite import read_tflite
 from webtensor.io.handlers import without_awaiting
-from webtensor.io.routers import has_scheme
-from webtensor.io.web_models import fetch_files
+from webtensor.io.single_files import Source, fetched, is_local, read_local
 from webtensor.tflite.model import TFLiteModel
 
 __all__ = ["load_tflite", "load_tflite_async"]
 
-_Source: TypeAlias = "str | PathLike[str] | Buffer"
 _NAME = "model.tflite"
 
 
-def load_tflite(source: _Source, *, signature: str | None = None) -> TFLiteModel:
+def load_tflite(source: Source, *, signature: str | None = None) -> TFLiteModel:
     """Load a model of TensorFlow Lite.
 
     Args:
@@ -41,14 +36,14 @@ def load_tflite(source: _Source, *, signature: str | None = None) -> TFLiteModel
         Traceback (most recent call last):
         webtensor.errors.ModelFormatError: model.tflite is no file of the format TFL3
     """
-    if _is_local(source):
-        return _model_of(*_read(source), signature)
+    if is_local(source):
+        return _model_of(*read_local(source, _NAME), signature)
     address = fspath(source)  # type: ignore[arg-type]
-    data = without_awaiting(lambda: _fetched(address), "load_tflite", "load_tflite_async")
-    return _model_of(data, _file_name(address), signature)
+    file = without_awaiting(lambda: fetched(address, _NAME), "load_tflite", "load_tflite_async")
+    return _model_of(*file, signature)
 
 
-async def load_tflite_async(source: _Source, *, signature: str | None = None) -> TFLiteModel:
+async def load_tflite_async(source: Source, *, signature: str | None = None) -> TFLiteModel:
     """Load a model of TensorFlow Lite as ``load_tflite`` does, without blocking the page.
 
     Args:
@@ -66,34 +61,9 @@ async def load_tflite_async(source: _Source, *, signature: str | None = None) ->
             model = await wt.load_tflite_async("model/mobilenet.tflite")
             scores = await model.predict_async(image)
     """
-    if _is_local(source):
-        return _model_of(*_read(source), signature)
-    address = fspath(source)  # type: ignore[arg-type]
-    return _model_of(await _fetched(address), _file_name(address), signature)
-
-
-def _is_local(source: _Source) -> bool:
-    """Whether a source is bytes or a path, rather than an address."""
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return True
-    return not has_scheme(source) and not (IN_BROWSER and not Path(source).exists())
-
-
-def _read(source: _Source) -> tuple[Buffer, str]:
-    """Return the bytes of a source that is no address, and what errors call it."""
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return source, _NAME
-    path = Path(source)
-    return path.read_bytes(), path.name
-
-
-async def _fetched(address: str) -> Buffer:
-    (data,) = await fetch_files([address])
-    return data
-
-
-def _file_name(address: str) -> str:
-    return address.partition("?")[0].rpartition("/")[2] or _NAME
+    if is_local(source):
+        return _model_of(*read_local(source, _NAME), signature)
+    return _model_of(*await fetched(fspath(source), _NAME), signature)  # type: ignore[arg-type]
 
 
 def _model_of(data: Buffer, where: str, signature: str | None) -> TFLiteModel:
