@@ -58,7 +58,7 @@ async def read_columns(source: Any, name: str, delimiter: str = ",") -> dict[str
     rows = await _read_rows(source, name, delimiter)
     if len(rows) < MIN_ROWS:
         raise ValueError(
-            f"{name} has {len(rows)} rows below its header, but a forecast needs {MIN_ROWS}."
+            f"A forecast needs {MIN_ROWS} rows, but {name} has only {len(rows)} below its header."
         )
     columns = {
         column: _filled(values)
