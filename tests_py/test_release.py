@@ -55,6 +55,12 @@ def test_metadata_says_where_it_runs(metadata: Message) -> None:
     assert {url.partition(",")[0] for url in urls} >= {"Source", "Documentation", "Changelog"}
 
 
+def test_what_the_description_shows_and_links_to_is_on_the_web(metadata: Message) -> None:
+    targets = re.findall(r"\]\((.*?)\)", str(metadata.get_payload()))
+    assert "https://github.com/webtensor/webtensor/blob/main/docs/tutorial.md" in targets
+    assert all(target.startswith("https://") for target in targets)
+
+
 def test_the_wheel_is_small_and_has_no_tests(wheel: Path) -> None:
     check_wheel(wheel)
 
