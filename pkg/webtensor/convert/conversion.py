@@ -59,8 +59,8 @@ def convert_model(
         signature: the key of a signature of a SavedModel, None is the only one or
             "serving_default"; or of a model of TensorFlow Lite, None is the first one.
         inputs: the names of the inputs of a frozen graph; None are its placeholders.
-        outputs: the names of the outputs of a frozen graph; None are the tensors that no node
-            needs. Or those of some outputs of an ONNX model; None are all.
+        outputs: the names of the outputs: of a frozen graph, None are the tensors that no node
+            needs; of an ONNX model, None are all that it has.
         input_shapes: the shapes of inputs of an ONNX model that declares unknown sizes, by their
             names, in which None stays unknown; for a model that takes only some sizes, or whose
             graph is to be smaller.

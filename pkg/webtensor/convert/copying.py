@@ -393,7 +393,7 @@ class Copying:
         return nodes.branch(Reference(name), arguments, is_fixed, [branch, otherwise])
 
     def optional(self, node: Node, inputs: list[Reference]) -> list[Reference]:
-        """Replace an optional value by its tensor, and one without any by zero."""
+        """Replace an optional value by its tensor, and an empty one by zero."""
         add_constant = self.freezing.frozen.add_constant
         return inputs or [add_constant(self.scope, node.name, tensor(0.0))]
 

@@ -54,8 +54,8 @@ class ReadOptions:
         signature: the signature of a SavedModel, None is the only one or "serving_default"; or of
             a model of TensorFlow Lite, None is the first one.
         inputs: the inputs of a frozen graph; None are its placeholders.
-        outputs: the outputs of a frozen graph, None are the tensors that no node needs; or some of
-            an ONNX model, None are all.
+        outputs: the outputs: of a frozen graph, None are the tensors that no node needs; of an
+            ONNX model, None are all that it has.
         input_shapes: the shapes of inputs of an ONNX model.
     """
 

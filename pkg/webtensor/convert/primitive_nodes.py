@@ -68,7 +68,7 @@ def _sliced(nodes: NodeBuilder, call: Call) -> Value:
         least, most = min(rests), max(rests)
         begin_mask |= (start == 0) << axis
         end_mask |= (least >= 0 and most < by) << axis
-        # A stride leaves up to `by - 1` elements more than the model left out.
+        # The stride may skip up to `by - 1` elements before the end that the model set.
         is_from_end = isinstance(end, Varying) and most - least < by
         ends.append(-least if is_from_end else end)
     begins = [_from_end(start, own) for start, own in zip(begin, x.shape, strict=True)]

@@ -15,7 +15,7 @@ from webtensor.formats.element_types import Elements
 from webtensor.formats.graph_def import Graph, Signature, TensorInfo, TensorValue
 from webtensor.formats.saved_model import SavedModel
 from webtensor.graph.default_attributes import DEFAULTS
-from webtensor.graph.nodes import WITH_OUTPUTS, Node, nodes_of, reference_of
+from webtensor.graph.nodes import SEVERAL_OUTPUTS, Node, nodes_of, reference_of
 from webtensor.graph.operations import OPERATIONS
 from webtensor.graph.unique_names import node_name
 from webtensor.io.stored_integers import with_int32_limits
@@ -24,7 +24,7 @@ from webtensor.io.stored_tensors import tensor_of
 __all__ = ["source_of_graph", "source_of_saved_model"]
 
 _DEFAULT_SIGNATURE = "serving_default"
-_WITH_ONE_OUTPUT = {"Const", "Placeholder", *OPERATIONS} - WITH_OUTPUTS
+_ONE_OUTPUT = {"Const", "Placeholder", *OPERATIONS} - SEVERAL_OUTPUTS
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -99,7 +99,7 @@ def source_of_graph(
         raise ModelFormatError(f"{label}: no node could be an output; name the outputs")
     for name in (*inputs, *outputs):
         node, output = reference_of(name, label)
-        if node not in nodes or (output and nodes[node].op in _WITH_ONE_OUTPUT):
+        if node not in nodes or (output and nodes[node].op in _ONE_OUTPUT):
             raise ModelFormatError(f"{label}: there is no tensor {name!r:.200}")
     signature = Signature(
         {node_name(name): _described(name, nodes) for name in inputs},

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from webtensor.errors import ModelFormatError
 from webtensor.formats.graph_def import AttributeValue, NodeDef
 
-__all__ = ["MISSING", "WITH_OUTPUTS", "Node", "Nodes", "Reference", "nodes_of", "reference_of"]
+__all__ = ["MISSING", "SEVERAL_OUTPUTS", "Node", "Nodes", "Reference", "nodes_of", "reference_of"]
 
 
 class Reference(NamedTuple):
@@ -98,9 +98,9 @@ _OUTPUTS = {
     }.items()
 }
 
-_WITH_LISTS = "ConcatOffset DynamicPartition RaggedGather ShapeN Split SplitV Unpack"
+_LISTS_OF_OUTPUTS = "ConcatOffset DynamicPartition RaggedGather ShapeN Split SplitV Unpack"
 #: Operations that may have several outputs.
-WITH_OUTPUTS = {*_OUTPUTS, *_WITH_LISTS.split()}
+SEVERAL_OUTPUTS = {*_OUTPUTS, *_LISTS_OF_OUTPUTS.split()}
 
 
 def nodes_of(definitions: Iterable[NodeDef], where: str) -> Nodes:

@@ -54,8 +54,8 @@ def _extremum_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int)
 def _prod_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> Tensor:
     """Multiply the gradient by the products of the elements before and behind each element."""
     outer, _, inner = group
-    x_group = x.reshape(group)
-    before, behind = (x_group.cumprod(1, True, reverse) for reverse in (False, True))
+    grouped = x.reshape(group)
+    before, behind = (grouped.cumprod(1, True, reverse) for reverse in (False, True))
     return (before * behind * dy.reshape((outer, 1, inner))).reshape(x.shape)  # type: ignore[no-any-return]
 
 

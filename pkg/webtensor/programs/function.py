@@ -68,7 +68,7 @@ class Function(Generic[Parameters, Result]):
         #: the function does, or has no room for it.
         self._programs: dict[Hashable, list[Captured | None]] = {}
         self._has_begun = False
-        #: By their `id`, for the instances whose method this is.
+        #: The methods of instances, by the `id` of each instance.
         self._methods: dict[int, _Method] = {}
         update_wrapper(self, python_function, updated=())
 

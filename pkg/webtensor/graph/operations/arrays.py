@@ -64,7 +64,7 @@ def ensured(x: Tensor, shape: Shape) -> Tensor:
 
 
 def sequence(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
-    """Return the numbers from one to another; float32 arithmetic says how many they are."""
+    """Return evenly spaced numbers, as many as TensorFlow's float32 arithmetic gives."""
     first, last, difference = (operand.item() for operand in (start, stop, step))
     if start.dtype is int32 or not difference:
         return ops.arange(first, last, difference, start.dtype)

@@ -120,8 +120,8 @@ class Batches:
         """Let the data set finish the epoch."""
         self._notify("on_epoch_end")
 
-    def _notify(self, moment: str) -> None:
-        getattr(self._dataset, moment, lambda: None)()
+    def _notify(self, hook: str) -> None:
+        getattr(self._dataset, hook, lambda: None)()
 
 
 async def _islice_async(batches: AsyncBatches, maximum: int | None) -> AsyncIterator[Batch]:
