@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TypeAlias
 
@@ -11,24 +11,22 @@ from webtensor.formats.element_types import Buffer
 from webtensor.io.routers import has_scheme
 from webtensor.io.web_models import fetch_files
 
-__all__ = ["Source", "fetched", "is_local", "read_local"]
+__all__ = ["Source", "fetched", "read_local", "resolved"]
 
 Source: TypeAlias = "str | PathLike[str] | Buffer"
 
 
-def is_local(source: Source) -> bool:
-    """Whether a source is bytes or a path, rather than an address."""
+def resolved(source: Source) -> Buffer | Path | str:
+    """Return a source as bytes, as the path of a file, or, if it is an address, as a string."""
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return True
-    return not has_scheme(source) and not (IN_BROWSER and not Path(source).exists())
+        return source
+    is_path = not has_scheme(source) and not (IN_BROWSER and not Path(source).exists())
+    return Path(source) if is_path else fspath(source)
 
 
-def read_local(source: Source, name: str) -> tuple[Buffer, str]:
+def read_local(source: Buffer | Path, name: str) -> tuple[Buffer, str]:
     """Return the bytes of a source that is no address, and its file's name, or ``name``."""
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return source, name
-    path = Path(source)
-    return path.read_bytes(), path.name
+    return (source.read_bytes(), source.name) if isinstance(source, Path) else (source, name)
 
 
 async def fetched(address: str, name: str) -> tuple[Buffer, str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from os import fspath
+from functools import partial
 from pathlib import Path
 
 from webtensor.formats.element_types import Buffer
 from webtensor.formats.onnx import read_onnx
 from webtensor.io.handlers import without_awaiting
-from webtensor.io.single_files import Source, fetched, is_local, read_local
+from webtensor.io.single_files import Source, fetched, read_local, resolved
 from webtensor.io.web_models import address_beside, fetch_files
 from webtensor.onnx.model import OnnxModel
 
@@ -41,13 +41,14 @@ def load_onnx(source: Source, files: Mapping[str, Buffer] | None = None) -> Onnx
         >>> model.predict({"x": wt.tensor([-1.0, 2.0])}).tolist()
         [0.0, 2.0]
     """
-    if not is_local(source):
-        address = fspath(source)  # type: ignore[arg-type]
-        return without_awaiting(lambda: _fetched(address, files), "load_onnx", "load_onnx_async")
+    source = resolved(source)
+    if isinstance(source, str):
+        loading = partial(_fetched, source, files)
+        return without_awaiting(loading, "load_onnx", "load_onnx_async")
     data, name = read_local(source, _NAME)
     model = read_onnx(data, name)
-    if files is None and not isinstance(source, (bytes, bytearray, memoryview)):
-        folder = Path(source).parent
+    if files is None and isinstance(source, Path):
+        folder = source.parent
         files = {path: (folder / path).read_bytes() for path in model.external_files}
     return OnnxModel(model, name, files)
 
@@ -72,9 +73,10 @@ async def load_onnx_async(source: Source, files: Mapping[str, Buffer] | None = N
         >>> asyncio.run(wt.load_onnx_async(data)).output_names
         ['x']
     """
-    if is_local(source):
-        return load_onnx(source, files)
-    return await _fetched(fspath(source), files)  # type: ignore[arg-type]
+    source = resolved(source)
+    if isinstance(source, str):
+        return await _fetched(source, files)
+    return load_onnx(source, files)
 
 
 async def _fetched(address: str, files: Mapping[str, Buffer] | None) -> OnnxModel:

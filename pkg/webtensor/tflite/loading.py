@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from os import fspath
+from functools import partial
 
 from webtensor.formats.budgets import Budget
 from webtensor.formats.element_types import Buffer
 from webtensor.formats.tflite import read_tflite
 from webtensor.io.handlers import without_awaiting
-from webtensor.io.single_files import Source, fetched, is_local, read_local
+from webtensor.io.single_files import Source, fetched, read_local, resolved
 from webtensor.tflite.model import TFLiteModel
 
 __all__ = ["load_tflite", "load_tflite_async"]
@@ -36,10 +36,12 @@ def load_tflite(source: Source, *, signature: str | None = None) -> TFLiteModel:
         Traceback (most recent call last):
         webtensor.errors.ModelFormatError: model.tflite is no file of the format TFL3
     """
-    if is_local(source):
-        return _model_of(*read_local(source, _NAME), signature)
-    address = fspath(source)  # type: ignore[arg-type]
-    file = without_awaiting(lambda: fetched(address, _NAME), "load_tflite", "load_tflite_async")
+    source = resolved(source)
+    if isinstance(source, str):
+        fetching = partial(fetched, source, _NAME)
+        file = without_awaiting(fetching, "load_tflite", "load_tflite_async")
+    else:
+        file = read_local(source, _NAME)
     return _model_of(*file, signature)
 
 
@@ -61,9 +63,10 @@ async def load_tflite_async(source: Source, *, signature: str | None = None) -> 
             model = await wt.load_tflite_async("model/mobilenet.tflite")
             scores = await model.predict_async(image)
     """
-    if is_local(source):
-        return _model_of(*read_local(source, _NAME), signature)
-    return _model_of(*await fetched(fspath(source), _NAME), signature)  # type: ignore[arg-type]
+    source = resolved(source)
+    if isinstance(source, str):
+        return _model_of(*await fetched(source, _NAME), signature)
+    return load_tflite(source, signature=signature)
 
 
 def _model_of(data: Buffer, where: str, signature: str | None) -> TFLiteModel:
