@@ -13,12 +13,11 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.jspi import loop_runs
 from webtensor.environment import IN_BROWSER
-from webtensor.keras.arguments import is_number
+from webtensor.keras.arguments import check_positive, is_number
 from webtensor.keras.batch_parts import Batch, pack_x_y_sample_weight, unpack_x_y_sample_weight
 from webtensor.keras.types import Tensors
 from webtensor.nest import flatten, is_nested, map_structure
 from webtensor.ops import argmax, astype, minimum, reshape, take, tensor
-from webtensor.shapes import single_integer
 
 __all__ = [
     "Array",
@@ -262,11 +261,6 @@ def split_off(
 # -- all kinds of data -------------------------------------------------------------------------
 
 
-def _check_count(name: str, count: object) -> None:
-    if count is not None and (single_integer(count) or 0) < 1:
-        raise ValueError(f"{name} must be a positive integer, but is {count!r}")
-
-
 def batches_of(
     x: DataLike | None,
     y: DataLike | None = None,
@@ -286,8 +280,9 @@ def batches_of(
     """
     if x is None:
         raise ValueError("x is missing")
-    _check_count("batch_size", batch_size)
-    _check_count("the number of steps", steps)
+    for name, count in (("batch_size", batch_size), ("steps", steps)):
+        if count is not None:
+            check_positive("Model", **{name: count})
     if _has_arrays(x):
         parts = [
             _as_arrays(name, part) for name, part in zip(_NAMES, (x, y, sample_weight), strict=True)
