@@ -6,7 +6,6 @@ import json
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
-from types import TracebackType
 from typing import Any, Self
 
 from webtensor.data.dataset import Dataset
@@ -82,12 +81,7 @@ class MediaDevice(Dataset):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        error_type: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property
