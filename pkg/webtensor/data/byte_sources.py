@@ -10,6 +10,7 @@ from typing import Any
 
 from webtensor.arguments import as_non_negative_integer, as_positive_integer
 from webtensor.environment import IN_BROWSER
+from webtensor.formats.element_types import Buffer
 
 __all__ = ["DataSource", "FileDataSource", "TextSource", "URLDataSource", "as_source"]
 
@@ -61,7 +62,7 @@ class FileDataSource(DataSource):
         self.is_async = IN_BROWSER and hasattr(input, "stream")
         if self.is_async:
             self.label = str(getattr(input, "name", "Blob"))
-        elif isinstance(input, (bytes, bytearray, memoryview)):
+        elif isinstance(input, Buffer):
             self.label = f"{len(input)} bytes"
         elif isinstance(input, (str, PathLike)):
             self.label = self._input = fspath(input).removeprefix("file://")
@@ -82,7 +83,7 @@ class FileDataSource(DataSource):
             blob: Any = self._input
             async for chunk in blob_chunks(blob.slice(self._offset) if self._offset else blob):
                 yield chunk
-        elif isinstance(self._input, (bytes, bytearray, memoryview)):
+        elif isinstance(self._input, Buffer):
             for start in range(self._offset, len(self._input), self._size):
                 yield bytes(self._input[start : start + self._size])
         else:

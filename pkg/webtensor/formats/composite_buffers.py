@@ -25,7 +25,7 @@ class CompositeArrayBuffer:
     """
 
     def __init__(self, buffers: Buffer | Sequence[Buffer] = ()) -> None:
-        if isinstance(buffers, (bytes, bytearray, memoryview)):
+        if isinstance(buffers, Buffer):
             buffers = [buffers]
         views = [memoryview(buffer).cast("B") for buffer in buffers]
         self._pieces = [view for view in views if len(view)]

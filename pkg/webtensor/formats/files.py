@@ -58,7 +58,7 @@ def read_bytes(file: Source) -> bytes:
     Raises:
         TypeError: ``file`` is none of these.
     """
-    if isinstance(file, (bytes, bytearray, memoryview)):
+    if isinstance(file, Buffer):
         return bytes(file)
     if isinstance(file, (str, os.PathLike)):
         return Path(file).read_bytes()

@@ -18,7 +18,7 @@ Source: TypeAlias = "str | PathLike[str] | Buffer"
 
 def resolved(source: Source) -> Buffer | Path | str:
     """Return a source as bytes, as the path of a file, or, if it is an address, as a string."""
-    if isinstance(source, (bytes, bytearray, memoryview)):
+    if isinstance(source, Buffer):
         return source
     is_path = not has_scheme(source) and not (IN_BROWSER and not Path(source).exists())
     return Path(source) if is_path else fspath(source)

@@ -306,7 +306,7 @@ async def _response_of(url: str, answer: Any) -> ServerResponse:
     """
     if isawaitable(answer):
         answer = await answer
-    if isinstance(answer, (bytes, bytearray, memoryview)):
+    if isinstance(answer, Buffer):
         return ServerResponse(200, bytes(answer))
     status = getattr(answer, "status", getattr(answer, "status_code", 200))
     for name in ("content", "bytes", "arrayBuffer", "read"):

@@ -17,6 +17,7 @@ from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor
 from webtensor.environment import IN_BROWSER
 from webtensor.formats.budgets import reading
+from webtensor.formats.element_types import Buffer
 from webtensor.formats.files import label_of
 from webtensor.formats.pillow_images import check_pixels, in_eight_bits
 from webtensor.ops import astype, multiply, tensor, tile
@@ -114,7 +115,7 @@ def _levels(image: ImageLike) -> Tensor:
         return read_levels(image)
     if isinstance(image, Tensor):
         return _scaled(image)
-    if isinstance(image, (bytes, bytearray, memoryview)):
+    if isinstance(image, Buffer):
         return _file_levels(BytesIO(image))
     if isinstance(image, (str, os.PathLike)):
         return _file_levels(image)
