@@ -392,8 +392,7 @@ def get(identifier: ActivationLike) -> Callable[..., Any]:
         >>> keras.activations.get("relu") is keras.activations.relu
         True
     """
-    activation: Callable[..., Any] = linear if identifier is None else _NAMESPACE.get(identifier)
-    return activation
+    return linear if identifier is None else _NAMESPACE.get(identifier)
 
 
 def serialize(activation: ActivationLike) -> str | Config | None:

@@ -453,8 +453,7 @@ def _find(
             return registered
     path = str(module or "").removeprefix("keras.")
     if path.startswith(("src.ops.", "src.activations.")) and not is_function:
-        operation: type = keras.ops.operation_class(path.rpartition(".")[2], name)
-        return operation
+        return keras.ops.operation_class(path.rpartition(".")[2], name)
     if module in _MODULES_HERE and _MODULES_IN_KERAS.get(name, ("",))[0] == module:
         cls: type = getattr(import_module(f"{_PACKAGE}.{_MODULES_HERE[str(module)]}"), name)
         return cls

@@ -16,8 +16,7 @@ __all__: list[str] = []
 def _cells(x: Array, window: Window, value: float) -> Array:
     """View images as (batch, out_height, out_width, cells of the window, channels)."""
     view = windows(padded(x, window, value), window)
-    cells: Array = view.reshape(*view.shape[:3], -1, x.shape[3])
-    return cells
+    return view.reshape(*view.shape[:3], -1, x.shape[3])
 
 
 def _maximum_cells(x: Array, window: Window) -> Array:

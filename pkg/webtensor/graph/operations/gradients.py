@@ -134,8 +134,7 @@ def normalization_gradients(
     """Return the gradients of the arguments of a batch normalization."""
 
     def compute(x: Tensor, scale: Tensor, offset: Tensor) -> Tensor:
-        result: Tensor = products.normalized(x, scale, offset, mean, variance, **options)[0]
-        return result
+        return products.normalized(x, scale, offset, mean, variance, **options)[0]
 
     zeros = ops.zeros_like(scale)
     gradients = grad(compute, (0, 1, 2))(x, scale, zeros, dy=dy)

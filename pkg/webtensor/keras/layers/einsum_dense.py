@@ -261,8 +261,7 @@ class EinsumDense(Adaptable, Weighted):
         columns = kernel.shape[count:]
         if not count or (bias is not None and bias.shape != columns):
             sums = wt.einsum(self.equation, inputs, kernel)
-            outputs: Tensor = self.activation(sums if bias is None else wt.add(sums, bias))
-            return outputs
+            return self.activation(sums if bias is None else wt.add(sums, bias))
         batch, features = inputs.shape[:-count], prod(inputs.shape[-count:])
         product = fused.mat_mul(
             wt.reshape(inputs, (prod(batch), features)),

@@ -356,8 +356,7 @@ def _length(x: Any) -> int | None:
 
 def _as_batch(data: object) -> Batch:
     """Return what a data set yields, as tensors; steps of models say which parts it has."""
-    batch: Batch = map_structure(_as_tensor, data)
-    return batch
+    return map_structure(_as_tensor, data)
 
 
 def _weights_of_classes(weights: ClassWeight) -> Tensor:

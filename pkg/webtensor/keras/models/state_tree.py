@@ -30,8 +30,7 @@ def _variables_by_kind(model: Model) -> dict[str, list[Variable]]:
 
 
 def _path_of(variable: Variable) -> str:
-    path: str = getattr(variable, "path", variable.name)
-    return path
+    return getattr(variable, "path", variable.name)
 
 
 def state_tree_of(model: Model, value_format: str) -> StateTree:

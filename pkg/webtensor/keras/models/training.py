@@ -842,5 +842,4 @@ def _whole_batch(
 ) -> Batch:
     """Return all samples as one batch."""
     data = batches_of(x, y, sample_weight, batch_size=2**31 - 1, class_weight=class_weight)
-    batch: Batch = next(iter(data.make()))
-    return batch
+    return next(iter(data.make()))

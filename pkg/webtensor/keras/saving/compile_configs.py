@@ -135,8 +135,7 @@ def _loss(config: object) -> object:
         config = {**config, "config": arguments}
     elif isinstance(config, str):
         config = _LOSSES.get(config, config)
-    loss: object = keras.losses.deserialize(config)
-    return loss
+    return keras.losses.deserialize(config)
 
 
 def _metric(config: object) -> object:

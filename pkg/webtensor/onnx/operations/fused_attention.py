@@ -241,8 +241,7 @@ def _weights(scores: Any, sink: Tensor | None) -> Tensor:
     if sink is None:
         return ops.softmax(scores)
     sinks = ops.broadcast_to(ops.reshape(sink, (-1, 1, 1)), (*scores.shape[:3], 1))
-    weights: Tensor = ops.softmax(ops.concat([scores, sinks], -1))[..., :-1]
-    return weights
+    return ops.softmax(ops.concat([scores, sinks], -1))[..., :-1]
 
 
 def _following(past: Tensor | None, new: Tensor, before: Tensor, columns: int) -> Tensor:
