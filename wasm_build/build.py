@@ -2,7 +2,8 @@
 
 The C sources in ``source/`` and the kernels generated from the tables make one module, and the rows
 of the elementwise table, as functions of vectors, another one. Both are compiled by the C compiler
-inside the PyPI package ``ziglang`` in several variants; the backend picks one when it starts.
+inside the PyPI package ``ziglang`` in two variants; the backend picks one when it starts. The
+package has the second one as a patch of the first.
 Nothing happens when neither sources, tables nor flags changed.
 
 Run ``python -m wasm_build.build`` to compile by hand. With C files as arguments, and ``--output``,
@@ -131,21 +132,45 @@ def build(output_dir: Path = KERNELS) -> list[Path]:
     for file in files:
         digest.update(f"{file.name}\n{file.read_text()}\n".encode())
     output_dir.mkdir(parents=True, exist_ok=True)
-    outputs = []
-    for variant, flags in VARIANTS.items():
-        for kind, own_sources in (("kernels", sources), ("rows", [ROWS_SOURCE])):
-            output = output_dir / f"{kind}-{variant}.wasm"
-            compile_changed(digest, own_sources, flags, output)
-            outputs.append(output)
+    outputs: list[Path] = []
+    for kind, own_sources in (("kernels", sources), ("rows", [ROWS_SOURCE])):
+        for variant, flags in VARIANTS.items():
+            compile_changed(digest, own_sources, flags, GENERATED / f"{kind}-{variant}.wasm")
+        simd, relaxed = (GENERATED / f"{kind}-{variant}.wasm" for variant in VARIANTS)
+        outputs += write_changed(simd, relaxed, output_dir)
+    for path in output_dir.iterdir():  # such as those of former versions
+        if path not in outputs:
+            path.unlink()
     return outputs
+
+
+def write_changed(module: Path, other: Path, output_dir: Path) -> tuple[Path, Path]:
+    """Write a module, and the patch that makes the other one of it, unless they are there."""
+    from wasm_build.patches import patch_of
+    from webtensor.backends.wasm.host import patched
+
+    base, wanted = module.read_bytes(), other.read_bytes()
+    output, patch = output_dir / module.name, output_dir / other.with_suffix(".patch").name
+    if not output.exists() or output.read_bytes() != base:
+        patch.unlink(missing_ok=True)
+        write_whole(output, base)
+    if not patch.exists() or patched(base, patch.read_bytes()) != wanted:
+        write_whole(patch, patch_of(base, wanted))
+    return output, patch
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that nobody sees a part of it, even if this process ends meanwhile."""
+    partial = GENERATED / f".{path.name}.{os.getpid()}"
+    partial.write_bytes(content)
+    partial.replace(path)
 
 
 def compile_changed(
     digest: "hashlib._Hash", sources: list[Path], flags: list[str], output: Path
 ) -> None:
     """Compile a module, unless it is there and neither files nor flags changed."""
-    # Beside the generated source, not beside the output: the package contains modules only.
-    stamp = GENERATED / f"{hashlib.sha256(str(output).encode()).hexdigest()[:16]}.stamp"
+    stamp = output.with_suffix(".stamp")
     state = digest.copy()
     state.update(json.dumps([FLAGS, flags]).encode())
     current = state.hexdigest()

@@ -31,7 +31,7 @@ CHANGELOG = ROOT / "CHANGELOG.md"
 MAX_WHEEL_BYTES = 2_115_000
 HASHES = "SHA256SUMS"
 KERNELS = {
-    f"{kind}-{variant}.wasm" for kind in ("kernels", "rows") for variant in ("relaxed", "simd")
+    f"{kind}-{file}" for kind in ("kernels", "rows") for file in ("relaxed.patch", "simd.wasm")
 }
 TESTS_AND_CACHES = re.compile(r"(^|/)(tests?|__pycache__)[_/.]")
 
@@ -79,7 +79,7 @@ def check_wheel(wheel: Path) -> None:
     with ZipFile(wheel) as archive:
         names = archive.namelist()
     check_names(wheel.name, [name for name in names if ".dist-info/" not in name], "webtensor/")
-    kernels = {Path(name).name for name in names if name.endswith(".wasm")}
+    kernels = {Path(name).name for name in names if "/kernels/" in name}
     if "webtensor/py.typed" not in names or kernels != KERNELS:
         raise ReleaseError(f"{wheel.name} lacks py.typed or the kernels")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from wasm_build.build import GENERATED, KERNELS
 from webtensor.backends.wasm import create_backend, host
 from webtensor.backends.wasm.backend import WasmBackend
 from webtensor.environment import env
@@ -23,15 +24,25 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]
 
 
 def test_missing_kernels(elsewhere: Path) -> None:
-    with pytest.raises(BackendUnavailableError, match=r"kernels-\w+\.wasm is missing"):
+    with pytest.raises(BackendUnavailableError, match=r"kernels-\w+\.\w+ is missing"):
         create_backend()
 
 
 @pytest.mark.parametrize("content", [b"", b"\0asm", b"<!doctype html>", b"\0asm\1\0\0\0"])
-def test_broken_kernels(elsewhere: Path, content: bytes) -> None:
-    (elsewhere / "kernels-relaxed.wasm").write_bytes(content)
-    with pytest.raises(BackendUnavailableError, match=r"kernels-relaxed\.wasm failed to load"):
+@pytest.mark.parametrize("name", ["kernels-relaxed.patch", "kernels-simd.wasm"])
+def test_broken_kernels(elsewhere: Path, content: bytes, name: str) -> None:
+    for path in KERNELS.iterdir():
+        (elsewhere / path.name).write_bytes(content if path.name == name else path.read_bytes())
+    with pytest.raises(
+        BackendUnavailableError, match=r"kernels-relaxed\.\w+ (failed to load|is cut)"
+    ):
         create_backend()
+
+
+@pytest.mark.parametrize("kind", ["kernels", "rows"])
+def test_patches_make_the_modules_that_were_compiled(kind: str) -> None:
+    compiled = GENERATED / f"{kind}-relaxed.wasm"
+    assert host.module_bytes(kind, "relaxed") == compiled.read_bytes()
 
 
 def test_wasmtime_missing(monkeypatch: pytest.MonkeyPatch) -> None:

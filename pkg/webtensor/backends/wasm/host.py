@@ -6,6 +6,7 @@ is the same on both hosts.
 
 from __future__ import annotations
 
+import struct
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable
@@ -24,6 +25,7 @@ __all__ = [
     "PAGE",
     "Host",
     "module_bytes",
+    "patched",
     "start_host",
 ]
 
@@ -119,14 +121,32 @@ class Host(ABC):
         """Release the module and its memory."""
 
 
+def patched(module: bytes, patch: bytes) -> bytes:
+    """Return the module that a patch makes of another one.
+
+    A patch has the number of its steps, three numbers for each, and the bytes that steps add. A
+    step copies from the first number to the second, and adds as many bytes as the third says. All
+    numbers are little-endian and have 32 bits.
+    """
+    view = memoryview(patch)
+    position = 4 + 12 * int.from_bytes(view[:4], "little")
+    parts: list[bytes | memoryview] = []
+    for start, end, size in struct.iter_unpack("<3I", view[4:position]):
+        parts += module[start:end], view[position : position + size]
+        position += size
+    return b"".join(parts)
+
+
 @cache
 def module_bytes(kind: str, variant: str) -> bytes:
     """Return the compiled ``"kernels"`` or ``"rows"`` of one variant.
 
+    The package has the variant "relaxed" as a patch of the other one.
+
     Raises:
-        BackendUnavailableError: the package came without them.
+        BackendUnavailableError: the package came without them, or with a broken patch.
     """
-    name = f"{kind}-{variant}.wasm"
+    name = f"{kind}-{variant}.{'wasm' if variant == 'simd' else 'patch'}"
     try:
         content = get_data("webtensor.backends.wasm", f"kernels/{name}")
     except OSError:
@@ -136,7 +156,12 @@ def module_bytes(kind: str, variant: str) -> bytes:
             f"the wasm backend needs its compiled kernels, but {name} is missing from the package "
             "(`make kernels` compiles them)"
         )
-    return content
+    if variant == "simd":
+        return content
+    try:
+        return patched(module_bytes.__wrapped__(kind, "simd"), content)
+    except struct.error as error:
+        raise BackendUnavailableError(f"the wasm backend's {name} is cut off: {error}") from error
 
 
 def start_host() -> Host:
