@@ -1,4 +1,4 @@
-"""Geometry that kernels share: matrix sizes, and what each output of a window or an image reads."""
+"""Geometry that kernels share: what each output of a window or an image reads."""
 
 from __future__ import annotations
 
