@@ -397,8 +397,7 @@ def get(identifier: ActivationLike) -> Callable[..., Any]:
 
 def serialize(activation: ActivationLike) -> str | Config | None:
     """Return the name of one of Keras's activations, or the configuration of another one."""
-    config: str | Config | None = _NAMESPACE.serialize(activation)
-    return config
+    return _NAMESPACE.serialize(activation)
 
 
 def deserialize(config: str | Config, custom_objects: CustomObjects | None = None) -> Any:

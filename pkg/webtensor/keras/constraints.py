@@ -170,8 +170,7 @@ def get(identifier: ConstraintLike | type[Constraint]) -> Any:
 
 def serialize(constraint: ConstraintLike) -> str | Config | None:
     """Return the configuration of a constraint."""
-    config: str | Config | None = _NAMESPACE.serialize(constraint)
-    return config
+    return _NAMESPACE.serialize(constraint)
 
 
 def deserialize(config: str | Config, custom_objects: CustomObjects | None = None) -> Any:

@@ -581,12 +581,13 @@ class Namespace:
         if self._modules and is_library and not module.startswith(self._modules):
             raise ValueError(f"{definition.__name__!r} is no {self.kind}")
 
-    def serialize(self, obj: object) -> Any:
+    def serialize(self, obj: object) -> str | Config | None:
         """Return the configuration of an object; a function's is the name that stands for it."""
-        name = getattr(obj, "__name__", None)
+        name: str | None = getattr(obj, "__name__", None)
         if name is not None and self._find(name) is obj and not isinstance(obj, type):
             return name
-        return serialize_keras_object(obj)
+        config: Config | None = serialize_keras_object(obj)
+        return config
 
 
 #: The namespaces by their kinds, which are the last words of arguments' names ("initializer").

@@ -212,8 +212,7 @@ def get(identifier: RegularizerLike | type[Regularizer]) -> Any:
 
 def serialize(regularizer: RegularizerLike) -> str | Config | None:
     """Return the configuration of a regularizer."""
-    config: str | Config | None = _NAMESPACE.serialize(regularizer)
-    return config
+    return _NAMESPACE.serialize(regularizer)
 
 
 def deserialize(config: str | Config, custom_objects: CustomObjects | None = None) -> Any:

@@ -508,8 +508,7 @@ def _initializer_of(values: TensorLike) -> Callable[..., Tensor]:
 
 def serialize(initializer: InitializerLike) -> str | Config | None:
     """Return the configuration of an initializer."""
-    config: str | Config | None = _NAMESPACE.serialize(initializer)
-    return config
+    return _NAMESPACE.serialize(initializer)
 
 
 def deserialize(config: str | Config, custom_objects: CustomObjects | None = None) -> Any:

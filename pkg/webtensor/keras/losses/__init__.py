@@ -109,8 +109,7 @@ def get(identifier: LossLike) -> Any:
 
 def serialize(loss: LossLike) -> str | Config | None:
     """Return the configuration of a loss, or the name of a function."""
-    config: str | Config | None = _NAMESPACE.serialize(loss)
-    return config
+    return _NAMESPACE.serialize(loss)
 
 
 def deserialize(name: object, custom_objects: CustomObjects | None = None) -> Any:

@@ -151,8 +151,7 @@ def get(identifier: MetricLike) -> Any:
 
 def serialize(metric: MetricLike) -> str | Config | None:
     """Return the configuration of a metric."""
-    config: str | Config | None = _NAMESPACE.serialize(metric)
-    return config
+    return _NAMESPACE.serialize(metric)
 
 
 def deserialize(config: object, custom_objects: CustomObjects | None = None) -> Any:

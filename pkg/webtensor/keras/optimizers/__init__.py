@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from webtensor.keras.names import nearest
 from webtensor.keras.optimizers.base import Optimizer as Optimizer
-from webtensor.keras.registry import Namespace, get_registered_object
+from webtensor.keras.registry import Namespace, get_registered_object, serialize_keras_object
 from webtensor.keras.types import Config
 from webtensor.lazy_contents import Members, contents, lazy_contents
 
@@ -71,7 +71,7 @@ _OPTIMIZERS = Namespace("optimizer", Members(__name__, _CLASSES), ("optimizers",
 
 def serialize(optimizer: Optimizer) -> Config:
     """Return a configuration that ``deserialize`` takes."""
-    config: Config = _OPTIMIZERS.serialize(optimizer)
+    config: Config = serialize_keras_object(optimizer)
     return config
 
 

@@ -10,7 +10,7 @@ from math import ceil, cos, floor, inf, log, nan, pi, pow
 from typing import Any
 
 from webtensor.keras.optimizers.learning_rate_schedule import HostSchedule, LearningRateSchedule
-from webtensor.keras.registry import Namespace
+from webtensor.keras.registry import Namespace, serialize_keras_object
 from webtensor.keras.types import Config
 
 __all__ = [
@@ -316,7 +316,7 @@ _SCHEDULES = Namespace(
 
 def serialize(learning_rate_schedule: LearningRateSchedule) -> Config:
     """Return a configuration that ``deserialize`` takes."""
-    config: Config = _SCHEDULES.serialize(learning_rate_schedule)
+    config: Config = serialize_keras_object(learning_rate_schedule)
     return config
 
 
