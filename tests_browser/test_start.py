@@ -296,8 +296,21 @@ def test_start_without_a_usable_snapshot(page: Page, site_url: str, answers: Ans
             "python_stdlib.zip could not be loaded: 404",
         ),
         ("**/javascript.js", lambda route: route.abort(), "javascript.js"),
+        (
+            "**/loader.js",
+            lambda route: route.fulfill(status=404),
+            "index.js, or a script that it needs, could not be loaded",
+        ),
     ],
-    ids=["no build", "no network", "no runtime", "broken runtime", "no library", "no JavaScript"],
+    ids=[
+        "no build",
+        "no network",
+        "no runtime",
+        "broken runtime",
+        "no library",
+        "no JavaScript",
+        "no loader",
+    ],
 )
 def test_page_says_what_could_not_be_loaded(
     page: Page, site_url: str, url: str, answer: Callable[[Route], None], sentence: str
