@@ -47,6 +47,8 @@ def test_chosen_rows_are_measured_and_shared(chromium_page: Page, site_url: str)
 
     chromium_page.get_by_role("button", name="None").click()
     expect(state).to_have_text("0 rows are chosen.")
+    start.click()
+    expect(state).to_contain_text("Choose workloads below")
     for box in chromium_page.locator("#families [value]").all():
         if box.get_attribute("value") in CHOSEN:
             box.evaluate("(box) => box.click()")

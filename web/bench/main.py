@@ -100,6 +100,7 @@ class BenchmarkPage:
         """Measure the chosen rows, one after the other, until the last or Stop."""
         chosen = self.chosen_jobs()
         if not chosen:
+            write("state", "Choose workloads below, and what they compute on, to have rows to run.")
             return
         self.stop_requested = False
         self.enter("measuring")
