@@ -271,8 +271,10 @@ class TestClasses:
     def test_the_head_is_told_of_other_classes(self, visitor: Visitor):
         visitor.start_anew()
         visitor.train()
+        visitor.judge(2)
         visitor.page.get_by_label("Remove the class Temple").click()
         expect(visitor.status).to_contain_text("The head knows other classes: train it again.")
+        expect(visitor.page.locator("#trained")).to_contain_text("Temple (removed)")
         visitor.train()
         visitor.judge(2)
         visitor.expect_likeliest("trained", "Astronaut")

@@ -129,7 +129,12 @@ class Classroom:
     def show_head(self, probabilities: Sequence[float]) -> None:
         """Show the probabilities that the head gives the classes."""
         if len(probabilities) == len(self._head_classes):  # no other head was opened meanwhile
-            self._trained.show(self._head_names(), probabilities)
+            known = class_cards.classes
+            names = [
+                f"{taught.name} (removed)" if taught.card and taught not in known else taught.name
+                for taught in self._head_classes
+            ]
+            self._trained.show(names, probabilities)
 
     # -- tasks --
 
