@@ -378,6 +378,10 @@ def test_editor_is_left_by_the_keyboard(repl: Repl):
 
 
 def test_edited_program_outlives_its_link(repl: Repl):
+    repl.open("# typed over\nword = 'string'\n")
+    repl.program.press("Control+a")
+    repl.page.keyboard.type("(1")
+    expect(repl.program).to_have_text("(1)")
     repl.open("opened = 1\n")
     repl.program.press("Control+Home")
     repl.page.keyboard.insert_text("# mine ")

@@ -76,6 +76,7 @@ export function createEditor({
       tabindex: "0", // the field is focusable without, but tools for accessibility do not know
     }),
     EditorView.clipboardInputFilter.of(sourceOfSession),
+    typingOverSelection,
     EditorView.updateListener.of((update) => update.docChanged && onChange()),
     isProgram ? forPrograms : forPrompts,
     keymap.of([...closeBracketsKeymap, ...historyKeymap, ...defaultKeymap]),
@@ -111,6 +112,25 @@ function sourceOfSession(text) {
   const entries = text.split(/\r?\n/).map((line) => /^\s*(?:>>>|\.\.\.)(?: (.*)|\s*)$/.exec(line));
   return entries.flatMap((entry) => (entry === null ? [] : [entry[1] ?? ""])).join("\n");
 }
+
+/**
+ * Replaces a selection by what is typed over it. Chromium would keep the look of a token by an inline
+ * style, which pages' Content-Security-Policy forbids.
+ */
+const typingOverSelection = EditorView.domEventHandlers({
+  beforeinput({ inputType, data }, view) {
+    const { state } = view;
+    const { from, to, empty } = state.selection.main;
+    if (inputType !== "insertText" || empty) {
+      return false;
+    }
+    const insert = () => state.update(state.replaceSelection(data), { userEvent: "input.type", scrollIntoView: true });
+    if (!state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, data, insert))) {
+      view.dispatch(insert());
+    }
+    return true;
+  },
+});
 
 class PythonEditor {
   constructor(view) {
