@@ -583,6 +583,9 @@ def test_help_has_the_beginning_of_a_long_description(repl: Repl):
 def test_event_loop_that_runs_already_is_explained(repl: Repl):
     repl.run("import asyncio\nasyncio.run(asyncio.sleep(0))\n")
     expect(repl.transcript).to_contain_text("write `await main()` in place of")
+    for loop in ("asyncio.get_event_loop()", "asyncio.new_event_loop()"):
+        repl.enter(f"{loop}.run_until_complete(asyncio.sleep(0))")
+        expect(repl.entry).to_contain_text("write `await main()` in place of")
 
 
 def test_program_reads_lines(repl: Repl):

@@ -39,8 +39,8 @@ NO_INPUT = (
     "isolated) or JSPI; there is neither here. Assign the text to a variable instead."
 )
 RUNS_ALREADY = (
-    "asyncio.run: programs run in an event loop here, and may await at their top level: write "
-    "`await main()` in place of `asyncio.run(main())`"
+    "asyncio: programs run in an event loop here, and may await at their top level: write "
+    "`await main()` in place of `asyncio.run(main())` and `loop.run_until_complete(main())`"
 )
 
 
@@ -152,6 +152,8 @@ def start(
     loop.set_exception_handler(report_task_error)
     if can_block:
         vars(asyncio)["run"] = refuse_to_run
+        for name in ("__init__", "run_until_complete"):  # a second loop would block the first
+            setattr(type(loop), name, lambda loop, future=None: refuse_to_run(future))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # save where a visitor's code runs
     # An interrupt may hit the event loop instead of the program.
     vars(loop)["_keyboard_interrupt_handler"] = interpreter.interrupt
