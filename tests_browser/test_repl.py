@@ -567,6 +567,12 @@ def test_codes_for_terminals_are_left_out(repl: Repl):
     expect(repl.entry.locator(".failure")).to_contain_text("ValueError: bold")
 
 
+def test_program_may_replace_its_output(repl: Repl):
+    repl.enter("import sys; sys.stdout = None")
+    repl.enter("sys.stdout = sys.__stdout__; print('restored')")
+    expect(repl.entry.locator(".stdout")).to_have_text("restored\n")
+
+
 def test_program_may_exit(repl: Repl):
     repl.run("print('before')\nexit()\n")
     expect(repl.status).to_contain_text("Finished")

@@ -16,6 +16,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,7 @@ class Interpreter:
 
     def display(self, *values: Any) -> None:
         """Show values as the session shows results."""
-        sys.stdout.flush()
+        flush_output()
         for value in values:
             self._send({"content": content_of(value)})
 
@@ -91,8 +92,7 @@ class Interpreter:
         began = time.perf_counter()
         failure = await self._session.run(source, filename)
         seconds = time.perf_counter() - began
-        sys.stdout.flush()
-        sys.stderr.flush()
+        flush_output()
         return {"failure": failure and asdict(failure), "seconds": seconds}
 
     def describe(self) -> dict[str, Any]:
@@ -143,8 +143,14 @@ def start(
     def stream(name: str) -> ConsoleOutput:
         return ConsoleOutput(lambda text: post(json.dumps({"stream": name, "text": text})))
 
-    sys.stdout, sys.stderr = stream("stdout"), stream("stderr")
-    sys.stdin = ConsoleInput(lambda: read_from_page(read_line, can_block=can_block))
+    streams = {
+        "stdout": stream("stdout"),
+        "stderr": stream("stderr"),
+        "stdin": ConsoleInput(lambda: read_from_page(read_line, can_block=can_block)),
+    }
+    for name, value in streams.items():
+        setattr(sys, name, value)
+        setattr(sys, f"__{name}__", value)  # from which programs restore the other
     os.environ["MPLBACKEND"] = f"module://{__package__}.matplotlib_backend"
     vars(pydoc)["pager"] = write_help
     vars(builtins).update(display=interpreter.display, plot=plot, picture=picture)
@@ -173,7 +179,7 @@ def make_sleep_interruptible(wait: Callable[[float], bool]) -> None:
     def sleep(seconds: float, /) -> None:
         if seconds < 0:
             raise ValueError("sleep length must be non-negative")
-        sys.stdout.flush()
+        flush_output()
         if wait(seconds):
             raise KeyboardInterrupt
 
@@ -182,7 +188,7 @@ def make_sleep_interruptible(wait: Callable[[float], bool]) -> None:
 
 def read_from_page(read_line: Callable[[], Any], *, can_block: bool) -> str | None:
     """Read a line from the page; None stands for the end of the input."""
-    sys.stderr.flush()
+    flush_output()
     if can_block:
         line = json.loads(read_line())
     else:
@@ -195,6 +201,14 @@ def read_from_page(read_line: Callable[[], Any], *, can_block: bool) -> str | No
         raise KeyboardInterrupt
     text: str | None = line["text"]
     return text
+
+
+def flush_output() -> None:
+    """Pass on what a program wrote, whatever it has put in place of the streams."""
+    streams: list[Any] = [sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__]
+    for stream in streams:
+        with suppress(Exception):
+            stream.flush()
 
 
 def report_task_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
