@@ -344,6 +344,13 @@ def test_prompts_and_output_are_left_out_of_what_is_pasted(repl: Repl):
     repl.wait_until("ready")
 
 
+def test_indented_code_runs_as_what_it_was_copied_from(repl: Repl):
+    repl.enter("    for number in range(2):\n        print(number + 60)\n")
+    expect(repl.entry.locator(".stdout")).to_have_text("60\n61\n")
+    repl.run("    print('all')\n    1 / 0\n")
+    expect(repl.page.locator("#editor .error-line")).to_have_text("    1 / 0")
+
+
 def test_code_beside_arabic_text_keeps_its_order(repl: Repl):
     repl.open("greetings = 'مرحبا ' * 200\n")
     expect(repl.program.locator(".cm-iso")).to_have_text("'مرحبا '")

@@ -252,7 +252,7 @@ export class Console {
   // -- the prompt and its history -----------------------------------------------------------------
 
   submit() {
-    const source = this.prompt.text;
+    const source = dedent(this.prompt.text);
     if (source.trim() !== "" && !this.isSubmitting && !this.page.isBusy()) {
       this.isSubmitting = true;
       this.submitWhenComplete(source).finally(() => (this.isSubmitting = false));
@@ -261,7 +261,7 @@ export class Console {
   }
 
   async submitWhenComplete(source) {
-    const { view } = this.prompt;
+    const { text, view } = this.prompt;
     if (view.state.sliceDoc(view.state.selection.main.head).trim() !== "" && source.includes("\n")) {
       view.dispatch(view.state.replaceSelection("\n"));
       return;
@@ -274,7 +274,7 @@ export class Console {
       this.keep(source.trimEnd());
       this.prompt.setText("");
       await this.page.run(source.trimEnd());
-    } else if (this.prompt.text === source) {
+    } else if (this.prompt.text === text) {
       this.prompt.breakLine();
     }
   }
@@ -312,6 +312,14 @@ export class Console {
     this.prompt.setText(this.history[this.historyIndex] ?? this.draft, { cursorAtEnd: true });
     return true;
   }
+}
+
+/** Returns source without the indentation that all of its lines have, as where it was copied from a block. */
+export function dedent(source) {
+  const lines = source.split("\n");
+  const indentations = lines.filter((line) => line.trim()).map((line) => /^ */.exec(line)[0].length);
+  const indentation = Math.min(...indentations);
+  return lines.map((line) => line.slice(indentation)).join("\n");
 }
 
 function append(parent, tag, className = "") {

@@ -1,6 +1,6 @@
 // The REPL: an editor for a program, a console, and the worker in which both run.
 import { createEditor } from "../shared/editor.js";
-import { Console } from "./console.js";
+import { Console, dedent } from "./console.js";
 import { Files } from "./files.js";
 import { Interpreter, RestartError } from "./interpreter.js";
 import { fromFragment, toFragment } from "./share.js";
@@ -166,13 +166,13 @@ function showDescription({ webtensor, python, backends, threads }) {
 function runProgram() {
   const { selection } = editor;
   const isWhole = selection.trim() === "";
-  const source = isWhole ? editor.text : dedent(selection);
+  const source = dedent(isWhole ? editor.text : selection);
   if (element("run").disabled || isRunning || source.trim() === "") {
     return;
   }
   editor.clearError();
   notify("");
-  ranProgram = isWhole ? source : null;
+  ranProgram = isWhole ? editor.text : null;
   if (isWhole) {
     const lines = source.trimEnd().split("\n").length;
     repl.beginProgram(lines === 1 ? "Program, 1 line" : `Program, ${lines} lines`);
@@ -274,13 +274,6 @@ function restart(note) {
   interpreter.restart();
   files.clear();
   start();
-}
-
-function dedent(source) {
-  const lines = source.split("\n");
-  const indentations = lines.filter((line) => line.trim()).map((line) => /^ */.exec(line)[0].length);
-  const indentation = Math.min(...indentations);
-  return lines.map((line) => line.slice(indentation)).join("\n");
 }
 
 // -- opening and sharing --------------------------------------------------------------------------
