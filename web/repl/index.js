@@ -82,7 +82,7 @@ const files = new Files(interpreter, {
 // -- what Python tells ----------------------------------------------------------------------------
 
 function onProgress(fraction, text) {
-  element("loading").hidden = false;
+  element("loading").hidden = main.dataset.phase !== "loading"; // some downloads outlast a failure
   element("loading").querySelector("progress").value = fraction;
   element("loading-text").textContent = `${text}. You can write already.`;
 }

@@ -91,7 +91,9 @@ export class Interpreter {
   fail(event) {
     event.preventDefault();
     this.listener.onError(
-      event.message || "Python runs in a Web Worker, which this browser or this site's policy did not start.",
+      event.message ||
+        "Python runs in a Web Worker, which this browser or this site's policy did not start, or of " +
+          "which a script could not be loaded. Reload the page to try again.",
     );
   }
 }
