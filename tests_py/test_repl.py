@@ -33,11 +33,13 @@ from web.repl.pictures import picture
 from web.repl.plots import plot
 from web.repl.rendering import content_of
 from web.repl.session import (
+    HINTS,
     KERAS_HINT,
     NOTEBOOK_HINT,
     OTHER_LIBRARY_HINT,
     PACKAGES_HINT,
     PROGRAM,
+    STANDARD_LIBRARY_HINT,
     Failure,
     Session,
 )
@@ -193,6 +195,13 @@ def test_what_stands_in_for_other_libraries_is_told(
         monkeypatch.setitem(sys.modules, name, None)
     assert KERAS_HINT in visitor.failure("from keras.layers import Dense").text
     assert OTHER_LIBRARY_HINT in visitor.failure("import torch").text
+
+
+def test_what_pages_lack_is_told(visitor: Visitor, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "tkinter", None)
+    assert STANDARD_LIBRARY_HINT in visitor.failure("import tkinter").text
+    for words, hint in HINTS.items():
+        assert hint in visitor.failure(f'raise RuntimeError("{words}")').text
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import inspect
 import linecache
 import re
 import signal
+import sys
 import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -35,6 +36,20 @@ OTHER_LIBRARY_HINT = (
     "It does not run in a page. The documentation's pages “Coming from …” say what its functions "
     "are called in webtensor."
 )
+
+STANDARD_LIBRARY_HINT = (
+    "No package has this part of Python, which needs processes, a terminal or windows."
+)
+
+#: What to do in place of what fails with some words.
+HINTS = {
+    "can't start new thread": "Python has one thread here, on which tasks of asyncio take turns.",
+    **dict.fromkeys(
+        ("TLS not supported", "Socket not connected"),
+        "Python has no sockets here. Pages download so: from pyodide.http import pyfetch; "
+        "content = await (await pyfetch(url)).bytes()",
+    ),
+}
 
 PIP_COMMAND = re.compile(r"\s*[%!]?\s*(python3? -m )?pip3? install\b")
 
@@ -173,9 +188,9 @@ def describe(error: BaseException, program: str) -> Failure:
     report.stack[:] = [frame for frame in report.stack if not is_of_library(frame.filename)]
     text = "".join(report.format())
     is_shortened = text != full_text
-    if hint := hint_for(error):
-        text += f"{hint}\n"
     summary = "".join(TracebackException(type(error), error, None).format_exception_only())
+    if hint := hint_for(error, summary):
+        text += f"{hint}\n"
     # The source comes before what is wrong with it, and notes after what happened.
     line_of_summary = -1 if isinstance(error, SyntaxError) else 0
     return Failure(
@@ -186,15 +201,19 @@ def describe(error: BaseException, program: str) -> Failure:
     )
 
 
-def hint_for(error: BaseException) -> str | None:
-    """Return what to do here in place of what notebooks and shells have commands for."""
+def hint_for(error: BaseException, summary: str) -> str | None:
+    """Return what to do here in place of what works in notebooks, shells and other Pythons."""
     source = (error.text or "") if isinstance(error, SyntaxError) else ""
     if isinstance(error, ModuleNotFoundError) or PIP_COMMAND.match(source):
         package = (getattr(error, "name", None) or "").partition(".")[0]
         if package == "keras":
             return KERAS_HINT
+        if package in sys.stdlib_module_names:
+            return STANDARD_LIBRARY_HINT
         return OTHER_LIBRARY_HINT if package in OTHER_LIBRARIES else PACKAGES_HINT
-    return NOTEBOOK_HINT if NOTEBOOK_COMMAND.match(source) else None
+    if NOTEBOOK_COMMAND.match(source):
+        return NOTEBOOK_HINT
+    return next((hint for words, hint in HINTS.items() if words in summary), None)
 
 
 def is_of_library(filename: str) -> bool:
