@@ -397,6 +397,8 @@ def test_the_page_goes_on_after_failures(models: ModelsPage):
     models.choose({"cut.onnx": onnx_model()[:-9]})
     expect(models.page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
     assert models.memory()[0] == 0
+    models.choose_picture([[0, 255]])
+    assert (models.text("notice"), models.text("state")) == ("", "")
     models.press("Digits, layers-model")
     assert models.text("notice") == ""
     models.choose({"notes.txt": b"text"})

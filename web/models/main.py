@@ -98,6 +98,8 @@ class ModelsPage:
     def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do something that Stop can end, and whose failures the page shows."""
         self.enter("busy")
+        if not element("notice").hidden:  # what failed before is over
+            write("state", "")
         notify("")
         self.task = run_in_background(self.guarded(work))
         return self.task
