@@ -310,7 +310,9 @@ def build_site(wheel: Path | None = None, path_on_host: str = "/") -> Path:
     }
     facts["build"] = content_digest(files, written)
     written["build.json"] = json.dumps(facts, indent=2) + "\n"
-    written["service_worker.js"] = service_worker(SERVICE_WORKER.read_text(), facts["build"], files)
+    written["service_worker.js"] = service_worker(
+        SERVICE_WORKER.read_text(), facts["build"], {*files, "build.json"}
+    )
 
     for path, source in files.items():
         if path not in written:
