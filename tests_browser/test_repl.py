@@ -862,6 +862,17 @@ def test_keys_on_a_mac(chromium_page: Page, site_url: str):
         repl.wait_until("ready")
 
 
+def test_browser_without_workers(chromium_page: Page, site_url: str):
+    chromium_page.add_init_script("delete window.Worker")
+    chromium_page.goto(f"{site_url}/repl/")
+    repl = Repl(chromium_page)
+    repl.wait_until("failed")
+    expect(repl.transcript).to_contain_text("Python runs in a Web Worker, which this browser")
+    chromium_page.goto(f"{site_url}/linear/")  # which needs none
+    expect(chromium_page.locator("#loading")).to_have_count(0)
+    expect(chromium_page.get_by_role("alert")).to_have_count(0)
+
+
 def test_policy_that_forbids_workers(chromium: Browser, site: Path):
     policy = site_headers("/repl/")["Content-Security-Policy"]
     forbidding = policy.replace("worker-src 'self'", "worker-src 'none'")

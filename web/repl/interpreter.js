@@ -27,7 +27,13 @@ export class Interpreter {
     this.pending = new Map();
     this.lastId = 0;
     this.channel = createChannel();
-    this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module", name: "Python" });
+    try {
+      this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module", name: "Python" });
+    } catch {
+      this.worker = null;
+      setTimeout(() => this.fail(new Event("error"))); // when the listener is ready to hear of it
+      return;
+    }
     this.worker.onmessage = ({ data }) => this.receive(data);
     this.worker.onerror = (event) => this.fail(event);
     this.worker.postMessage({ channel: this.channel });
@@ -36,7 +42,7 @@ export class Interpreter {
   /** Asks for something in `main.py`'s or `worker.js`'s tables; resolves with the answer. */
   request(request, ...values) {
     const id = ++this.lastId;
-    this.worker.postMessage({ id, request, values });
+    this.worker?.postMessage({ id, request, values });
     return new Promise((resolve, reject) => this.pending.set(id, { resolve, reject }));
   }
 
@@ -55,7 +61,7 @@ export class Interpreter {
 
   /** Ends Python, with its variables and files, and starts another. */
   restart() {
-    this.worker.terminate();
+    this.worker?.terminate();
     for (const { reject } of this.pending.values()) {
       reject(new RestartError("Python was restarted"));
     }

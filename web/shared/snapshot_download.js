@@ -86,18 +86,27 @@ function filesOf({ snapshot, wheel, sizes }) {
 }
 
 // Returns a function that fetches both in a worker, which starts at once: the page's thread can start Python's
-// runtime meanwhile. In a worker it uses none, as Firefox may hang if workers start others.
+// runtime meanwhile. It does without where there is none, and in a worker, as Firefox may hang if workers
+// start others.
 function fetcher(onBytes, signal) {
-  if (globalThis.document === undefined) {
+  const worker = globalThis.document === undefined ? null : startWorker();
+  if (worker === null) {
     return (heap, archive) => fetchSnapshotFiles(heap, archive, onBytes, signal);
   }
-  const worker = new Worker(WORKER, { type: "module" });
   signal.addEventListener("abort", () => worker.terminate(), { once: true });
   const answers = answersOf(worker, onBytes);
   return (heap, archive) => {
     worker.postMessage({ heap, archive });
     return answers;
   };
+}
+
+function startWorker() {
+  try {
+    return new Worker(WORKER, { type: "module" });
+  } catch {
+    return null; // extensions of browsers forbid workers so
+  }
 }
 
 // Returns promises of the files that the worker sends.

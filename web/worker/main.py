@@ -76,9 +76,9 @@ class TwoWays:
 
     def learn_on_worker(self, event: Any = None) -> None:
         """Have a worker learn, which draws on the page's canvas by itself."""
-        self.begin("worker")
         if self.worker is None:
             self.worker = PythonWorker("worker.js", self.hear, self.fail)
+        self.begin("worker")
         canvas = fresh_canvas("worker-canvas").transferControlToOffscreen()
         self.worker.send({"backend": self.backend, "canvas": canvas}, [canvas])
 
