@@ -245,6 +245,14 @@ def test_text_vectorization(name: str, tmp_path: Path) -> None:
     assert_same(tmp_path, {"x": SENTENCES})
 
 
+def test_vocabulary_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("\n".join(WORDS))
+    layer = keras.layers.StringLookup(vocabulary=str(tmp_path / "words.txt"))
+    model = keras.Sequential([keras.Input((1,), dtype="string", name="x"), layer])
+    model.export(tmp_path / "saved", verbose=False)
+    assert_same(tmp_path, {"x": np.array([[b"the"], [b"mat"], [b"dog"]], object)})
+
+
 class Draws(keras.layers.Layer):  # type: ignore[misc]
     """Random numbers of a seed that each call assigns."""
 

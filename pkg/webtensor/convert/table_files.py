@@ -40,18 +40,17 @@ def rows_of_file(
         ModelFormatError: a line has too few columns, or no number where one is wanted.
 
     Example:
-        >>> columns = {"key_index": -2, "value_index": -1}
+        >>> columns = {"key_index": -2, "value_index": -1, "offset": 1}
         >>> node = Node("t", "InitializeTableFromTextFileV2", (), (), columns)
         >>> keys, values = rows_of_file(b"a\nb\n", ["string", "int64"], node, "m", Budget("m"))
         >>> keys.tolist(), values.tolist()
-        (['a', 'b'], [0, 1])
+        (['a', 'b'], [1, 2])
     """
     text = bytes(data)
     budget.add_file(len(text))
     budget.spend_items(2 * text.count(b"\n") + 2, where)
     lines = [line.removesuffix(b"\r") for line in text.split(b"\n")]
     attributes: Any = node.attributes
-    lines = lines[attributes.get("offset", 0) :]
     size = attributes.get("vocab_size", -1)
     if lines[-1:] == [b""]:
         lines.pop()
@@ -61,15 +60,19 @@ def rows_of_file(
     separator = delimiter if isinstance(delimiter, bytes) else str(delimiter).encode()
     with reading(f"{where}: the file of node {node.name!r:.200}"):
         columns = [
-            _column(lines, attributes.get(f"{side}_index", 0), dtype_name(dtype), separator)
+            _column(lines, attributes, side, dtype_name(dtype), separator)
             for side, dtype in zip(("key", "value"), dtypes, strict=True)
         ]
     return columns[0], columns[1]
 
 
-def _column(lines: Sequence[bytes], index: int, dtype: str, separator: bytes) -> Tensor:
+def _column(
+    lines: Sequence[bytes], attributes: Any, side: str, dtype: str, separator: bytes
+) -> Tensor:
+    index = attributes.get(f"{side}_index", 0)
     if index == _LINE_NUMBER:
-        return tensor([*range(len(lines))], shape=(len(lines),), dtype=dtype)
+        first = attributes.get("offset", 0)
+        return tensor([*range(first, first + len(lines))], shape=(len(lines),), dtype=dtype)
     if dtype not in _PARSERS:
         raise ModelFormatError(f"a table has no {dtype}")
     parse = _PARSERS[dtype]
