@@ -131,6 +131,16 @@ GRADIENTS: dict[str, Call] = {
     "branch": gradient(
         lambda x: tf.cond(tf.reduce_sum(x) > 99, lambda: x * tf.sin(x), lambda: tf.exp(x))
     ),
+    "branches in a loop": gradient(
+        lambda x: tf.while_loop(
+            lambda i, _: i < 3,
+            lambda i, y: (
+                i + 1,
+                tf.cond(tf.reduce_sum(y) > 0, lambda: y * tf.sin(x), lambda: y - x),
+            ),
+            (0, x),
+        )[1]
+    ),
     "broadcasts": gradient(lambda x: x + x[:1, :1] * 2 + x[..., :1] - x[0, 0]),
     "concatenation": gradient(lambda x: tf.concat([x, x * 2, x[:, 1:]], 1)),
     "convolution": gradient(lambda x: tf.nn.conv2d(x, FILTER, 2, "SAME")),

@@ -800,6 +800,15 @@ OWN_LISTS = [
         y=X[1:],
     ),
     list_of(
+        "lists in lists",
+        FROM_TENSOR,
+        node("lists", "EmptyTensorList", "any_rows five", element_dtype=Dtype("variant")),
+        node("more", "TensorListPushBack", "lists list", element_dtype=Dtype("variant")),
+        node("rest", "TensorListPopBack", "more any_rows", element_dtype=Dtype("variant")),
+        listed("y", "TensorListStack", "rest:1 row_shape", num_elements=-1),
+        y=X,
+    ),
+    list_of(
         "empty lists",
         listed("list", "EmptyTensorList", "row_shape five"),
         listed("y", "TensorListStack", "list row_shape", num_elements=-1),

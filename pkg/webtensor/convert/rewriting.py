@@ -465,5 +465,6 @@ REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
     "TensorScatterAdd": partial(_scattered, "AddV2"),
     "TensorScatterSub": partial(_scattered, "Sub"),
     "UnsortedSegmentSum": _unsorted_segment_sum,
+    "VariableShape": partial(_renamed, "Shape"),
     "XlaDynamicUpdateSlice": _updated_slice,
 }

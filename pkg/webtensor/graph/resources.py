@@ -35,6 +35,8 @@ def check_element(op: str, value: Tensor, dtype: str, shape: Shape) -> Tensor:
     Raises:
         ValueError: it has another dtype or shape than the elements.
     """
+    if dtype == "variant":
+        return value
     if str(value.dtype) != dtype:
         raise ValueError(f"{op}: the elements have dtype {dtype}, but got {value.dtype}")
     if not fits(value.shape, shape):

@@ -38,6 +38,7 @@ _DTYPES = {
     "complex64": "complex64",
     "complex128": "complex64",
     "string": "string",
+    "variant": "variant",  # lists in lists
     **dict.fromkeys(("bfloat16", "float16", "float32", "float64"), "float32"),
     **dict.fromkeys(
         ("int4", "int8", "int16", "int32", "int64", "uint4", "uint8", "uint16", "uint32"), "int32"
