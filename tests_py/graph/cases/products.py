@@ -110,6 +110,20 @@ def normalization(op: str) -> list[Case]:
             epsilon=0.01,
             is_training=True,
         ),
+        case(
+            op,
+            IMAGES,
+            *channels,
+            expected=lambda x, scale, offset, *old: [
+                new if average is None else average + (new - average) * np.float32(0.25)
+                for new, average in zip(trained(x, scale, offset, *old), (None, *old), strict=True)
+            ],
+            label="in training with averages",
+            outputs=3,
+            epsilon=0.01,
+            is_training=True,
+            exponential_avg_factor=0.25,
+        ),
     ]
 
 

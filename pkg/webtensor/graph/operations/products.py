@@ -152,20 +152,25 @@ def normalized(
     epsilon: float,
     data_format: str,
     is_training: bool,
+    average_factor: float = 1.0,
 ) -> tuple[Tensor, ...]:
     """Normalize channels by their means and variances, those of the batch while training."""
     channels_first = data_format.startswith("NC")
     order = tuple(range(len(x.shape)))
     values = ops.permute_dims(x, (0, *order[2:], 1)) if channels_first else x
-    unbiased = variance
+    averages = [mean, variance]
     if is_training:
         mean, variance = ops.moments(values, order[:-1])
         count = math.prod(values.shape[:-1])
-        unbiased = variance * (count / max(count - 1, 1))
+        batch = [mean, variance * (count / max(count - 1, 1))]
+        averages = [
+            new if average_factor == 1 else old + (new - old) * average_factor
+            for old, new in zip(averages, batch, strict=True)
+        ]
     result = ops.batch_norm(values, mean, variance, offset, scale, epsilon)
     if channels_first:
         result = ops.permute_dims(result, (0, order[-1], *order[1:-1]))
-    return result, mean, unbiased, mean, variance, variance
+    return result, *averages, mean, variance, variance
 
 
 def normalized_globally(
@@ -211,6 +216,7 @@ _BATCH_NORM = Row(
     epsilon=EPSILON,
     data_format=layout("NHWC"),
     is_training=boolean("is_training"),
+    average_factor=attribute("exponential_avg_factor", 1.0),
 )
 _BATCH_PRODUCT = Row(product_of_stacks, 0, 1, adj_x=boolean("adj_x"), adj_y=boolean("adj_y"))
 _TRANSPOSED = {
