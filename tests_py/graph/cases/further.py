@@ -20,6 +20,8 @@ SQUARES = floats((2, 3, 3))
 #: Symmetric matrices with positive eigenvalues.
 DEFINITE = (SQUARES @ SQUARES.transpose(0, 2, 1) + np.eye(3)).astype("float32")
 SIGNALS = floats((2, 4, 6))
+#: The second is the first, the third overlaps it by 0.7.
+BOXES = arr([[0, 0, 10, 1], [0, 0, 10, 1], [0, 0, 7, 1], [20, 0, 30, 1]])
 EMPTY = np.zeros(0, "float32")
 LARGEST = float(np.finfo("float32").max)
 
@@ -590,6 +592,30 @@ CASES: list[Case] = [
         for x, updates in ((X, floats((3,))), (ints((3, 4)), ints((3,), seed=1)))
     ),
     case("InTopK", X, [0, 1, 2], expected=in_top_2, k=2),
+    # Suppression: what TensorFlow gives where overlaps are equal to the threshold.
+    *(
+        case(
+            op,
+            BOXES,
+            arr([0.9, 0.8, 0.7, 0.6]),
+            4,
+            threshold,
+            *more,
+            expected=lambda *_, indices=indices, scores=scores: [
+                np.array(indices, np.int32),
+                *([] if scores is None else [arr(scores), np.array(len(indices), np.int32)]),
+            ],
+            label=f"from {threshold} on, {len(more)}",
+            outputs=1 if scores is None else 3,
+        )
+        for op, threshold, more, indices, scores in (
+            ("NonMaxSuppressionV2", 0.0, (), (0, 3), None),
+            ("NonMaxSuppressionV3", np.float32(0.7), (0.0,), (0, 2, 3), None),
+            ("NonMaxSuppressionV3", 1.0, (0.0,), (0, 1, 2, 3), None),
+            ("NonMaxSuppressionV5", 0.5, (0.7, 0.0), (0,), [0.9]),
+            ("NonMaxSuppressionV5", 0.5, (0.5, 1.0), (0, 3, 2), [0.9, 0.6, 0.5478932]),
+        )
+    ),
     *(
         case(
             "BatchNormWithGlobalNormalization",

@@ -20,6 +20,7 @@ from webtensor.graph.operations.arguments import (
     numbers,
 )
 from webtensor.graph.operations.rows import Part, Row, resolved
+from webtensor.ops.image.suppression import Options, select
 
 __all__ = ["ONLY_HERE", "ROWS"]
 
@@ -92,38 +93,31 @@ def unique_with_counts(x: Tensor) -> tuple[Tensor, ...]:
     return values, indices, ops.bincount(indices, None, values.size)
 
 
-def padded_selection(
-    boxes: Tensor, scores: Tensor, max_output_size: int, is_padded: bool, **options: Any
-) -> tuple[Tensor, ...]:
-    """Select boxes; padded indices have the maximum size, even where there are fewer boxes."""
-    suppression = ops.image.non_max_suppression_padded
-    indices, count = suppression(boxes, scores, max_output_size, **options)
-    missing = max_output_size - indices.size if is_padded else 0
-    return ops.pad(indices, [[0, missing]], 0), count
-
-
 def selected(
     boxes: Tensor,
     scores: Tensor,
     max_output_size: int,
     iou_threshold: float,
-    soft_nms_sigma: float,
-    is_padded: bool,
-    **options: Any,
+    score_threshold: float = -math.inf,
+    sigma: float = 0.0,
+    is_padded: bool = False,
 ) -> tuple[Tensor, ...]:
-    """Select boxes with Soft-NMS; the third result is their number.
+    """Select boxes; return their indices, their scores, and how many there are.
 
-    Soft-NMS lowers the scores of boxes that overlap, and suppresses none of them, as TensorFlow
-    does; TensorFlow.js suppresses those beyond the threshold, too.
+    Unlike TensorFlow.js, TensorFlow suppresses boxes above the threshold only, in float32, and none
+    of them with Soft-NMS, which lowers the scores of boxes that overlap.
     """
-    if soft_nms_sigma:
-        iou_threshold = 1.0
-    indices, selected_scores = ops.image.non_max_suppression_with_score(
-        boxes, scores, max_output_size, iou_threshold, soft_nms_sigma=soft_nms_sigma, **options
+    bound = 2.0 if sigma else iou_threshold + math.ulp(iou_threshold) * 2**28
+    options = Options(min(max_output_size, scores.size), bound, score_threshold, sigma)
+    indices, numbers = select(boxes, scores, options)
+    count = len(indices)
+    size = max_output_size if is_padded else count
+    missing = [0] * (size - count)
+    return (
+        ops.tensor(indices + missing, (size,), "int32"),
+        ops.tensor(numbers + missing, (size,), "float32"),
+        ops.tensor(count, dtype="int32"),
     )
-    missing = [[0, max_output_size - indices.size if is_padded else 0]]
-    count = ops.tensor(indices.size, dtype="int32")
-    return ops.pad(indices, missing, 0), ops.pad(selected_scores, missing, 0), count
 
 
 def buckets(x: Tensor, boundaries: Sequence[float]) -> Tensor:
@@ -168,12 +162,13 @@ def selected_of_classes(
         for index in range(classes):
             class_boxes = boxes[image, :, min(index, boxes.shape[2] - 1)]
             class_scores = scores[image, :, index]
-            selection_indices = ops.image.non_max_suppression(
+            indices, numbers, _ = selected(
                 class_boxes, class_scores, class_limit, iou_threshold, score_threshold
-            ).tolist()
-            corners, numbers = class_boxes.tolist(), class_scores.tolist()
+            )
+            corners = class_boxes.tolist()
             selection += [
-                (-numbers[number], index, corners[number]) for number in selection_indices
+                (-number, index, corners[box])
+                for box, number in zip(indices.tolist(), numbers.tolist(), strict=True)
             ]
         best = sorted(selection, key=lambda row: row[:2])[:size]
         rows.append([[-score, float(index), *corners] for score, index, corners in best])
@@ -222,24 +217,14 @@ _SUPPRESSION: dict[str, Any] = {
 }
 _SCORED = {**_SUPPRESSION, "score_threshold": number(4)}
 
+_PADDED = {**_SCORED, "is_padded": boolean("pad_to_max_output_size")}
 _BOXES = {
-    "NonMaxSuppressionV2": Row("image.non_max_suppression", 0, 1, **_SUPPRESSION),
-    "NonMaxSuppressionV3": Row("image.non_max_suppression", 0, 1, **_SCORED),
+    "NonMaxSuppressionV2": Row(selected, 0, 1, **_SUPPRESSION),
+    "NonMaxSuppressionV3": Row(selected, 0, 1, **_SCORED),
     "NonMaxSuppressionV4": Row(
-        padded_selection,
-        0,
-        1,
-        **_SCORED,
-        is_padded=boolean("pad_to_max_output_size"),
+        lambda *inputs, **options: selected(*inputs, **options)[::2], 0, 1, **_PADDED
     ),
-    "NonMaxSuppressionV5": Row(
-        selected,
-        0,
-        1,
-        **_SCORED,
-        soft_nms_sigma=number(5, 0.0),
-        is_padded=boolean("pad_to_max_output_size"),
-    ),
+    "NonMaxSuppressionV5": Row(selected, 0, 1, **_PADDED, sigma=number(5, 0.0)),
 }
 
 ROWS = {

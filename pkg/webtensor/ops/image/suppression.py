@@ -18,6 +18,7 @@ from webtensor.engine import Primitive, Tensor, TensorLike, backend, from_host, 
 from webtensor.ops.casting import as_float
 
 __all__ = [
+    "Options",
     "PaddedSelection",
     "ScoredSelection",
     "non_max_suppression",
@@ -26,6 +27,7 @@ __all__ = [
     "non_max_suppression_padded_async",
     "non_max_suppression_with_score",
     "non_max_suppression_with_score_async",
+    "select",
 ]
 
 
@@ -43,7 +45,7 @@ class PaddedSelection(NamedTuple):
     valid_outputs: Tensor
 
 
-class _Options(NamedTuple):
+class Options(NamedTuple):
     max_output_size: int
     iou_threshold: float
     score_threshold: float
@@ -51,8 +53,8 @@ class _Options(NamedTuple):
 
 
 def _checked(
-    name: str, boxes: TensorLike, scores: TensorLike, options: _Options
-) -> tuple[Tensor, Tensor, _Options]:
+    name: str, boxes: TensorLike, scores: TensorLike, options: Options
+) -> tuple[Tensor, Tensor, Options]:
     box_corners = as_float(name, "boxes", boxes)
     ranks = as_float(name, "scores", scores)
     if len(box_corners.shape) != 2 or box_corners.shape[1] != 4:
@@ -63,7 +65,7 @@ def _checked(
             f"{name}: scores must have shape ({count},), one for each box, but got {ranks.shape}"
         )
     size = as_non_negative_integer(name, "max_output_size", options.max_output_size)
-    checked_options = _Options(
+    checked_options = Options(
         min(size, count),
         as_fraction(name, "iou_threshold", options.iou_threshold),
         as_number(name, "score_threshold", options.score_threshold),
@@ -103,7 +105,7 @@ def _overlap(first: Box, second: Box) -> float:
     return shared / (area + other_area - shared)
 
 
-def _choose(boxes: Any, scores: Any, options: _Options) -> tuple[list[int], list[float]]:
+def _choose(boxes: Any, scores: Any, options: Options) -> tuple[list[int], list[float]]:
     """Return the indices and the scores of the chosen boxes, the best first.
 
     A box that overlaps a chosen one by the threshold or more is left out. With a ``sigma``, smaller
@@ -144,7 +146,7 @@ def _choose(boxes: Any, scores: Any, options: _Options) -> tuple[list[int], list
 _SUPPRESS = Primitive("non_max_suppression")
 
 
-def _on_device(boxes: Tensor, scores: Tensor, options: _Options) -> Tensor | None:
+def _on_device(boxes: Tensor, scores: Tensor, options: Options) -> Tensor | None:
     """Choose with the active backend's kernel, if it has one and no score is to be lowered."""
     if options.sigma or not options.max_output_size or _SUPPRESS.kernel not in backend().kernels:
         return None
@@ -158,7 +160,7 @@ def _counted(selection: Any, scores: Any) -> tuple[list[int], list[float]]:
     return indices, [scores[index] for index in indices]
 
 
-def _select(boxes: Tensor, scores: Tensor, options: _Options) -> tuple[list[int], list[float]]:
+def select(boxes: Tensor, scores: Tensor, options: Options) -> tuple[list[int], list[float]]:
     """Return the numbers and the scores of the chosen boxes, waiting for the device."""
     selection = _on_device(boxes, scores, options)
     if selection is not None:
@@ -167,9 +169,9 @@ def _select(boxes: Tensor, scores: Tensor, options: _Options) -> tuple[list[int]
 
 
 async def _select_async(
-    boxes: Tensor, scores: Tensor, options: _Options
+    boxes: Tensor, scores: Tensor, options: Options
 ) -> tuple[list[int], list[float]]:
-    """Do what ``_select`` does without blocking the page."""
+    """Do what ``select`` does without blocking the page."""
     selection = _on_device(boxes, scores, options)
     if selection is not None:
         return _counted(await selection.data(), await scores.data())
@@ -222,9 +224,9 @@ def non_max_suppression(
     """
     name = "non_max_suppression"
     box_corners, ranks, options = _checked(
-        name, boxes, scores, _Options(max_output_size, iou_threshold, score_threshold)
+        name, boxes, scores, Options(max_output_size, iou_threshold, score_threshold)
     )
-    return _chosen(name, _select(box_corners, ranks, options)[0])
+    return _chosen(name, select(box_corners, ranks, options)[0])
 
 
 async def non_max_suppression_async(
@@ -250,7 +252,7 @@ async def non_max_suppression_async(
     """
     name = "non_max_suppression_async"
     box_corners, ranks, options = _checked(
-        name, boxes, scores, _Options(max_output_size, iou_threshold, score_threshold)
+        name, boxes, scores, Options(max_output_size, iou_threshold, score_threshold)
     )
     return _chosen(name, (await _select_async(box_corners, ranks, options))[0])
 
@@ -280,9 +282,9 @@ def non_max_suppression_with_score(
         ([1, 0], [0.75, 0.5])
     """
     name = "non_max_suppression_with_score"
-    options = _Options(max_output_size, iou_threshold, score_threshold, soft_nms_sigma)
+    options = Options(max_output_size, iou_threshold, score_threshold, soft_nms_sigma)
     box_corners, ranks, options = _checked(name, boxes, scores, options)
-    return _scored(name, *_select(box_corners, ranks, options))
+    return _scored(name, *select(box_corners, ranks, options))
 
 
 async def non_max_suppression_with_score_async(
@@ -311,7 +313,7 @@ async def non_max_suppression_with_score_async(
         [0]
     """
     name = "non_max_suppression_with_score_async"
-    options = _Options(max_output_size, iou_threshold, score_threshold, soft_nms_sigma)
+    options = Options(max_output_size, iou_threshold, score_threshold, soft_nms_sigma)
     box_corners, ranks, options = _checked(name, boxes, scores, options)
     return _scored(name, *(await _select_async(box_corners, ranks, options)))
 
@@ -344,9 +346,9 @@ def non_max_suppression_padded(
     """
     name = "non_max_suppression_padded"
     box_corners, ranks, options = _checked(
-        name, boxes, scores, _Options(max_output_size, iou_threshold, score_threshold)
+        name, boxes, scores, Options(max_output_size, iou_threshold, score_threshold)
     )
-    indices, _ = _select(box_corners, ranks, options)
+    indices, _ = select(box_corners, ranks, options)
     return _padded(name, indices, options.max_output_size, pad_to_max_output_size)
 
 
@@ -377,7 +379,7 @@ async def non_max_suppression_padded_async(
     """
     name = "non_max_suppression_padded_async"
     box_corners, ranks, options = _checked(
-        name, boxes, scores, _Options(max_output_size, iou_threshold, score_threshold)
+        name, boxes, scores, Options(max_output_size, iou_threshold, score_threshold)
     )
     indices, _ = await _select_async(box_corners, ranks, options)
     return _padded(name, indices, options.max_output_size, pad_to_max_output_size)
