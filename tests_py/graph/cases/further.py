@@ -592,6 +592,15 @@ CASES: list[Case] = [
         for x, updates in ((X, floats((3,))), (ints((3, 4)), ints((3,), seed=1)))
     ),
     case("InTopK", X, [0, 1, 2], expected=in_top_2, k=2),
+    case(
+        "InTopK",
+        arr([[1, 3, 3, 3], [1, 2, 3, np.inf], [np.nan, 1, 2, 3], [3, 2, 1, 0], [3, 2, 1, 0]]),
+        [3, 3, 3, 4, 3],
+        expected=lambda *_: np.array([True, False, False, False, False]),
+        label="of equal and infinite numbers, and of no class",
+        k=2,
+    ),
+    case("InTopKV2", X, [0, 1, 2], 9, expected=lambda *_: np.ones(3, bool), label="of few classes"),
     # Suppression: what TensorFlow gives where overlaps are equal to the threshold.
     *(
         case(

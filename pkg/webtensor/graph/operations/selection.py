@@ -120,6 +120,15 @@ def selected(
     )
 
 
+def in_top_k(predictions: Tensor, targets: Tensor, k: int) -> Tensor:
+    """Return whether fewer than k classes are above the target; never where a row is not finite."""
+    labels = ops.clip(targets, 0, predictions.shape[1] - 1)
+    scores = ops.reshape(ops.gather(predictions, labels, 1, 1), (-1, 1))
+    count = ops.sum(ops.greater(predictions, scores), -1)
+    usable = ops.logical_and(ops.equal(labels, targets), ops.all(ops.isfinite(predictions), -1))
+    return ops.logical_and(usable, ops.less(count, k))
+
+
 def buckets(x: Tensor, boundaries: Sequence[float]) -> Tensor:
     """Return between which boundaries numbers lie."""
     edges = ops.tensor(list(boundaries), shape=(len(boundaries),), dtype="float32")
@@ -276,8 +285,8 @@ ONLY_HERE = {
     .dynamic()
     .reading(1),
     "HistogramFixedWidth": Row(histogram, 0, bounds=numbers(1), bins=integer(2)),
-    "InTopK": Row("in_top_k", 0, 1, k=attribute("k")),
-    "InTopKV2": Row("in_top_k", 0, 1, k=integer(2)),
+    "InTopK": Row(in_top_k, 0, 1, k=attribute("k")),
+    "InTopKV2": Row(in_top_k, 0, 1, k=integer(2)),
     "L2Loss": Row(half_square, 0),
     "UniqueWithCounts": Row(unique_with_counts, 0).dynamic().reading(0),
     **dict.fromkeys(
