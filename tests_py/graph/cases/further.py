@@ -465,6 +465,13 @@ CASES: list[Case] = [
     case("InTopKV2", X, [0, 1, 2], 2, expected=lambda x, at, _: is_among_largest(x, at)),
     case("Invert", ints((3,)), expected=np.invert),
     case("Roll", X, [1, -1], [0, 1], expected=lambda x, *_: np.roll(x, (1, -1), (0, 1))),
+    case(
+        "TruncateDiv",
+        [-(2**31), -(2**31)],
+        [2, -7],
+        expected=lambda *_: np.array([-(2**30), 306783378], np.int32),
+        label="int32 extremes",
+    ),
     case("TruncateMod", arr([5.5, -5.5]), arr([2, 2]), expected=np.fmod),
     case("TruncateMod", [5, -5], [3, 3], expected=np.fmod, label="int32"),
     case("TruncateMod", arr([1e8, -3]), arr([3.3, np.inf]), expected=np.fmod, label="extremes"),

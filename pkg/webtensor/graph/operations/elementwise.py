@@ -111,7 +111,7 @@ def quotient(x: Tensor, y: Tensor) -> Tensor:
     """Divide; integers are rounded towards zero, as in C."""
     if str(x.dtype) != "int32":
         return ops.divide(x, y)
-    size = ops.floor_divide(ops.abs(x), ops.abs(y))
+    size = ops.floor_divide(-ops.abs(x), -ops.abs(y))
     return ops.multiply(size, ops.multiply(ops.sign(x), ops.sign(y)))
 
 
