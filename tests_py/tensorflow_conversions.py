@@ -599,6 +599,26 @@ def test_models_of_tensorflow_1(use_resource: bool, tmp_path: Path, node: NodePr
         close(node.run(tmp_path / "web", inputs)[0], expected)
 
 
+def test_vocabularies_of_tensorflow_1(tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("a\nb\nc\n")
+    index = tf.lookup.TextFileIndex
+    columns = (tf.string, index.WHOLE_LINE, tf.int64, index.LINE_NUMBER)
+    with tf.Graph().as_default(), v1.Session() as session:
+        lines = tf.lookup.TextFileInitializer(str(tmp_path / "words.txt"), *columns)
+        x = v1.placeholder(tf.string, [None], name="x")
+        y = tf.lookup.StaticHashTable(lines, -1).lookup(x)
+        initializer = v1.tables_initializer()
+        session.run(initializer)
+        inputs, outputs = {"x": x}, {"y": y}
+        v1.saved_model.simple_save(
+            session, str(tmp_path / "saved"), inputs, outputs, legacy_init_op=initializer
+        )
+    (tmp_path / "words.txt").unlink()
+    convert_model(tmp_path / "saved", tmp_path / "web")
+    (actual,) = ours(tmp_path / "web", {"x": np.array([b"b", b"d"], object)})
+    assert actual.tolist() == [1, -1]
+
+
 def test_keras_files_become_layers_models(tmp_path: Path, node: NodeProcess) -> None:
     keras.utils.set_random_seed(4)
     layers = [keras.Input((9, 8, 3)), keras.layers.Conv2D(4, 3), keras.layers.Flatten()]

@@ -261,7 +261,9 @@ class Copying:
     # -- rules ---------------------------------------------------------------------------------
 
     def constant(self, node: Node, _: list[Reference]) -> list[Reference]:
-        """Copy a constant, with its value."""
+        """Copy a constant, with its value, unless that is the path of a file."""
+        if f"{node.name}:0" in self.freezing.source.assets:
+            return self.placeholder(node, [])
         value = self.freezing.source.constant(node)
         return [self._placed(node, self.freezing.frozen.add_constant(self.scope, node.name, value))]
 
