@@ -44,6 +44,13 @@ def in_top_2(x: Array, targets: Array) -> Array:
     return np.array([index in row.argsort()[-2:] for row, index in zip(x, targets, strict=True)])
 
 
+def nearest_rows(x: Array, count: int, align_corners: bool, half_pixels: bool) -> Array:
+    """Pick rows as TensorFlow does, which computes where they are in float32."""
+    scale = np.float32(x.shape[1] - align_corners) / np.float32(count - align_corners)
+    places = (np.arange(count, dtype="float32") + np.float32(half_pixels / 2)) * scale
+    return x[:, np.floor(places + np.float64(align_corners / 2)).astype(int)]
+
+
 # -- segments ----------------------------------------------------------------------------------
 
 
@@ -608,6 +615,23 @@ CASES: list[Case] = [
         k=2,
     ),
     case("InTopKV2", X, [0, 1, 2], 9, expected=lambda *_: np.ones(3, bool), label="of few classes"),
+    # Sizes for which rounding to float32 changes pixels.
+    *(
+        case(
+            "ResizeNearestNeighbor",
+            floats((1, rows, 1, 1)),
+            [count, 1],
+            expected=lambda x, size, *, options=(corners, half): nearest_rows(x, size[0], *options),
+            label=f"of {rows} rows",
+            align_corners=corners,
+            half_pixel_centers=half,
+        )
+        for rows, count, corners, half in (
+            (26, 22, False, False),
+            (14, 23, True, False),
+            (24, 37, False, True),
+        )
+    ),
     # Suppression: what TensorFlow gives where overlaps are equal to the threshold.
     *(
         case(
@@ -621,7 +645,7 @@ CASES: list[Case] = [
                 np.array(indices, np.int32),
                 *([] if scores is None else [arr(scores), np.array(len(indices), np.int32)]),
             ],
-            label=f"from {threshold} on, {len(more)}",
+            label=f"above {threshold} of {more}",
             outputs=1 if scores is None else 3,
         )
         for op, threshold, more, indices, scores in (

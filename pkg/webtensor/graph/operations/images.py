@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -85,10 +86,24 @@ def resized(
     return images
 
 
+def nearest(
+    images: Tensor, size: Sequence[int], align_corners: bool, half_pixel_centers: bool
+) -> Tensor:
+    """Resize images to the nearest pixels: those in float32, in which TensorFlow computes."""
+    for axis, output_size in enumerate(size, 1):
+        length = images.shape[axis]
+        if align_corners or (output_size % length and length % output_size):
+            scale = array("f", [_scale(length, output_size, align_corners)])[0]
+            points = [(index + half_pixel_centers / 2) * scale for index in range(output_size)]
+            pixels = [min(int(x + align_corners / 2), length - 1) for x in array("f", points)]
+            images = ops.gather(images, pixels, axis)
+    return ops.image.resize_nearest_neighbor(images, size, align_corners, half_pixel_centers)
+
+
 def with_contrast(images: Tensor, factor: float) -> Tensor:
     """Scale how far pixels are from the mean of their channel."""
     mean = ops.mean(images, (-3, -2), True)
-    return ops.add(ops.multiply(ops.subtract(images, mean), factor), mean)
+    return (images - mean) * factor + mean
 
 
 def in_hsv(change: Callable[[Tensor, float], Tensor], channel: int) -> Callable[..., Tensor]:
@@ -102,14 +117,6 @@ def in_hsv(change: Callable[[Tensor, float], Tensor], channel: int) -> Callable[
         return ops.reshape(pixels, images.shape)
 
     return changed
-
-
-def _turned(hue: Tensor, angle: float) -> Tensor:
-    return ops.remainder(ops.add(hue, angle), 1.0)
-
-
-def _scaled_saturation(saturation: Tensor, factor: float) -> Tensor:
-    return ops.clip(ops.multiply(saturation, factor), 0.0, 1.0)
 
 
 def _kernel(name: str) -> str:
@@ -144,14 +151,16 @@ ROWS = {
         "image.transform", 0, 1, output_shape=integers(2), fill_value=number(3), **_TRANSFORM
     ),
     "ResizeBilinear": Row("image.resize_bilinear", 0, size=integers(1), **_CORNERS),
-    "ResizeNearestNeighbor": Row("image.resize_nearest_neighbor", 0, size=integers(1), **_CORNERS),
+    "ResizeNearestNeighbor": Row(nearest, 0, size=integers(1), **_CORNERS),
 }
 
 #: Those that TensorFlow.js does not have.
 ONLY_HERE = {
     "AdjustContrastv2": Row(with_contrast, 0, factor=number(1)),
-    "AdjustHue": Row(in_hsv(_turned, 0), 0, amount=number(1)),
-    "AdjustSaturation": Row(in_hsv(_scaled_saturation, 1), 0, amount=number(1)),
+    "AdjustHue": Row(in_hsv(lambda hue, angle: (hue + angle) % 1.0, 0), 0, amount=number(1)),
+    "AdjustSaturation": Row(
+        in_hsv(lambda x, factor: ops.clip(x * factor, 0.0, 1.0), 1), 0, amount=number(1)
+    ),
     "ExtractImagePatches": Row(
         "keras.ops.image.extract_patches",
         0,
