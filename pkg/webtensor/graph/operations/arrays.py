@@ -70,7 +70,7 @@ def sequence(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
         return ops.arange(first, last, difference, start.dtype)
     (length,) = array("f", [last - first])
     (ratio,) = array("f", [length / difference])
-    return ops.add(ops.multiply(ops.arange(max(ceil(ratio), 0)), step), start)
+    return ops.arange(max(ceil(ratio), 0)) * step + start
 
 
 def one_hot(indices: Tensor, on_value: Tensor, off_value: Tensor, depth: int, axis: int) -> Tensor:

@@ -15,72 +15,36 @@ from webtensor.graph.operations.rows import Row, Tensors
 
 __all__ = ["ONLY_HERE", "ROWS"]
 
+
+def _in_small_letters(names: str) -> dict[str, str]:
+    """Return the names of functions that are those of operations."""
+    return {name: name.lower() for name in names.split()}
+
+
 _UNARY = {
-    "Abs": "abs",
-    "Acos": "acos",
-    "Acosh": "acosh",
-    "Asin": "asin",
-    "Asinh": "asinh",
-    "Atan": "atan",
-    "Atanh": "atanh",
-    "Ceil": "ceil",
+    **_in_small_letters(
+        "Abs Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Elu Erf Exp Expm1 Floor Imag IsFinite "
+        "IsInf IsNan Log Log1p Real Reciprocal Relu Relu6 Round Rsqrt Selu Sigmoid Sign Sin Sinh "
+        "Softmax Softplus Sqrt Square Tan Tanh"
+    ),
     "ComplexAbs": "abs",
-    "Cos": "cos",
-    "Cosh": "cosh",
-    "Elu": "elu",
-    "Erf": "erf",
-    "Exp": "exp",
-    "Expm1": "expm1",
-    "Floor": "floor",
-    "Imag": "imag",
-    "IsFinite": "isfinite",
-    "IsInf": "isinf",
-    "IsNan": "isnan",
-    "Log": "log",
-    "Log1p": "log1p",
     "LogSoftmax": "log_softmax",
     "LogicalNot": "logical_not",
     "Neg": "negative",
-    "Real": "real",
-    "Reciprocal": "reciprocal",
-    "Relu": "relu",
-    "Relu6": "relu6",
-    "Round": "round",
-    "Rsqrt": "rsqrt",
-    "Selu": "selu",
-    "Sigmoid": "sigmoid",
-    "Sign": "sign",
-    "Sin": "sin",
-    "Sinh": "sinh",
-    "Softmax": "softmax",
-    "Softplus": "softplus",
-    "Sqrt": "sqrt",
-    "Square": "square",
-    "Tan": "tan",
-    "Tanh": "tanh",
 }
 
 _BINARY = {
-    "Add": "add",
+    **_in_small_letters("Add Atan2 Complex Equal Greater Less Maximum Minimum Pow Prelu"),
     "AddV2": "add",
-    "Atan2": "atan2",
-    "Complex": "complex",
     "DivNoNan": "divide_no_nan",
-    "Equal": "equal",
     "FloorDiv": "floor_divide",
     "FloorMod": "remainder",
-    "Greater": "greater",
     "GreaterEqual": "greater_equal",
-    "Less": "less",
     "LessEqual": "less_equal",
     "LogicalAnd": "logical_and",
     "LogicalOr": "logical_or",
-    "Maximum": "maximum",
-    "Minimum": "minimum",
     "Mul": "multiply",
     "NotEqual": "not_equal",
-    "Pow": "pow",
-    "Prelu": "prelu",
     "RealDiv": "divide",
     "SquaredDifference": "squared_difference",
     "Sub": "subtract",
@@ -112,7 +76,7 @@ def quotient(x: Tensor, y: Tensor) -> Tensor:
     if str(x.dtype) != "int32":
         return ops.divide(x, y)
     size = ops.floor_divide(-ops.abs(x), -ops.abs(y))
-    return ops.multiply(size, ops.multiply(ops.sign(x), ops.sign(y)))
+    return size * ops.sign(x) * ops.sign(y)
 
 
 def truncated_quotient(x: Tensor, y: Tensor) -> Tensor:
@@ -140,7 +104,7 @@ def add_bias(value: Tensor, bias: Tensor, data_format: str) -> Tensor:
     """Add a number to each channel."""
     if data_format.startswith("NC"):
         bias = ops.reshape(bias, (bias.size, *(1 for _ in value.shape[2:])))
-    return ops.add(value, bias)
+    return value + bias
 
 
 def select(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
@@ -171,9 +135,8 @@ def fake_quantized(
         ops.tensor(values, (len(values),) if len(values) > 1 else (), "float32")
         for values in ([-zero * scale for zero, scale in zip(zeros, scales, strict=True)], scales)
     )
-    offset = ops.divide(ops.subtract(x, minimum), scale)
-    rounded = ops.floor(ops.add(ops.clip(offset, 0.0, float(steps)), 0.5))
-    return ops.add(ops.multiply(rounded, scale), minimum)
+    offset = (x - minimum) / scale
+    return ops.floor(ops.clip(offset, 0.0, float(steps)) + 0.5) * scale + minimum
 
 
 _STEPS: dict[str, Any] = {
@@ -224,6 +187,6 @@ ONLY_HERE = {
     "TruncateDiv": Row(truncated_quotient, 0, 1),
     "TruncateMod": Row(remainder, 0, 1),
     "Xdivy": Row(unless_zero(ops.divide), 0, 1),
-    "Xlog1py": Row(unless_zero(lambda x, y: ops.multiply(x, ops.log1p(y))), 0, 1),
-    "Xlogy": Row(unless_zero(lambda x, y: ops.multiply(x, ops.log(y))), 0, 1),
+    "Xlog1py": Row(unless_zero(lambda x, y: x * ops.log1p(y)), 0, 1),
+    "Xlogy": Row(unless_zero(lambda x, y: x * ops.log(y)), 0, 1),
 }

@@ -34,7 +34,7 @@ def relu6_gradient(dy: Tensor, x: Tensor) -> Tensor:
 
 def leaky_relu_gradient(dy: Tensor, x: Tensor, alpha: float) -> Tensor:
     """Return a gradient, times alpha where x is not above zero."""
-    return where_positive(dy, x, ops.multiply(dy, alpha))
+    return where_positive(dy, x, dy * alpha)
 
 
 def elu_gradient(dy: Tensor, y: Tensor) -> Tensor:
@@ -49,8 +49,8 @@ def selu_gradient(dy: Tensor, y: Tensor) -> Tensor:
 
 #: Gradients that are zero where dy is, even if y is infinite.
 _UNLESS_ZERO: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "InvGrad": lambda dy, y: ops.negative(dy * y * y),
-    "ReciprocalGrad": lambda dy, y: ops.negative(dy * y * y),
+    "InvGrad": lambda dy, y: -dy * y * y,
+    "ReciprocalGrad": lambda dy, y: -dy * y * y,
     "RsqrtGrad": lambda dy, y: dy * y * y * y * -0.5,
     "SqrtGrad": lambda dy, y: dy * 0.5 / y,
 }
@@ -143,7 +143,7 @@ def normalization_gradients(
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     """Return the cross entropy of each row, and its gradient."""
-    loss = ops.negative(ops.sum(labels * ops.log_softmax(logits), -1))
+    loss = -ops.sum(labels * ops.log_softmax(logits), -1)
     return loss, ops.softmax(logits) - labels
 
 

@@ -29,7 +29,7 @@ def with_diagonal(x: Tensor, diagonal: Tensor, k: Sequence[int] = (0,)) -> Tenso
     row, column = ops.reshape(ops.arange(x.shape[-2]), (-1, 1)), ops.arange(x.shape[-1])
     index = ops.minimum(ops.minimum(row, column), diagonal.shape[-1] - 1)
     elements = ops.gather(diagonal, index, len(diagonal.shape) - 1)
-    return ops.where(ops.equal(ops.subtract(column, row), offset), elements, x)
+    return ops.where(ops.equal(column - row, offset), elements, x)
 
 
 def matrices_of(

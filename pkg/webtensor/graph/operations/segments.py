@@ -79,7 +79,7 @@ def scattered(
         depth = indices.shape[-1]
         count, rest = prod(x.shape[:depth]), x.shape[depth:]
         strides = ops.tensor(contiguous_strides(x.shape[:depth]), (depth,), "int32")
-        segments = ops.reshape(ops.sum(ops.multiply(indices, strides), -1), (-1,))
+        segments = ops.reshape(ops.sum(indices * strides, -1), (-1,))
         start = sign * (2**31 - 1) if x.dtype is int32 else sign * inf
         slices = ops.reshape(updates, (segments.size, *rest))
         chosen = reduction(reduce, start)(slices, segments, count)

@@ -104,24 +104,23 @@ def selected(
 ) -> tuple[Tensor, ...]:
     """Select boxes; return their indices, their scores, and how many there are.
 
-    Unlike TensorFlow.js, TensorFlow suppresses boxes above the threshold only, in float32, and none
-    of them with Soft-NMS, which lowers the scores of boxes that overlap.
+    TensorFlow suppresses boxes above the threshold, in float32, and with Soft-NMS none;
+    TensorFlow.js those at the threshold, too.
     """
     bound = 2.0 if sigma else iou_threshold + math.ulp(iou_threshold) * 2**28
     options = Options(min(max_output_size, scores.size), bound, score_threshold, sigma)
     indices, numbers = select(boxes, scores, options)
     count = len(indices)
-    size = max_output_size if is_padded else count
-    missing = [0] * (size - count)
+    missing = [0] * (max_output_size - count if is_padded else 0)
     return (
-        ops.tensor(indices + missing, (size,), "int32"),
-        ops.tensor(numbers + missing, (size,), "float32"),
+        ops.tensor(indices + missing, dtype="int32"),
+        ops.tensor(numbers + missing, dtype="float32"),
         ops.tensor(count, dtype="int32"),
     )
 
 
 def in_top_k(predictions: Tensor, targets: Tensor, k: int) -> Tensor:
-    """Return whether fewer than k classes are above the target; never where a row is not finite."""
+    """Return whether fewer than k classes are above the target, and the row is finite."""
     labels = ops.clip(targets, 0, predictions.shape[1] - 1)
     scores = ops.reshape(ops.gather(predictions, labels, 1, 1), (-1, 1))
     count = ops.sum(ops.greater(predictions, scores), -1)
@@ -139,14 +138,14 @@ def buckets(x: Tensor, boundaries: Sequence[float]) -> Tensor:
 def histogram(x: Tensor, bounds: Sequence[float], bins: int) -> Tensor:
     """Count numbers between two bounds in bins of equal width; those beyond are at the ends."""
     low, high = bounds
-    positions = ops.multiply(ops.subtract(ops.astype(x, "float32"), low), bins / (high - low))
+    positions = (ops.astype(x, "float32") - low) * (bins / (high - low))
     indices = ops.astype(ops.floor(ops.clip(positions, 0, bins - 1)), "int32")
     return ops.bincount(ops.reshape(indices, (-1,)), None, bins)
 
 
 def half_square(x: Tensor) -> Tensor:
     """Return half the sum of the squares of all elements."""
-    return ops.multiply(ops.sum(ops.square(x)), 0.5)
+    return ops.sum(ops.square(x)) * 0.5
 
 
 def selected_of_classes(

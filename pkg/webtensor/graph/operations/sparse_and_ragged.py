@@ -50,7 +50,7 @@ def counted_rows(
         "int32",
     )
     is_inside = ops.less(values, size)
-    cells = ops.where(is_inside, ops.add(ops.multiply(rows, size), values), -1)
+    cells = ops.where(is_inside, rows * size + values, -1)
     amounts = weights if weights.size else ops.ones((values.size,), weights.dtype)
     total = (len(ends) - 1) * size
     counts = ops.reshape(ops.unsorted_segment_sum(amounts, cells, total), (-1, size))
@@ -66,7 +66,7 @@ def reordered(indices: Tensor, values: Tensor, shape: Sequence[int]) -> tuple[Te
 def _flat(indices: Tensor, shape: Sequence[int]) -> Tensor:
     """Return the indices of elements in row-major order."""
     strides = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
-    return ops.sum(ops.multiply(indices, ops.tensor(strides, dtype="int32")), 1)
+    return ops.sum(indices * ops.tensor(strides, dtype="int32"), 1)
 
 
 def joined(
@@ -80,7 +80,7 @@ def joined(
     for index, size in zip(indices, sizes, strict=True):
         offsets = [0] * len(shape)
         offsets[axis] = shape[axis]
-        shifted.append(ops.add(index, ops.tensor(offsets)))
+        shifted.append(index + ops.tensor(offsets))
         shape[axis] += size[axis]
     return (*reordered(ops.concat(shifted, 0), ops.concat(values, 0), shape), ops.tensor(shape))
 
@@ -122,7 +122,7 @@ def root_means(data: Tensor, indices: Tensor, segments: Tensor) -> Tensor:
 
 def scaled(indices: Tensor, values: Tensor, dense: Tensor, shape: Sequence[int]) -> Tensor:
     """Return the elements of a sparse tensor times those of a dense one."""
-    return ops.multiply(values, ops.gather_nd(ops.broadcast_to(dense, shape), indices))
+    return values * ops.gather_nd(ops.broadcast_to(dense, shape), indices)
 
 
 def dense_with_minima(indices: Tensor, values: Tensor, shape: Sequence[int]) -> Tensor:
@@ -138,7 +138,7 @@ def softmax_of_rows(indices: Tensor, values: Tensor, shape: Sequence[int]) -> Te
 
 def summed(indices: Tensor, values: Tensor, dense: Tensor, shape: Sequence[int]) -> Tensor:
     """Add a sparse tensor to a dense one."""
-    return ops.add(ops.scatter_nd(indices, values, shape), dense)
+    return ops.scatter_nd(indices, values, shape) + dense
 
 
 def reduced_sum(indices: Tensor, values: Tensor, shape: Sequence[int], **options: Any) -> Tensor:
@@ -177,7 +177,7 @@ def decoded(x: Tensor, lengths: Tensor, merges_repeated: bool, blank: int) -> tu
         ops.tensor(cells, (len(cells), 2), "int32"),
         ops.tensor(labels, (len(labels),), "int32"),
         ops.tensor([batch, longest], dtype="int32"),
-        ops.reshape(ops.negative(scores), (batch, 1)),
+        ops.reshape(-scores, (batch, 1)),
     )
 
 
@@ -192,8 +192,8 @@ def sliced(
     inside = ops.tensor(rows, (len(rows),), "int32")
     ends = ops.minimum(shape, ops.tensor(stop))
     begin = ops.tensor(start)
-    cells = ops.subtract(ops.gather(indices, inside), begin)
-    return cells, ops.gather(values, inside), ops.maximum(ops.subtract(ends, begin), 0)
+    cells = ops.gather(indices, inside) - begin
+    return cells, ops.gather(values, inside), ops.maximum(ends - begin, 0)
 
 
 def _is_inside(index: int, start: int, stop: int) -> bool:
@@ -211,7 +211,7 @@ def product(
     """Multiply a sparse matrix by a dense one."""
     row, column = (indices[:, axis] for axis in ((1, 0) if adjoint_a else (0, 1)))
     rows = ops.gather(ops.matrix_transpose(b) if adjoint_b else b, column, 0)
-    parts = ops.multiply(ops.expand_dims(values, 1), rows)
+    parts = ops.expand_dims(values, 1) * rows
     return ops.unsorted_segment_sum(parts, row, shape[1 if adjoint_a else 0])
 
 
