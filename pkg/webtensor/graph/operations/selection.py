@@ -104,8 +104,7 @@ def selected(
 ) -> tuple[Tensor, ...]:
     """Select boxes; return their indices, their scores, and how many there are.
 
-    TensorFlow suppresses boxes above the threshold, in float32, and with Soft-NMS none;
-    TensorFlow.js those at the threshold, too.
+    Boxes above the threshold are suppressed, as float32 numbers; none is with Soft-NMS.
     """
     bound = 2.0 if sigma else iou_threshold + math.ulp(iou_threshold) * 2**28
     options = Options(min(max_output_size, scores.size), bound, score_threshold, sigma)
