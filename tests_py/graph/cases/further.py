@@ -117,7 +117,59 @@ def with_diagonal(x: Array, diagonal: Array, offset: Any) -> Array:
     return result
 
 
+def band(x: Array, k: list[int], padding: float, align: str = "RIGHT_LEFT") -> Array:
+    """Diagonals of a matrix as rows, the uppermost first."""
+    diagonals = {offset: np.diagonal(x, offset) for offset in range(k[1], k[0] - 1, -1)}
+    rows = np.full((len(diagonals), max(map(len, diagonals.values()))), padding, x.dtype)
+    for row, (offset, diagonal) in zip(rows, diagonals.items(), strict=True):
+        is_right = align.split("_")[offset < 0] == "RIGHT"
+        row[len(row) - len(diagonal) if is_right else 0 :][: len(diagonal)] = diagonal
+    return rows
+
+
+def with_band(x: Array, rows: Array, k: list[int], align: str = "RIGHT_LEFT") -> Array:
+    """A matrix with other diagonals, which are rows as `band` returns them."""
+    places = np.arange(x.size).reshape(x.shape)
+    result = x.copy()
+    known = (numbers := band(places, k, -1, align)) >= 0
+    result.flat[numbers[known]] = rows[known]
+    return result
+
+
+BAND = [-1, 2]
+ROWS_OF_BAND = floats((4, 4))
 MATRICES: list[Case] = [
+    case("MatrixDiagPartV3", WIDE, BAND, 7.0, label="of a band", expected=band),
+    case("MatrixDiagPartV3", WIDE.T, BAND, 7.0, label="of a tall matrix", expected=band),
+    case(
+        "MatrixDiagPartV3",
+        WIDE,
+        BAND,
+        7.0,
+        label="of a band, to the other sides",
+        align="LEFT_RIGHT",
+        expected=lambda x, k, padding: band(x, k, padding, "LEFT_RIGHT"),
+    ),
+    case(
+        "MatrixDiagPartV2",
+        WIDE,
+        [-3, -1],
+        0.0,
+        label="of a band",
+        expected=lambda x, k, padding: band(x, k, padding, "LEFT_LEFT"),
+    ),
+    case("MatrixSetDiagV3", WIDE, ROWS_OF_BAND, BAND, label="of a band", expected=with_band),
+    case(
+        "MatrixDiagV3",
+        ROWS_OF_BAND,
+        BAND,
+        4,
+        6,
+        9.0,
+        label="of a band",
+        align="LEFT_LEFT",
+        expected=lambda rows, k, *_: with_band(np.full((4, 6), 9, "f"), rows, k, "LEFT_LEFT"),
+    ),
     case("Diag", X, expected=lambda x: np.diag(x.ravel()).reshape(x.shape * 2)),
     case("DiagPart", floats((2, 3, 2, 3)), expected=lambda x: np.einsum("ijij->ij", x)),
     case("MatrixDiag", X, expected=lambda x: np.stack([np.diag(row) for row in x])),

@@ -8,7 +8,7 @@ from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
-from webtensor.graph.operations.arguments import boolean, integer, integers, number
+from webtensor.graph.operations.arguments import attribute, boolean, integer, integers, number
 from webtensor.graph.operations.rows import Row
 
 __all__ = ["ONLY_HERE"]
@@ -16,42 +16,72 @@ __all__ = ["ONLY_HERE"]
 # -- diagonals ---------------------------------------------------------------------------------
 
 
-def _offset(k: Sequence[int]) -> int:
-    """Return the offset of a diagonal."""
-    if k[0] != k[-1]:
-        raise ValueError(f"a band of the diagonals from {k[0]} to {k[-1]} is not supported")
-    return k[0]
+def _starts(k: Sequence[int], shape: Sequence[int], length: int, align: str) -> list[int]:
+    """Return where the diagonals of matrices begin in rows of a length, the uppermost first."""
+    sides = align.split("_")  # of those above and below the main diagonal
+    offsets = range(k[-1], k[0] - 1, -1)
+    if not offsets:
+        raise ValueError(f"k must be the lowest and the highest diagonal, but is {[*k]}")
+    return [
+        length - min(shape[-2] + min(offset, 0), shape[-1] - max(offset, 0))
+        if sides[offset < 0] == "RIGHT"
+        else 0
+        for offset in offsets
+    ]
 
 
-def with_diagonal(x: Tensor, diagonal: Tensor, k: Sequence[int] = (0,)) -> Tensor:
-    """Return matrices with another diagonal."""
-    offset = _offset(k)
+def with_diagonals(
+    x: Tensor, diagonals: Tensor, k: Sequence[int] = (0,), align: str = "LEFT_LEFT"
+) -> Tensor:
+    """Return matrices with other diagonals."""
+    batch = x.shape[:-2]
+    elements = ops.reshape(diagonals, (*batch, -1))
+    length = diagonals.shape[-1]
+    starts = _starts(k, x.shape, length, align)
     row, column = ops.reshape(ops.arange(x.shape[-2]), (-1, 1)), ops.arange(x.shape[-1])
-    index = ops.minimum(ops.minimum(row, column), diagonal.shape[-1] - 1)
-    elements = ops.gather(diagonal, index, len(diagonal.shape) - 1)
-    return ops.where(ops.equal(column - row, offset), elements, x)
+    number = k[-1] - column + row
+    known = ops.clip(number, 0, len(starts) - 1)
+    place = ops.minimum(ops.minimum(row, column) + ops.gather(starts, known), length - 1)
+    inserted = ops.gather(elements, known * length + place, len(batch))
+    return ops.where(ops.equal(number, known), inserted, x)
 
 
 def matrices_of(
-    diagonal: Tensor,
+    diagonals: Tensor,
     k: Sequence[int] = (0,),
     rows: int = -1,
     columns: int = -1,
     padding: float = 0,
+    align: str = "LEFT_LEFT",
 ) -> Tensor:
-    """Return matrices with a diagonal; -1 is the least number of rows or columns."""
-    offset, length = _offset(k), diagonal.shape[-1]
-    shape = [length - min(offset, 0), length + max(offset, 0)]
+    """Return matrices with some diagonals; -1 is the least number of rows or columns."""
+    length = diagonals.shape[-1]
+    shape = [length - min(k[-1], 0), length + max(k[0], 0)]
     if rows == columns == -1:
         shape = [max(shape)] * 2
     shape = [max(size) for size in zip(shape, (rows, columns), strict=True)]
-    background = ops.full((*diagonal.shape[:-1], *shape), padding, diagonal.dtype)
-    return with_diagonal(background, diagonal, k)
+    batch = diagonals.shape[: -1 if k[0] == k[-1] else -2]
+    background = ops.full((*batch, *shape), padding, diagonals.dtype)
+    return with_diagonals(background, diagonals, k, align)
 
 
-def diagonal_of(x: Tensor, k: Sequence[int] = (0,)) -> Tensor:
-    """Return a diagonal of matrices."""
-    return ops.linalg.diagonal(x, offset=_offset(k))
+def diagonals_of(
+    x: Tensor, k: Sequence[int] = (0,), padding: float = 0, align: str = "LEFT_LEFT"
+) -> Tensor:
+    """Return some diagonals of matrices, the uppermost first, padded to the longest."""
+    if k[0] == k[-1]:
+        return ops.linalg.diagonal(x, offset=k[0])
+    *batch, rows, columns = x.shape
+    length = min(rows + min(k[-1], 0), columns - max(k[0], 0))
+    starts = ops.tensor(_starts(k, x.shape, length, align))
+    place = ops.arange(length) - ops.reshape(starts, (-1, 1))
+    offset = ops.reshape(ops.arange(k[-1], k[0] - 1, -1), (-1, 1))
+    row, column = place - ops.minimum(offset, 0), place + ops.maximum(offset, 0)
+    smallest = ops.minimum(row, column)
+    is_inside = (smallest >= 0) & (row < rows) & (column < columns)
+    index = ops.where(is_inside, row * columns + column, 0)
+    elements = ops.gather(ops.reshape(x, (*batch, -1)), index, len(batch))
+    return ops.where(is_inside, elements, ops.astype(padding, x.dtype))
 
 
 def diagonal_of_tensor(x: Tensor) -> Tensor:
@@ -104,8 +134,11 @@ def singular_values(x: Tensor, compute_uv: bool, full_matrices: bool) -> tuple[T
 
 def _versions(op: str, function: Callable[..., Tensor], *inputs: int, **options: Any) -> Any:
     """Return the rows of an operation whose first version knows the main diagonal alone."""
-    row = Row(function, *inputs, **options)
-    return {op: Row(function, *inputs), f"{op}V2": row, f"{op}V3": row}
+    return {
+        op: Row(function, *inputs),
+        f"{op}V2": Row(function, *inputs, **options),
+        f"{op}V3": Row(function, *inputs, **options, align=attribute("align", "RIGHT_LEFT")),
+    }
 
 
 ONLY_HERE: dict[str, Row] = {
@@ -118,8 +151,8 @@ ONLY_HERE: dict[str, Row] = {
         columns=integer(3),
         padding=number(4),
     ),
-    **_versions("MatrixDiagPart", diagonal_of, 0, k=integers(1)),
-    **_versions("MatrixSetDiag", with_diagonal, 0, 1, k=integers(2)),
+    **_versions("MatrixDiagPart", diagonals_of, 0, k=integers(1), padding=number(2)),
+    **_versions("MatrixSetDiag", with_diagonals, 0, 1, k=integers(2)),
     "Cholesky": Row("linalg.cholesky", 0),
     "Diag": Row("diag", 0),
     "DiagPart": Row(diagonal_of_tensor, 0),
