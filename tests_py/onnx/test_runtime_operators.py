@@ -178,7 +178,7 @@ CASES = {
             "mask": None,
             "at": bytes_(2, 5, high=7, dtype=np.int32),
         },
-        outputs="y-",
+        outputs="yy",
     ),
     **{
         f"FusedConv {activation}": Case(

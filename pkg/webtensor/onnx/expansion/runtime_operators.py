@@ -76,7 +76,8 @@ def _embeddings(body: Body) -> Outputs:
     epsilon = body.take("epsilon", 1e-12)
     result = body("LayerNormalization", total, scale, offset, epsilon=epsilon)
     body.take("mask_index_type", 0)
-    lengths = body("ReduceSum", mask, body.integers(1), keepdims=0) if mask else ""
+    counted = mask or body("Sub", words, words)
+    lengths = body("ReduceSum", counted, body.integers(1), keepdims=0)
     return [result, lengths, total]
 
 
