@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ from sklearn.preprocessing import (
     KBinsDiscretizer,
     MinMaxScaler,
     Normalizer,
+    OrdinalEncoder,
     PolynomialFeatures,
     RobustScaler,
     StandardScaler,
@@ -51,6 +53,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import webtensor as wt
 from tests_py.onnx.single_nodes import Case, compare, compare_models, model_of
+from webtensor.convert import convert_model
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -440,6 +443,20 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_operators_compute_what_onnx_runtime_does(backend: str, name: str) -> None:
     compare(CASES[name])
+
+
+def test_ordinal_numbers_are_parts_of_graph_models(tmp_path: Path) -> None:
+    x = np.random.default_rng(3).integers(2, 6, (60, 4))
+    model = make_pipeline(
+        OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
+        DecisionTreeRegressor(random_state=0),
+    )
+    (tmp_path / "model.onnx").write_bytes(converted(model, x, x[:, 0] * x[:, 1] - x[:, 3]))
+    convert_model(tmp_path / "model.onnx", tmp_path / "web")
+    graph = wt.load_graph_model(tmp_path / "web")
+    x[0, 0] = 9
+    predicted: Any = graph.predict(wt.tensor(x, dtype="int32"))
+    np.testing.assert_allclose(predicted.numpy()[:, 0], model.predict(x), rtol=1e-6)
 
 
 def test_maps_from_labels_are_their_probabilities() -> None:

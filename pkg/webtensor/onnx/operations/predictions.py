@@ -107,6 +107,12 @@ def named(index: list[int], *, labels: list[str]) -> Tensor:
 
 def mapped(x: Tensor, *, default: Any, dtype: str, keys: list[Any], values: list[Any]) -> Tensor:
     """Return the value of each element's key; elements without one get a default."""
+    are_numbers = all(item == item and not isinstance(item, str) for item in keys + values)
+    if are_numbers and 0 < len(keys) == len(values) < 256:
+        hits = ops.equal(ops.expand_dims(x, -1), ops.tensor(keys[::-1]))
+        index = ops.argmax(ops.astype(hits, "int32"), -1)
+        value = ops.gather(ops.tensor(values[::-1], dtype=dtype), index)
+        return ops.where(ops.any(hits, -1), value, default)
     table = dict(zip(map(_comparable, keys), values, strict=True))
     elements: list[Any] = ops.reshape(x, (-1,)).tolist()
     results = [table.get(_comparable(element), default) for element in elements]
