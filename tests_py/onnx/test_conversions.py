@@ -709,6 +709,26 @@ def test_signals_of_any_length_in_frames(name: str, tmp_path: Path) -> None:
     model.dispose()
 
 
+def test_signals_too_short_for_the_graph_are_errors(tmp_path: Path) -> None:
+    """The model reflects them several times, as the reference does and ONNX Runtime does not."""
+    filters = np.random.default_rng(5).random((2, 3, 128), np.float32)
+    nodes = [
+        make("Conv", ["x", "filters"], ["frames"], strides=[64]),
+        make("Pad", ["frames", "few"], ["padded"], mode="reflect"),
+        make("Pad", ["frames", "many"], ["padded more"], mode="reflect"),
+        make("Concat", ["padded", "padded more"], ["y"], axis=2),
+    ]
+    few, many = (np.array([0, 0, count, 0, 0, 0]) for count in (3, 8))
+    weights = {"filters": filters, "few": few, "many": many}
+    session, model = converted_with(nodes, 3, weights, tmp_path)
+    for length in (640, 1003, 16000):
+        x = np.random.default_rng(3).random((2, 3, length), np.float32)
+        close(model.predict(x).numpy(), session.run(None, {"x": x})[0])
+    with pytest.raises(ValueError, match="not longer than its mirror image"):
+        model.predict(np.ones((1, 3, 463), "float32"))
+    model.dispose()
+
+
 SHAPE = make("Shape", ["x"], ["shape"], start=1)
 BOUNDS: dict[str, list[onnx.NodeProto]] = {
     "a padding up to a size": [

@@ -138,9 +138,13 @@ class _Attempts:
             bounds = merging.bounds()
             self._bounds |= bounds
             around = self._taken(self._grouping.checks_around(bounds))
+            # A model may take inputs that are too small for the graph.
+            smallest = min(map(_size, checks))
+            checked, earlier = [checks[-1]], [*self._earlier]
+            for run in (*self._further_checks(runs), *around):
+                (earlier if _size(run) < smallest else checked).append(run)
             checked, earlier = (
-                [run for run in others if run.empty <= empty]
-                for others in ([checks[-1], *self._further_checks(runs), *around], self._earlier)
+                [run for run in others if run.empty <= empty] for others in (checked, earlier)
             )
             constants = merging.nodes.constants
             errors = _check(model, source, constants, checked, earlier, self._has_unknown)
@@ -246,6 +250,10 @@ def _run(
         return results
 
     return recorder.run(run, inputs), results
+
+
+def _size(run: _Run) -> int:
+    return sum(feed.size for feed in run.feeds)
 
 
 def _as_check(feeds: Sequence[Tensor], trace: Trace, results: Sequence[Tensor]) -> _Run:
