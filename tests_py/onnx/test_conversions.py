@@ -640,6 +640,20 @@ def test_signals_of_any_length(tmp_path: Path) -> None:
     model.dispose()
 
 
+def test_signals_of_a_second_or_more(tmp_path: Path) -> None:
+    filters = np.random.default_rng(2).standard_normal((4, 1, 400)).astype("float32")
+    nodes = [
+        make("Conv", ["x", "filters"], ["frames"], strides=[160]),
+        make("MaxPool", ["frames"], ["y"], kernel_shape=[76], strides=[8]),
+    ]
+    weights = {"filters": filters}
+    session, model = converted_of(nodes, ["batch", 1, "samples"], weights, tmp_path, 17)
+    for shape in ((1, 1, 16000), (2, 1, 12400), (1, 1, 40001)):
+        x = np.random.default_rng(3).random(shape, np.float32)
+        close(model.predict(x).numpy(), session.run(None, {"x": x})[0])
+    model.dispose()
+
+
 SIGNALS: dict[str, tuple[list[onnx.NodeProto], dict[str, Any]]] = {
     "spectra of frames": (
         [

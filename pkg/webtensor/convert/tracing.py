@@ -34,6 +34,8 @@ __all__ = ["traced_graph"]
 _MAX_ELEMENTS, _MAX_CHECKED = 1 << 26, 1 << 21
 #: How often loops run in each trace whose end depends on elements; no size gives these numbers.
 _ITERATIONS = (3, 7, 6, 4)
+#: Samples for networks that need a second of sound; some runs have half as many.
+_LONG_SIGNAL = 34_000
 #: By how much of the largest magnitude results of the graph may differ from those of the model.
 _TOLERANCE = 1e-4
 
@@ -119,6 +121,8 @@ class _Attempts:
             while self._grouping.others and not self._bounds <= tried:
                 tried |= self._bounds
                 yield self._grouping.runs_around(tried)
+        if self._grouping.is_signal and not self._earlier:
+            yield self._grouping.runs_around({_LONG_SIGNAL})
 
     def graph(self, runs: Sequence[Sizes]) -> GraphSource:
         """Return the graph that runs with these sizes show; the last run is a check.
