@@ -275,6 +275,10 @@ STATISTICS: list[Row] = [
 ] + [
     (lambda: wt.moments(Z), TypeError, "moments: complex64 is not supported"),
     (lambda: wt.log_sum_exp(Z), TypeError, "log_sum_exp: complex64 is not supported"),
+    (lambda: wt.softmax(Z), TypeError, "softmax: logits must hold real numbers"),
+    (lambda: wt.log_softmax(Z), TypeError, "log_softmax: logits must hold real numbers"),
+    (lambda: wt.in_top_k(Z, [0]), TypeError, "in_top_k: predictions must hold real numbers"),
+    (lambda: wt.complex(Z, Z), TypeError, "complex: real must hold real numbers"),
     (lambda: wt.var(X, correction="a"), TypeError, "var: correction must be a number, but got 'a'"),
     (lambda: wt.norm(X, "max"), ValueError, "norm: ord of vectors must be .* but got 'max'"),
     (lambda: wt.norm(X, -2, 1), ValueError, "norm: ord of vectors must be .* but got -2"),

@@ -559,3 +559,59 @@ def test_layers_get_texts_by_functions() -> None:
     x = ours.Input((), dtype="string")
     encoded = ours.layers.TextVectorization(vocabulary=["a"])(ours.ops.expand_dims(x, -1))
     assert ours.Model(x, encoded)(wt.tensor(["a b", "c"])).tolist() == [[2, 1], [1, 0]]
+
+
+def complex_numbers(*shape: int) -> Any:
+    parts = np.random.default_rng(1).normal(size=(2, *shape)).astype(np.float32)
+    return parts[0] + 1j * parts[1]
+
+
+SQUARE, COLUMNS, VECTOR = complex_numbers(3, 3), complex_numbers(3, 2), complex_numbers(3)
+HERMITIAN = SQUARE @ SQUARE.conj().T + np.eye(3, dtype=np.complex64)
+FACTOR = np.linalg.cholesky(HERMITIAN)
+
+
+@pytest.mark.parametrize(
+    "name, arguments, expected",
+    [
+        ("cholesky", (HERMITIAN,), FACTOR),
+        ("cholesky_inverse", (FACTOR,), np.linalg.inv(HERMITIAN)),
+        ("det", (SQUARE,), np.linalg.det(SQUARE)),
+        ("inv", (SQUARE,), np.linalg.inv(SQUARE)),
+        ("lstsq", (COLUMNS, VECTOR), np.linalg.lstsq(COLUMNS, VECTOR)[0]),
+        ("matrix_rank", (np.outer(VECTOR, VECTOR),), 1),
+        ("norm", (SQUARE,), np.linalg.norm(SQUARE)),
+        ("norm", (VECTOR, 1), np.linalg.norm(VECTOR, 1)),
+        ("pinv", (COLUMNS,), np.linalg.pinv(COLUMNS)),
+        ("solve", (SQUARE, VECTOR.real), np.linalg.solve(SQUARE, VECTOR.real)),
+        ("solve_triangular", (SQUARE, COLUMNS), np.linalg.solve(np.triu(SQUARE), COLUMNS)),
+        ("svd", (SQUARE, True, False), np.linalg.svd(SQUARE, compute_uv=False)),
+    ],
+)
+def test_matrices_may_be_complex(name: str, arguments: tuple[Any, ...], expected: Any) -> None:
+    result = getattr(ours.ops.linalg, name)(*arguments)
+    assert_close(result.numpy(), np.asarray(expected), rtol=1e-3)
+
+
+#: Functions of real numbers, by the number of vectors that they take.
+OF_REALS = {
+    1: """corrcoef gelu histogram i0 layer_normalization log_softmax median nanmean normalize
+        rms_normalization softmax sparsemax squareplus trapezoid""",
+    2: """binary_crossentropy correlate geomspace linspace logspace mean_squared_error polar
+        quantile""",
+}
+
+
+@pytest.mark.parametrize(
+    "name, arguments",
+    [
+        *((name, (VECTOR,) * count) for count, names in OF_REALS.items() for name in names.split()),
+        ("fft", ((VECTOR, VECTOR),)),
+        ("max_pool", (SQUARE[None], 2)),
+        ("psnr", (VECTOR, VECTOR, 1.0)),
+    ],
+)
+def test_imaginary_parts_are_not_lost(name: str, arguments: tuple[Any, ...]) -> None:
+    function = getattr(ours.ops, name, None) or getattr(ours.losses, name)
+    with pytest.raises(TypeError, match="must hold real numbers, but it is complex64"):
+        function(*arguments)

@@ -14,7 +14,6 @@ from typing import Any, TypeVar, cast
 from warnings import warn
 
 from webtensor import ops as wt
-from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.registry import Namespace
 from webtensor.keras.symbols import KerasTensor
@@ -25,6 +24,7 @@ from webtensor.keras.types import (
     Operand,
     SymbolicOrTensor,
 )
+from webtensor.ops.casting import as_float
 from webtensor.shapes import normalize_axes, normalize_axis
 
 __all__ = [
@@ -193,7 +193,7 @@ def softplus(x: TensorLike) -> Tensor:
 @_activation
 def squareplus(x: TensorLike, b: float = 4) -> Tensor:
     """``(x + sqrt(x**2 + b)) / 2``."""
-    values = wt.astype(x, float32, copy=False)
+    values = as_float("squareplus", "x", x)
     return (values + wt.sqrt(wt.square(values) + b)) / 2
 
 
@@ -221,7 +221,7 @@ def gelu(x: TensorLike, approximate: bool = False) -> Tensor:
 
     ``approximate`` replaces the error function by the hyperbolic tangent of a polynomial.
     """
-    values = wt.astype(x, float32, copy=False)
+    values = as_float("gelu", "x", x)
     if approximate:
         error = wt.tanh((values + 0.044715 * values * wt.square(values)) * sqrt(2 / pi))
     else:
@@ -352,7 +352,7 @@ def sparsemax(x: TensorLike, axis: int = -1) -> Tensor:
 
     ``max(x - t, 0)``, where the number ``t`` of each row makes the results add up to 1.
     """
-    values = wt.astype(x, float32, copy=False)
+    values = as_float("sparsemax", "x", x)
     rank = len(values.shape)
     axis = normalize_axis("sparsemax", axis, rank)
     size = values.shape[axis]

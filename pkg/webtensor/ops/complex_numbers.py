@@ -10,10 +10,10 @@ from collections.abc import Callable
 from math import log as _natural_log, pi
 
 from webtensor.autodiff import custom_grad
-from webtensor.dtypes import complex64, float32
+from webtensor.dtypes import complex64
 from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.ops.binary import add, copysign, equal, logical_and, logical_or, multiply, subtract
-from webtensor.ops.casting import cast_to
+from webtensor.ops.casting import as_float, cast_to
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.contraction import matmul
 from webtensor.ops.creation import zeros_like
@@ -54,8 +54,7 @@ def complex(real: TensorLike, imag: TensorLike) -> Tensor:
         >>> wt.complex([1.0, 2.0], [0.5, 0.0]).tolist()
         [(1+0.5j), (2+0j)]
     """
-    x = cast_to(as_operand("complex", real), float32)
-    y = cast_to(as_operand("complex", imag), float32)
+    x, y = as_float("complex", "real", real), as_float("complex", "imag", imag)
     shape = broadcast_shapes("complex", x.shape, y.shape)
     return from_pairs(stack([x.broadcast_to(shape), y.broadcast_to(shape)], -1))
 

@@ -8,7 +8,7 @@ from webtensor.arguments import as_integer, as_non_negative_integer
 from webtensor.dtypes import DType, as_dtype, bool_, float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, as_operands, planned, run
 from webtensor.ops.binary import divide, maximum, minimum, multiply
-from webtensor.ops.casting import cast_to
+from webtensor.ops.casting import as_float, cast_to
 from webtensor.ops.movement import clone, permute_dims
 from webtensor.ops.reduction import mean, sum as _sum
 from webtensor.ops.ternary import where
@@ -31,7 +31,7 @@ _LOG_SOFTMAX = Primitive(
 
 def _normalized(primitive: Primitive, logits: TensorLike, axis: int) -> Tensor:
     name = primitive.name
-    x = cast_to(as_operand(name, logits), float32)
+    x = as_float(name, "logits", logits)
     rank = len(x.shape)
     axis = normalize_axis(name, axis, rank)
     if axis != rank - 1:

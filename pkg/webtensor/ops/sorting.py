@@ -20,7 +20,7 @@ from webtensor.engine import (
     run,
 )
 from webtensor.ops.binary import equal, less, logical_and, logical_or, minimum
-from webtensor.ops.casting import cast_to
+from webtensor.ops.casting import as_float, cast_to
 from webtensor.ops.creation import full
 from webtensor.ops.movement import expand_dims, flatten, gather, permute_dims, reshape
 from webtensor.ops.reduction import sum as _sum
@@ -302,7 +302,7 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor
         >>> wt.in_top_k([[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], [2, 2], k=2).tolist()
         [True, False]
     """
-    scores = cast_to(as_operand("in_top_k", predictions), float32)
+    scores = as_float("in_top_k", "predictions", predictions)
     labels = as_operand("in_top_k", targets)
     if labels.dtype not in (int32, float32):
         raise TypeError(f"in_top_k: targets must be int32 or float32, but got {labels.dtype}")

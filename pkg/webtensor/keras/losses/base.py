@@ -21,6 +21,7 @@ from webtensor.keras.names import auto_name, nearest, to_snake_case
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.types import Config, DTypeLike
 from webtensor.nest import map_structure
+from webtensor.ops.casting import as_float
 
 __all__ = [
     "FunctionLoss",
@@ -55,7 +56,7 @@ def of_labels(function: Function) -> Function:
 
 def as_floats(value: TensorLike) -> Tensor:
     """Return targets or predictions as float32."""
-    return wt.asarray(value, dtype=float32)
+    return as_float("loss", "an argument", value)
 
 
 def same_rank(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:

@@ -12,6 +12,7 @@ from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.ops.operations import Arguments, Computation, Row, elementwise, op, plain
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Config, DTypeLike
+from webtensor.ops.casting import as_float
 
 __all__ = ["ROWS"]
 
@@ -151,7 +152,8 @@ def _linspace(
         >>> keras.ops.linspace(0.0, 1.0, 5).tolist()
         [0.0, 0.25, 0.5, 0.75, 1.0]
     """
-    start, stop, num = wt.astype(start, float32), wt.astype(stop, float32), int(num)
+    start, stop = as_float("linspace", "start", start), as_float("linspace", "stop", stop)
+    num = int(num)
     parts = num - 1 if endpoint else num
     step = wt.divide(wt.subtract(stop, start), parts) if parts > 0 else wt.full((), wt.nan)
     along = (num, *[1] * max(len(start.shape), len(stop.shape)))
@@ -183,7 +185,7 @@ def _logspace(
         array([  1.,  10., 100.], dtype=float32)
     """
     exponents = _linspace(start, stop, num, endpoint, axis=axis)
-    return wt.astype(wt.pow(wt.astype(base, float32), exponents), storage_dtype(dtype))
+    return wt.astype(wt.pow(as_float("logspace", "base", base), exponents), storage_dtype(dtype))
 
 
 def _geomspace(
@@ -203,7 +205,9 @@ def _geomspace(
         >>> keras.ops.geomspace(1.0, 8.0, 4).numpy().round(3)
         array([1., 2., 4., 8.], dtype=float32)
     """
-    start, stop = wt.broadcast_arrays(wt.astype(start, float32), wt.astype(stop, float32))
+    start, stop = wt.broadcast_arrays(
+        as_float("geomspace", "start", start), as_float("geomspace", "stop", stop)
+    )
     sign = wt.sign(start)
     first, last = (
         wt.multiply(wt.log2(wt.multiply(bound, sign)), log10(2)) for bound in (start, stop)
@@ -245,7 +249,7 @@ def _bessel(x: TensorLike) -> Tensor:
         >>> keras.ops.i0([0.0, 1.0]).numpy().round(3)
         array([1.   , 1.266], dtype=float32)
     """
-    x = wt.abs(wt.astype(x, float32))
+    x = wt.abs(as_float("i0", "x", x))
     inner = wt.square(wt.divide(wt.minimum(x, 3.75), 3.75))
     near = _polynomial(_NEAR, inner)
     far = wt.maximum(x, 3.75)

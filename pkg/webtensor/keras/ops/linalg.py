@@ -7,7 +7,7 @@ from typing import Any
 
 from webtensor import ops as wt
 from webtensor.arguments import check_choice
-from webtensor.dtypes import float32
+from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.ops.operations import Arguments, Computation, Table, op
 from webtensor.keras.symbols import KerasTensor
@@ -19,7 +19,8 @@ __all__ = ["TABLE"]
 
 
 def _float(x: TensorLike) -> Tensor:
-    return wt.astype(x, float32, copy=False)
+    operand = wt.asarray(x)
+    return operand if operand.dtype is complex64 else wt.astype(operand, float32, copy=False)
 
 
 def _cholesky(x: TensorLike, upper: bool = False) -> Tensor:
@@ -59,7 +60,7 @@ def _cholesky_inverse(x: TensorLike, upper: bool = False) -> Tensor:
     x = wt.asarray(x)
     ones = wt.broadcast_to(wt.eye(x.shape[-1]), x.shape)
     inverse = _solve_triangular(x, ones, not upper)
-    other = wt.matrix_transpose(inverse)
+    other = wt.conj(wt.matrix_transpose(inverse))
     return wt.matmul(inverse, other) if upper else wt.matmul(other, inverse)
 
 

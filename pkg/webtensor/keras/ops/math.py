@@ -141,7 +141,7 @@ def _complex(x: TensorLike) -> Tensor:
     if not isinstance(x, (tuple, list)) or len(x) != 2:
         raise ValueError("x must be a tuple of two tensors, the real and the imaginary parts")
     real, imaginary = x
-    return wt.complex(wt.astype(real, float32), wt.astype(imaginary, float32))
+    return wt.complex(real, imaginary)
 
 
 def _parts(x: TensorLike) -> tuple[Tensor, Tensor]:

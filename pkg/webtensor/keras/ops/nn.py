@@ -29,6 +29,7 @@ from webtensor.keras.sliding_windows import Sliding
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Axis, Config, DTypeLike
 from webtensor.ops import rearrangement
+from webtensor.ops.casting import as_float
 from webtensor.shapes import check_size, normalize_axes, normalize_axis, prod
 
 __all__ = ["ACTIVATIONS", "TABLE"]
@@ -59,7 +60,7 @@ def _images(x: TensorLike, name: str) -> tuple[Tensor, int]:
     rank = len(x.shape) - 2
     if not 1 <= rank <= 3:
         raise ValueError(f"{name}: inputs must have 3 to 5 axes, but have shape {x.shape}")
-    return wt.astype(x, float32, copy=False), rank
+    return as_float(name, "inputs", x), rank
 
 
 def _pool(kind: str) -> Row:
@@ -346,10 +347,6 @@ def _multi_hot(
     return wt.astype(wt.max(vectors, axis=label_axis), storage_dtype(dtype), copy=False)
 
 
-def _float(x: TensorLike) -> Tensor:
-    return wt.astype(x, float32, copy=False)
-
-
 def _binary_crossentropy(
     target: TensorLike, output: TensorLike, from_logits: bool = False
 ) -> Tensor:
@@ -363,7 +360,8 @@ def _binary_crossentropy(
         >>> keras.ops.binary_crossentropy([1.0, 0.0], [0.5, 0.5]).numpy().round(3)
         array([0.693, 0.693], dtype=float32)
     """
-    target, output = _float(target), _float(output)
+    target = as_float("binary_crossentropy", "target", target)
+    output = as_float("binary_crossentropy", "output", output)
     if from_logits:
         return wt.subtract(wt.softplus(output), wt.multiply(target, output))
     output = wt.clip(output, config.epsilon(), 1 - config.epsilon())
@@ -500,7 +498,7 @@ def _layer_normalization(
         >>> keras.ops.layer_normalization([[1.0, 3.0]]).numpy().round(2)
         array([[-1.,  1.]], dtype=float32)
     """
-    x = _float(x)
+    x = as_float("layer_normalization", "x", x)
     axes = _axes("layer_normalization", axis, len(x.shape))
     mean, variance = wt.moments(x, axes, True)
     if rms_scaling:
@@ -539,7 +537,7 @@ def _rms_normalization(
         >>> keras.ops.rms_normalization([[1.0, 7.0]]).numpy().round(2)
         array([[0.2, 1.4]], dtype=float32)
     """
-    x = _float(x)
+    x = as_float("rms_normalization", "x", x)
     axes = _axes("rms_normalization", axis, len(x.shape))
     mean_square = wt.mean(wt.square(x), axes, keepdims=True)
     normalized = wt.multiply(x, wt.rsqrt(wt.add(mean_square, _epsilon(epsilon))))
@@ -560,7 +558,7 @@ def _normalize(
         array([[0.6, 0.8]], dtype=float32)
     """
     check_positive("normalize", order=order)
-    x = _float(x)
+    x = as_float("normalize", "x", x)
     epsilon = _epsilon(epsilon)
     axes = _axes("normalize", axis, len(x.shape))
     if order == 2:
@@ -646,7 +644,7 @@ def _psnr(x1: TensorLike, x2: TensorLike, max_val: float) -> Tensor:
         >>> round(keras.ops.psnr([1.0, 0.0], [0.9, 0.1], max_val=1.0).item(), 2)
         20.0
     """
-    x1, x2 = _float(x1), _float(x2)
+    x1, x2 = as_float("psnr", "x1", x1), as_float("psnr", "x2", x2)
     if x1.shape != x2.shape:
         raise ValueError(
             f"psnr: x1 and x2 must have one shape, but have shapes {x1.shape} and {x2.shape}"
@@ -663,7 +661,7 @@ def _polar(abs_: TensorLike, angle: TensorLike) -> Tensor:
         >>> keras.ops.polar([2.0], [0.0]).tolist()
         [(2+0j)]
     """
-    abs_, angle = _float(abs_), _float(angle)
+    abs_, angle = as_float("polar", "abs_", abs_), as_float("polar", "angle", angle)
     return wt.complex(wt.multiply(abs_, wt.cos(angle)), wt.multiply(abs_, wt.sin(angle)))
 
 

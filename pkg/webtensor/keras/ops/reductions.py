@@ -17,6 +17,7 @@ from webtensor.keras.ops.operations import Arguments, Computation, Row, op, redu
 from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Axis, Config, DTypeLike
+from webtensor.ops.casting import as_float
 from webtensor.shapes import normalize_axes, normalize_axis
 
 __all__ = ["ROWS"]
@@ -145,7 +146,7 @@ def _nan_mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tenso
         >>> keras.ops.nanmean([1.0, float("nan"), 3.0]).item()
         2.0
     """
-    numbers = wt.astype(_filled(x, 0.0), float32)
+    numbers = as_float("nanmean", "x", _filled(x, 0.0))
     return wt.sum(numbers, _tuple(axis), keepdims) / _number_count(x, axis, keepdims)
 
 
@@ -228,14 +229,14 @@ _WEIGHTS: dict[str, Callable[[Tensor], Tensor]] = {
 def _quantiles(
     x: TensorLike, q: TensorLike, axis: Axis, method: str, keepdims: bool, is_nan_skipped: bool
 ) -> Tensor:
-    x = wt.astype(wt.asarray(x), float32)
+    x = as_float("quantile", "x", x)
     rows, shape = _folded(x, axis, keepdims)
     if not rows.shape[-1]:
         raise ValueError(f"there are no elements to reduce in x of shape {x.shape}")
     # Sorting puts NaN last.
     rows = wt.sort(rows)
     is_nan = wt.isnan(rows)
-    q = wt.astype(wt.asarray(q), float32)
+    q = as_float("quantile", "q", q)
     if len(q.shape) > 1:
         raise ValueError(f"quantile: q must be a number or a list, but has shape {q.shape}")
     if is_nan_skipped:
@@ -477,7 +478,7 @@ def _corrcoef(x: TensorLike) -> Tensor:
         array([[ 1., -1.],
                [-1.,  1.]], dtype=float32)
     """
-    x = wt.astype(wt.asarray(x), float32)
+    x = as_float("corrcoef", "x", x)
     if len(x.shape) > 2:
         raise ValueError(f"corrcoef: x must have at most two axes, but has shape {x.shape}")
     is_row = len(x.shape) < 2
@@ -500,7 +501,7 @@ def _trapezoid(
         >>> keras.ops.trapezoid([1.0, 2.0, 3.0]).item()
         4.0
     """
-    y = wt.astype(wt.asarray(y), float32)
+    y = as_float("trapezoid", "y", y)
     axis = normalize_axis("trapezoid", axis, len(y.shape))
     rows = wt.moveaxis(y, axis, -1)
     if x is None:
@@ -529,7 +530,7 @@ def _histogram(x: TensorLike, bins: int = 10, range: Any = None) -> tuple[Tensor
         ([3.0, 1.0], [1.0, 3.0, 5.0])
     """
     check_positive("histogram", bins=bins)
-    x = wt.astype(wt.asarray(x), float32)
+    x = as_float("histogram", "x", x)
     if len(x.shape) != 1:
         raise ValueError(f"histogram: x must have one axis, but its shape is {x.shape}")
     low, high = range or (float(wt.min(x)), float(wt.max(x)))

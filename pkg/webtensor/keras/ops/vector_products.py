@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from webtensor import ops as wt
 from webtensor.arguments import check_choice
-from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.ops.operations import Row, op
+from webtensor.ops.casting import as_float
 
 __all__ = ["ROWS"]
 
@@ -176,7 +176,7 @@ def _correlate(x1: TensorLike, x2: TensorLike, mode: str = "valid") -> Tensor:
         >>> keras.ops.correlate([1.0, 2.0, 3.0], [0.0, 1.0], mode="valid").tolist()
         [2.0, 3.0]
     """
-    x1, x2 = wt.asarray(x1), wt.asarray(x2)
+    x1, x2 = as_float("correlate", "x1", x1), as_float("correlate", "x2", x2)
     if len(x1.shape) != 1 or len(x2.shape) != 1:
         raise ValueError(
             f"correlate: x1 and x2 must have one axis, but have shapes {x1.shape} and {x2.shape}"
@@ -189,10 +189,10 @@ def _correlate(x1: TensorLike, x2: TensorLike, mode: str = "valid") -> Tensor:
     before, after = paddings[mode]
     if is_longer and mode == "same":
         before, after = after, before
-    padded = wt.pad(wt.astype(long, float32), [[before, after]])
+    padded = wt.pad(long, [[before, after]])
     result = wt.conv1d(
         wt.reshape(padded, (1, -1, 1)),
-        wt.reshape(wt.astype(short, float32), (-1, 1, 1)),
+        wt.reshape(short, (-1, 1, 1)),
         1,
         "valid",
     )

@@ -7,7 +7,7 @@ from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host
 from webtensor.ops.binary import divide_no_nan, greater, less_equal, multiply, subtract
 from webtensor.ops.broadcasting import broadcast_to
-from webtensor.ops.casting import cast_to
+from webtensor.ops.casting import as_float, cast_to
 from webtensor.ops.contraction import matmul
 from webtensor.ops.movement import flatten, flip
 from webtensor.ops.nn import clip
@@ -84,7 +84,7 @@ def rgb_to_grayscale(image: TensorLike) -> Tensor:
     """
     operand = _with_channels("rgb_to_grayscale", image, 3)
     weights = from_host("rgb_to_grayscale", [[share] for share in _LUMA])
-    return cast_to(matmul(cast_to(operand, float32), weights), operand.dtype)
+    return cast_to(matmul(as_float("rgb_to_grayscale", "image", operand), weights), operand.dtype)
 
 
 def threshold(
