@@ -60,6 +60,8 @@ SORTING: list[Row] = [
     *of_operand("in_top_k", I),
     (lambda: wt.sort(Z), TypeError, "sort: complex64 is not ordered"),
     (lambda: wt.argsort(Z), TypeError, "argsort: complex64 is not ordered"),
+    (lambda: wt.argmax(Z), TypeError, "argmax: complex64 is not ordered"),
+    (lambda: wt.argmin(Z), TypeError, "argmin: complex64 is not ordered"),
     (lambda: wt.topk(Z), TypeError, "topk: complex64 is not ordered"),
     (lambda: wt.topk(SCALAR), ValueError, "topk: x must have at least one axis"),
     (lambda: wt.topk(X, 4), ValueError, r"topk: k must be between 0 and .* \(2, 3\), but got 4"),

@@ -615,3 +615,20 @@ def test_imaginary_parts_are_not_lost(name: str, arguments: tuple[Any, ...]) -> 
     function = getattr(ours.ops, name, None) or getattr(ours.losses, name)
     with pytest.raises(TypeError, match="must hold real numbers, but it is complex64"):
         function(*arguments)
+
+
+@pytest.mark.parametrize("name", ["quantile", "nanquantile", "percentile", "nanpercentile"])
+def test_quantiles_out_of_range_are_nan(name: str) -> None:
+    last = 1.0 if name.endswith("quantile") else 100.0
+    numbers = [-0.1, last, 1.1 * last, wt.nan]
+    result = getattr(ours.ops, name)([1.0, 2.0, 3.0], numbers, method="lower")
+    np.testing.assert_array_equal(result.numpy(), [np.nan, 3.0, np.nan, np.nan])
+
+
+@pytest.mark.parametrize("name", ["nansum", "nanprod", "nancumsum", "nancumprod", "nan_to_num"])
+def test_nan_in_complex_numbers(name: str) -> None:
+    x = np.array([2 + 1j, complex(np.nan, 1), complex(1, np.nan), 1 + 3j], np.complex64)
+    if name == "nan_to_num":
+        x[-1] = complex(-np.inf, np.inf)
+    expected = getattr(np, name)(x)
+    np.testing.assert_allclose(getattr(ours.ops, name)(x).numpy(), expected, rtol=1e-6)

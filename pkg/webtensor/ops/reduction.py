@@ -314,6 +314,8 @@ def all(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
 def _arg_reduce(primitive: Primitive, x: TensorLike, axis: int | None, keepdims: bool) -> Tensor:
     name = primitive.name
     x = as_operand(name, x)
+    if x.dtype is complex64:
+        raise TypeError(f"{name}: complex64 is not ordered")
     if x.dtype is bool_:
         x = cast_to(x, int32)
     first, last = 0, len(x.shape) - 1
@@ -330,7 +332,7 @@ def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Te
     """Index of the first maximum along ``axis`` (of the flat tensor by default), int32.
 
     Raises:
-        TypeError: ``x`` has dtype string.
+        TypeError: ``x`` has dtype string or complex64.
         ValueError: ``axis`` is out of range, or there are no elements.
 
     Example:
@@ -345,7 +347,7 @@ def argmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Te
     """Index of the first minimum along ``axis`` (of the flat tensor by default), int32.
 
     Raises:
-        TypeError: ``x`` has dtype string.
+        TypeError: ``x`` has dtype string or complex64.
         ValueError: ``axis`` is out of range, or there are no elements.
 
     Example:

@@ -111,6 +111,9 @@ def _nan_to_num(
         [0.0, 2.0, 9.0]
     """
     operand = wt.asarray(x)
+    if operand.dtype is complex64:
+        parts = (wt.real(operand), wt.imag(operand))
+        return wt.complex(*(_nan_to_num(part, nan, posinf, neginf) for part in parts))
     if operand.dtype is not float32:
         return operand
     maximum = wt.finfo(float32).max

@@ -8,7 +8,7 @@ from typing import Any
 
 from webtensor import ops as wt
 from webtensor.arguments import check_choice
-from webtensor.dtypes import bool_, float32, int32
+from webtensor.dtypes import bool_, complex64, float32, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.arguments import check_positive
 from webtensor.keras.dtypes import storage_dtype
@@ -110,7 +110,7 @@ def _ptp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
 
 def _filled(x: TensorLike, value: TensorLike) -> Tensor:
     x = wt.asarray(x)
-    return wt.where(wt.isnan(x), value, x) if x.dtype is float32 else x
+    return wt.where(wt.isnan(x), value, x) if x.dtype in (float32, complex64) else x
 
 
 def _number_count(x: TensorLike, axis: Axis, keepdims: bool) -> Tensor:
@@ -239,6 +239,7 @@ def _quantiles(
     q = as_float("quantile", "q", q)
     if len(q.shape) > 1:
         raise ValueError(f"quantile: q must be a number or a list, but has shape {q.shape}")
+    q = wt.where(wt.equal(q, wt.clip(q, 0.0, 1.0)), q, wt.nan)
     if is_nan_skipped:
         count = wt.sum(wt.logical_not(is_nan), axis=-1)
     else:
@@ -249,7 +250,8 @@ def _quantiles(
     for fraction in wt.unstack(q) if q.shape else [q]:
         position = wt.multiply(fraction, wt.astype(last, float32))
         quantile = _interpolated(rows, position, method)
-        quantiles.append(wt.reshape(wt.where(has_nan, wt.nan, quantile), shape))
+        is_undefined = wt.logical_or(has_nan, wt.isnan(fraction))
+        quantiles.append(wt.reshape(wt.where(is_undefined, wt.nan, quantile), shape))
     return wt.stack(quantiles) if q.shape else quantiles[0]
 
 
@@ -259,7 +261,7 @@ def _quantile(
     """Return the ``q``-th quantiles along axes, in float32; ``q`` is from 0 to 1.
 
     With several ``q``, they are along a new first axis. ``method`` says how to interpolate:
-    "linear", "lower", "higher", "midpoint" or "nearest".
+    "linear", "lower", "higher", "midpoint" or "nearest". A ``q`` outside its range gives NaN.
 
     Raises:
         ValueError: the method is unknown, or there are no elements.
@@ -278,7 +280,7 @@ def _percentile(
     """Return the ``q``-th percentiles along axes, in float32; ``q`` is from 0 to 100.
 
     With several ``q``, they are along a new first axis. ``method`` says how to interpolate:
-    "linear", "lower", "higher", "midpoint" or "nearest".
+    "linear", "lower", "higher", "midpoint" or "nearest". A ``q`` outside its range gives NaN.
 
     Raises:
         ValueError: the method is unknown, or there are no elements.
