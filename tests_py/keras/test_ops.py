@@ -145,6 +145,8 @@ def test_symbolic_calls(number: int, expected: list[list[Any]]) -> None:
         ("arange", (5,), {}),
         ("arange", (1, 4, 0.5), {}),
         ("arange", (1, 9, 2), {"dtype": "float32"}),
+        ("arange", (np.int64(3),), {}),
+        ("arange", (np.int32(1), np.int64(4), np.float32(0.5)), {}),
         ("bartlett", (6,), {}),
         ("blackman", (6,), {}),
         ("eye", (3,), {"M": 4, "k": 1}),

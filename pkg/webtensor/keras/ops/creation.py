@@ -8,11 +8,13 @@ from math import log10, pi
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import is_integer
 from webtensor.keras.dtypes import storage_dtype
 from webtensor.keras.ops.operations import Arguments, Computation, Row, elementwise, op, plain
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Config, DTypeLike
 from webtensor.ops.casting import as_float
+from webtensor.shapes import as_shape
 
 __all__ = ["ROWS"]
 
@@ -47,8 +49,8 @@ def _arange(
     """
     step = 1 if step is None else step
     numbers = [number for number in (start, stop, step) if number is not None]
-    is_integer = all(isinstance(number, int) for number in numbers)
-    result_dtype = storage_dtype(dtype, int32 if is_integer else float32)
+    are_integers = all(map(is_integer, numbers))
+    result_dtype = storage_dtype(dtype, int32 if are_integers else float32)
     return wt.arange(start, stop, step, dtype=result_dtype)
 
 
@@ -75,10 +77,8 @@ def _full(shape: int | Sequence[int], fill_value: TensorLike, dtype: DTypeLike =
         >>> keras.ops.full((2, 2), 7.0).tolist()
         [[7.0, 7.0], [7.0, 7.0]]
     """
-    value = wt.asarray(fill_value)
-    if dtype is not None or not value.shape:
-        value = wt.astype(value, storage_dtype(dtype))
-    return wt.broadcast_to(value, (shape,) if isinstance(shape, int) else tuple(shape))
+    value = wt.astype(fill_value, storage_dtype(dtype))
+    return wt.broadcast_to(value, as_shape("full", shape))
 
 
 def _full_like(x: TensorLike, fill_value: TensorLike, dtype: DTypeLike = None) -> Tensor:
