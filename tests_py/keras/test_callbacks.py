@@ -34,7 +34,13 @@ def test_a_list_takes_models_parameters_and_keywords() -> None:
         made: list[Any] = []
         moments = {
             name: lambda *arguments, name=name, **logs: made.append((name, arguments, logs))
-            for name in ("on_epoch_begin", "on_epoch_end", "on_train_begin")
+            for name in (
+                "on_epoch_begin",
+                "on_epoch_end",
+                "on_train_begin",
+                "on_train_batch_begin",
+                "on_train_batch_end",
+            )
         }
         history = k.callbacks.History()
         callbacks = k.callbacks.CallbackList([k.callbacks.LambdaCallback(**moments), history])
@@ -224,7 +230,7 @@ def test_asynchronous_callbacks_are_awaited(loop: str, kind: str) -> None:
     called: list[str] = []
 
     def recorder(name: str) -> Any:
-        async def record(*_: Any) -> None:
+        async def record(*_: Any, **__: Any) -> None:
             await asyncio.sleep(0)
             called.append(name)
 

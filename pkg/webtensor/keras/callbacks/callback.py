@@ -83,11 +83,11 @@ class Callback(Declared):
 
     def on_train_batch_begin(self, batch: int, logs: Logs = None) -> Awaitable[object] | None:
         """Called when a batch of training begins."""
-        return self.on_batch_begin(batch, logs)
+        return self.on_batch_begin(batch, logs=logs)
 
     def on_train_batch_end(self, batch: int, logs: Logs = None) -> Awaitable[object] | None:
         """Called when a batch of training has ended."""
-        return self.on_batch_end(batch, logs)
+        return self.on_batch_end(batch, logs=logs)
 
     def on_test_batch_begin(self, batch: int, logs: Logs = None) -> Awaitable[object] | None:
         """Called when a batch of evaluation begins."""
@@ -143,7 +143,7 @@ def _method_for_all(name: str) -> Callable[..., None]:
     elif "_batch_" in name:
 
         def call_with_batch(self: CallbackList, batch: int, logs: Logs = None) -> None:
-            self._call(name, batch, {} if logs is None else logs)
+            self._call(name, batch, logs={} if logs is None else logs)
 
         method = call_with_batch
     else:
@@ -228,9 +228,9 @@ class CallbackList(Declared):
     def _has(self, cls: type[Callback]) -> bool:
         return any(isinstance(callback, cls) for callback in self.callbacks)
 
-    def _call(self, name: str, *arguments: object) -> None:
+    def _call(self, name: str, *arguments: object, **keywords: object) -> None:
         for callback in self.callbacks:
-            result = getattr(callback, name)(*arguments)
+            result = getattr(callback, name)(*arguments, **keywords)
             if isinstance(result, Awaitable):
                 self.awaited.append(result)
 
