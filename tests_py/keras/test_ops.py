@@ -152,6 +152,7 @@ def test_symbolic_calls(number: int, expected: list[list[Any]]) -> None:
         ("eye", (3,), {"M": 4, "k": 1}),
         ("full", ((2, 3), 1.5), {}),
         ("full", (2, 7), {"dtype": "int32"}),
+        ("full", (np.int64(2), np.array([1, 2])), {}),
         ("hamming", (6,), {}),
         ("hanning", (6,), {}),
         ("identity", (3,), {}),
@@ -275,6 +276,13 @@ def test_patches_are_those_of_keras() -> None:
         expected = keras.ops.image.extract_patches(x, **options, data_format="channels_last")
         same(ours.ops.image.extract_patches(x, **options), np.asarray(expected))
     assert ours.ops.image.extract_patches(x, np.int64(2)).shape == (2, 3, 3, 12)
+    assert ours.ops.image.extract_patches(x, np.array([2, 3])).shape == (2, 3, 2, 18)
+
+
+def test_a_size_may_be_an_array() -> None:
+    assert ours.ops.image.resize(np.ones((4, 4, 1)), np.array([2, 3])).shape == (2, 3, 1)
+    convolution = ours.layers.Conv2D(1, 2, strides=np.array([1, 2]))
+    assert convolution(np.ones((1, 4, 4, 1))).shape == (1, 3, 2, 1)
 
 
 def test_operators_of_symbolic_tensors() -> None:

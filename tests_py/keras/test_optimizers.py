@@ -280,6 +280,8 @@ def test_a_learning_rate_is_a_variable_that_can_be_assigned() -> None:
         optimizer.iterations.assign(5)
         assert int(optimizer.iterations) == 5
         assert optimizer.iterations % 5 == 0
+        optimizer = home.optimizers.SGD(0.1, gradient_accumulation_steps=np.int64(2))
+        assert ((optimizer.iterations + 1).shape, int(optimizer.iterations)) == ((), 0)
 
 
 def test_a_number_of_the_host_computes_with_numbers_and_tensors() -> None:

@@ -18,7 +18,7 @@ def _repeated(value: object, count: int) -> Sequence[object]:
     """Return an integer ``count`` times, and a list or tuple as it is; nothing for other values."""
     if is_integer(value):
         return (value,) * count
-    return value if isinstance(value, (list, tuple)) else ()
+    return value if isinstance(value, (list, tuple)) else getattr(value, "tolist", tuple)()
 
 
 def as_integers(

@@ -185,9 +185,9 @@ def _resize(
     """Resize images to ``size``, which is (height, width).
 
     ``images`` has shape (height, width, channels) or (batch, height, width, channels).
-    ``interpolation`` is "nearest", "bilinear", "bicubic", "lanczos3" or "lanczos5". Either of
-    ``crop_to_aspect_ratio`` and ``pad_to_aspect_ratio`` keeps the aspect ratio; padding has the
-    value ``fill_value``.
+    ``interpolation`` is "nearest", "bilinear", "bicubic", "lanczos3", "lanczos5", "area",
+    "gaussian" or "mitchellcubic". Either of ``crop_to_aspect_ratio`` and ``pad_to_aspect_ratio``
+    keeps the aspect ratio; padding has the value ``fill_value``.
 
     Raises:
         ValueError: an argument has none of the values above.

@@ -21,7 +21,7 @@ from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.late_numbers import late_number
 from webtensor.engine.scopes import outside_scopes
-from webtensor.keras.arguments import is_number
+from webtensor.keras.arguments import is_integer, is_number
 from webtensor.keras.names import auto_name, to_snake_case
 from webtensor.keras.optimizers.common_arguments import (
     CommonArguments,
@@ -37,7 +37,7 @@ from webtensor.keras.optimizers.slots import HostNumber, Slot
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.stateless import lent, values_of
 from webtensor.keras.types import Config
-from webtensor.ops import maximum, zeros_like
+from webtensor.ops import maximum, tensor, zeros_like
 from webtensor.ops.optimizer_updates import moved_against, moved_towards, weighted_sum
 
 __all__ = ["CommonArguments", "LearningRateLike", "Optimizer"]
@@ -161,7 +161,7 @@ class Optimizer(OptimizerVariables):
                 f"but got {clips}"
             )
         steps = self.gradient_accumulation_steps
-        if steps and not (isinstance(steps, int) and steps >= 2):
+        if steps and not (is_integer(steps) and int(steps) >= 2):
             raise ValueError(
                 f"{class_name}: gradient_accumulation_steps must be an integer >= 2, but got "
                 f"{steps!r}"
@@ -171,7 +171,7 @@ class Optimizer(OptimizerVariables):
         momentum, frequency = self.ema_momentum, self.ema_overwrite_frequency
         if not is_number(momentum) or not 0 <= momentum <= 1:
             raise ValueError(f"{class_name}: ema_momentum must be in [0, 1], but got {momentum!r}")
-        if frequency and not (isinstance(frequency, int) and frequency >= 1):
+        if frequency and not (is_integer(frequency) and int(frequency) >= 1):
             raise ValueError(
                 f"{class_name}: ema_overwrite_frequency must be an integer >= 1 or None, but got "
                 f"{frequency!r}"
@@ -243,9 +243,10 @@ class Optimizer(OptimizerVariables):
     # -- the learning rate and the number of steps ---------------------------------------------
 
     @property
-    def iterations(self) -> HostNumber | int:
+    def iterations(self) -> HostNumber | Tensor:
         """The number of steps taken; with gradient accumulation, the number of updates."""
-        return self.update_count if self.gradient_accumulation_steps else self._iterations
+        steps = self.gradient_accumulation_steps
+        return tensor(self.update_count) if steps else self._iterations
 
     @iterations.setter
     def iterations(self, value: HostNumber | TensorLike) -> None:

@@ -104,7 +104,7 @@ class LossScaleOptimizer(Optimizer):
         return [*self._variables, *self.inner_optimizer.variables]
 
     @property
-    def iterations(self) -> HostNumber | int:
+    def iterations(self) -> HostNumber | Tensor:
         """The number of steps that the inner optimizer has taken."""
         return self.inner_optimizer.iterations
 
