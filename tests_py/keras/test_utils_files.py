@@ -154,6 +154,27 @@ def test_images_of_16_bits_have_levels_up_to_255(tmp_path: Path, color_mode: str
         np.testing.assert_array_equal(x[:, :, channel].numpy(), levels)
 
 
+@pytest.mark.parametrize(
+    "interpolation, expected",
+    [
+        ("area", [2.125, 13.5, 34.25]),
+        ("gaussian", [1.9065, 12.0, 43.1297]),
+        ("mitchellcubic", [1.8134, 11.5833, 44.8991]),
+    ],
+)
+def test_images_are_resized_as_by_tensorflow(
+    tmp_path: Path, interpolation: str, expected: list[float]
+):
+    PIL.Image.fromarray(np.uint8([[1, 2, 4, 8, 16, 32, 50, 20]])).save(tmp_path / "a.png")
+    (x,) = first(
+        utils.image_dataset_from_directory(
+            tmp_path, labels=None, color_mode="grayscale", image_size=(1, 3), verbose=False,
+            interpolation=interpolation,
+        )
+    )  # fmt: skip
+    np.testing.assert_allclose(x.numpy().ravel(), expected, rtol=1e-4)
+
+
 def test_sounds(folder: Path):
     data = utils.audio_dataset_from_directory(folder, batch_size=3, shuffle=False, verbose=False)
     x, _ = first(data)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import ceil, floor, pi, sin
+from math import ceil, exp, floor, pi, sin
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
@@ -16,7 +16,10 @@ from webtensor.engine import Tensor
 
 __all__ = ["INTERPOLATIONS", "cropped_to_ratio", "padded_to_ratio", "ratio_size", "resized"]
 
-INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic")
+#: The last three are TensorFlow's, which ``image_dataset_from_directory`` has in Keras.
+INTERPOLATIONS = (
+    "bilinear", "nearest", "lanczos3", "lanczos5", "bicubic", "area", "gaussian", "mitchellcubic",
+)  # fmt: skip
 
 
 # -- weights -----------------------------------------------------------------------------------
@@ -33,6 +36,16 @@ def _cubic(x: float) -> float:
     return ((2.5 - 0.5 * x) * x - 4) * x + 2 if x < 2 else 0.0
 
 
+def _mitchell_cubic(x: float) -> float:
+    if x < 1:
+        return (21 * x - 36) * x * x + 16
+    return ((36 - 7 * x) * x - 60) * x + 32 if x < 2 else 0.0
+
+
+def _gaussian(x: float) -> float:
+    return exp(-2 * x * x) if x < 1.5 else 0.0
+
+
 def _lanczos(radius: int) -> Callable[[float], float]:
     def kernel(x: float) -> float:
         if x > radius:
@@ -42,12 +55,21 @@ def _lanczos(radius: int) -> Callable[[float], float]:
     return kernel
 
 
+def _overlap(ratio: float) -> Callable[[float], float]:
+    def kernel(x: float) -> float:
+        return min((ratio + 1) / 2 - x, ratio, 1.0)
+
+    return kernel
+
+
 #: The weight of a pixel as a function of its distance, and the distance from which it is 0.
-_KERNELS: dict[str, tuple[Callable[[float], float], int]] = {
+_KERNELS: dict[str, tuple[Callable[[float], float], float]] = {
     "bilinear": (_triangle, 1),
     "bicubic": (_cubic, 2),
     "lanczos3": (_lanczos(3), 3),
     "lanczos5": (_lanczos(5), 5),
+    "gaussian": (_gaussian, 1.5),
+    "mitchellcubic": (_mitchell_cubic, 2),
 }
 
 
@@ -56,9 +78,12 @@ def _weights(
     old_size: int, new_size: int, interpolation: str, antialias: bool
 ) -> list[list[float]]:
     """Return the weights of the old pixels in each new one, whose sum is 1."""
-    kernel, radius = _KERNELS[interpolation]
     ratio = old_size / new_size
     width = max(ratio, 1.0) if antialias else 1.0
+    if interpolation == "area":
+        kernel, radius, width = _overlap(ratio), (ratio + 1) / 2, 1.0
+    else:
+        kernel, radius = _KERNELS[interpolation]
     rows = []
     for index in range(new_size):
         centre = (index + 0.5) * ratio - 0.5

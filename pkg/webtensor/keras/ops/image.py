@@ -173,7 +173,7 @@ def _hsv_to_rgb(images: TensorLike, data_format: str | None = None) -> Tensor:
 
 def _resize(
     images: TensorLike,
-    size: int | Sequence[int],
+    size: Sequence[int],
     interpolation: str = "bilinear",
     antialias: bool = False,
     crop_to_aspect_ratio: bool = False,
@@ -204,7 +204,7 @@ def _resize(
         raise ValueError(
             "resize: crop_to_aspect_ratio and pad_to_aspect_ratio must not both be true"
         )
-    if not isinstance(size, Sequence) or len(size) != 2:
+    if not hasattr(size, "__len__") or len(size) != 2:
         raise ValueError(f"resize: size must be (height, width), but got {size!r}")
     height, width = size
 
