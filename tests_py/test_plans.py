@@ -78,6 +78,52 @@ def test_operands_of_three_that_are_the_same(backend: str) -> None:
             assert difference(x, y, z).tolist() == [x.tolist()[0] - y.tolist()[0]]
 
 
+def test_an_op_of_several_primitives_is_planned(backend: str) -> None:
+    calls = []
+
+    @plans.planned
+    def normalized(x: wt.Tensor, axis: Any) -> wt.Tensor:
+        calls.append(x.shape)
+        centered = x - wt.mean(x, axis)
+        return wt.reshape(centered * 2.0, (3, 2))
+
+    for seed in range(3):
+        x = np.arange(6, dtype=np.float32).reshape(2, 3) + seed
+        expected = ((x - x.mean(0)) * 2).reshape(3, 2)
+        for call in (normalized, wt.function(normalized)):
+            np.testing.assert_allclose(call(wt.tensor(x), [0]).numpy(), expected)
+        slopes = wt.grad(lambda x: wt.sum(normalized(x, [0]) * normalized(x, [0])))(wt.tensor(x))
+        np.testing.assert_allclose(slopes.numpy(), 8 * (x - x.mean(0)), atol=1e-5)
+    assert len(calls) < 6  # the first, and what captures trace
+
+
+def test_constants_of_a_plan_outlive_scopes(backend: str) -> None:
+    for seed in range(3):
+        x = wt.tensor([seed, seed + 2.0])
+        with wt.tidy():
+            assert float(wt.mean(x)) == seed + 1
+
+
+def test_lists_of_tensors_that_are_the_same(backend: str) -> None:
+    a, b = wt.tensor([2.0]), wt.tensor([3.0])
+    for _ in range(3):
+        for parts in ([a, b], [a, a], [a, b, b], [b, b, a], [a, b, a], (b, a)):
+            expected = [part.item() for part in parts]
+            assert wt.concat(parts).tolist() == expected
+            assert wt.stack(parts, axis=1).tolist() == [expected]
+
+
+def test_lists_and_tuples_of_options(backend: str) -> None:
+    x = wt.tensor([[1.0, 2.0], [3.0, 4.0]])
+    for _ in range(3):
+        for sequence in (list, tuple):
+            assert wt.flip(x, sequence([0])).tolist() == [[3, 4], [1, 2]]
+            assert wt.flip(x, sequence([1])).tolist() == [[2, 1], [4, 3]]
+            not_axes: Any = sequence([1.0])
+            with pytest.raises(TypeError, match="flip"):
+                wt.flip(x, not_axes)
+
+
 def test_dtypes_are_told_apart(backend: str) -> None:
     whole, real = wt.tensor([1, 2]), wt.tensor([1.5, 2.5])
     for _ in range(3):

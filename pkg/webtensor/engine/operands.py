@@ -20,6 +20,7 @@ __all__ = [
     "as_operand",
     "as_operands",
     "cached_constants",
+    "cached_number",
     "constant",
     "from_host",
     "new_constant",
@@ -125,6 +126,11 @@ def _keep(key: tuple[complex, DType], tensor: Tensor) -> None:
         _constant_bytes -= oldest[1].itemsize
     _constants[key] = tensor
     _constant_bytes += key[1].itemsize
+
+
+def cached_number(operand: Tensor) -> tuple[complex, DType] | None:
+    """Return the number and dtype of a cached constant, else None."""
+    return next((key for key, tensor in _constants.items() if tensor is operand), None)
 
 
 def cached_constants() -> tuple[int, int]:

@@ -4,7 +4,8 @@ Programs call their ops with the same few shapes over and over. The work before 
 (checking, promoting, broadcasting, computing a geometry) depends on shapes, dtypes and options
 alone, and in an interpreter takes longer than many kernels do. An op that ends in one primitive,
 applied to its own operands, is therefore cached as a **plan**: the primitive with the arguments of
-its call, and the backend's prepared call of its kernel.
+its call, and the backend's prepared call of its kernel. One that runs several primitives, or
+views operands in other shapes, is cached as a **chain** of plans.
 
 A plan is valid while its backend is active and in the ``epoch`` in which the plan was made.
 """
@@ -16,11 +17,12 @@ from functools import partial, wraps
 from marshal import dumps
 from math import copysign
 from threading import get_ident
-from typing import Any, ParamSpec
+from typing import Any, NamedTuple, ParamSpec
 
 from webtensor.backends.api import Backend, PreparedKernel
 from webtensor.dtypes import DType
-from webtensor.engine.dispatch import no_room, run
+from webtensor.engine.dispatch import alias, no_room, run
+from webtensor.engine.operands import cached_number, constant
 from webtensor.engine.primitive import Primitive
 from webtensor.engine.state import observing, state
 from webtensor.engine.storage import Storage
@@ -36,11 +38,8 @@ MAX_PLANS = 1024
 
 Arguments = ParamSpec("Arguments")
 
-#: In the key of a call whose first operand is also its last, which may have another plan.
-_SAME = object()
-
 #: The types of options that may be part of a key.
-_OPTIONS = frozenset({bool, int, float, str, tuple, type(None), DType})
+_OPTIONS = frozenset({bool, int, float, str, type(None), DType})
 
 
 class Plan:
@@ -81,8 +80,19 @@ class Plan:
         )
 
 
+class _Chain(NamedTuple):
+    """The steps of an op that runs several primitives."""
+
+    epoch: object
+    order: tuple[int, ...]
+    #: Numbers and their dtypes.
+    constants: list[Any]
+    #: Functions, the indices of their inputs among all values, and of those that end there.
+    steps: list[tuple[partial[Tensor], list[int], list[int]]]
+
+
 #: An op's plans by their keys; None for a call that cannot be planned.
-Plans = dict[Any, Plan | None]
+Plans = dict[Any, Any]
 
 
 def run_plan(plan: Plan, inputs: tuple[Tensor, ...]) -> Tensor:
@@ -106,6 +116,16 @@ def run_plan(plan: Plan, inputs: tuple[Tensor, ...]) -> Tensor:
     return output
 
 
+def _run_chain(chain: _Chain, inputs: tuple[Tensor, ...]) -> Tensor:
+    values: list[Any] = [*inputs, *[constant("", *number) for number in chain.constants]]
+    for step, indices, ended in chain.steps:
+        taken = tuple([values[index] for index in indices])
+        for index in ended:
+            values[index] = None
+        values.append(step(taken))
+    return values[-1]  # type: ignore[no-any-return]
+
+
 def keep_plan(
     plans: Plans,
     key: Any,
@@ -126,18 +146,21 @@ def keep_plan(
         _store(plans, key, Plan(backend, primitive, inputs, output, attributes, order))
 
 
-def _store(plans: Plans, key: Any, plan: Plan | None) -> None:
+def _store(plans: Plans, key: Any, plan: Plan | _Chain | None) -> None:
     """Cache a plan, or that a call has none; a full cache is cleared first."""
     if len(plans) >= MAX_PLANS:
         plans.clear()
     plans[key] = plan
 
 
+_Record = tuple[Primitive, tuple[Tensor, ...], Tensor, tuple[Any, ...]]
+
+
 class _Recorder:
     """Observer that records the primitives that an op runs."""
 
     def __init__(self) -> None:
-        self.records: list[tuple[Primitive, tuple[Tensor, ...], Tensor, tuple[Any, ...]]] = []
+        self.records: list[_Record] = []
         self._thread = get_ident()
 
     def record(
@@ -168,14 +191,15 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
                 if isinstance(operand, Tensor):
                     plan = plans.get((operand.shape, operand.dtype))
                     if plan is not None and backend is not None and plan.epoch is backend.epoch:
-                        return run_plan(plan, (operand,))
+                        return (run_plan if type(plan) is Plan else _run_chain)(plan, (operand,))
             elif len(args) == 2 and not kwargs:  # so is this one
                 x, y = args
                 if isinstance(x, Tensor) and isinstance(y, Tensor) and x is not y:
                     pair = x, y
                     plan = plans.get((x.shape, x.dtype, y.shape, y.dtype))
                     if plan is not None and backend is not None and plan.epoch is backend.epoch:
-                        return run_plan(plan, tuple([pair[index] for index in plan.order]))
+                        inputs = tuple([pair[index] for index in plan.order])
+                        return (run_plan if type(plan) is Plan else _run_chain)(plan, inputs)
             operands: list[Tensor] = []
             key: list[Any] = [*kwargs]
             value: Any
@@ -188,29 +212,37 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
                 elif kind in _OPTIONS:
                     key.append(kind)
                     key.append(value)
-                    if kind is tuple:  # (0,) and (False,) are equal as keys
-                        try:
-                            key.append(dumps(value, 0))
-                        except ValueError:  # a tensor inside, which a key would keep alive
-                            return function(*args, **kwargs)
-                    elif kind is float and not value:  # so are 0.0 and -0.0
+                    if kind is float and not value:  # 0.0 and -0.0 are equal
                         key.append(copysign(1.0, value))
+                elif kind is not tuple and kind is not list:
+                    return function(*args, **kwargs)
+                elif not operands and value and all(isinstance(part, Tensor) for part in value):
+                    operands += value
+                    key.append(len(value))
+                    key += [part for x in value for part in (x.shape, x.dtype)]
+                elif kind is tuple or (operands and len(value) < 16):  # a longer list may be data
+                    key.append(kind)
+                    try:
+                        key.append(dumps(value, 0))  # (0,) and (False,) are equal
+                    except ValueError:  # a tensor inside, which a key would keep alive
+                        return function(*args, **kwargs)
                 else:
                     return function(*args, **kwargs)
-            if len(operands) > 1 and operands[0] is operands[-1]:  # as in a product x @ x
-                key.append(_SAME)
+            # The plan of a product x @ x may be another one.
+            if len(operands) > 1 and (len(operands) > 2 or operands[0] is operands[1]):
+                ids = [*map(id, operands)]
+                key.append(tuple(map(ids.index, ids)))
             plan_key = tuple(key)
             try:
                 plan = plans[plan_key]
             except KeyError:
                 pass
-            except TypeError:  # a list inside a tuple
-                return function(*args, **kwargs)
             else:
                 if plan is None:
                     return function(*args, **kwargs)
                 if backend is not None and plan.epoch is backend.epoch:
-                    return run_plan(plan, tuple([operands[index] for index in plan.order]))
+                    inputs = tuple([operands[index] for index in plan.order])
+                    return (run_plan if type(plan) is Plan else _run_chain)(plan, inputs)
             return _recorded(plans, plan_key, operands, partial(function, *args, **kwargs))
         except MISUSE as error:
             raise_explained(function, error, args, kwargs)
@@ -225,13 +257,11 @@ def _recorded(
     operands: list[Tensor],
     call: Callable[[], Tensor],
 ) -> Tensor:
-    """Call the op, and plan it if all it ran was one primitive on its operands."""
+    """Call the op, and plan it if all that it ran were primitives on its operands."""
     recorder = _Recorder()
     with observing(recorder):
         result = call()
     positions = {id(operand): index for index, operand in enumerate(operands)}
-    if len(positions) < len(operands) - (key[-1] is _SAME):  # which of equal operands is ambiguous
-        return result
     if len(recorder.records) == 1:
         primitive, inputs, output, attributes = recorder.records[0]
         order = tuple(positions.get(id(operand), -1) for operand in inputs)
@@ -240,5 +270,45 @@ def _recorded(
         if output is result and is_new and takes_them:
             keep_plan(plans, key, primitive, inputs, output, attributes, order)
             return result
-    _store(plans, key, None)
+    if not state.captures:  # they have constants of their own
+        _store(plans, key, _chain(recorder.records, operands, result))
     return result
+
+
+def _chain(records: list[_Record], operands: list[Tensor], result: Tensor) -> _Chain | None:
+    """Return what an op ran as a chain, unless it took other tensors."""
+    backend = state.backend
+    values = [*operands, *[output for _, _, output, _ in records]]
+    if backend is None or not records or values[-1] is not result:
+        return None
+    last = {id(x): record for record in records for x in record[1]}
+    others = {id(x): x for record in records for x in record[1]}
+    for value in values:
+        others.pop(id(value), None)
+    constants = [*map(cached_number, others.values())]
+    if None in constants:
+        return None
+    values[len(operands) : len(operands)] = others.values()
+    positions = {id(value): index for index, value in enumerate(values)}
+    steps = []
+    for record in records:
+        primitive, inputs, output, attributes = record
+        if inputs and output.storage is inputs[0].storage:
+            step = partial(_view, primitive, output.shape, output.dtype, attributes)
+        elif output.storage.size and output.storage.backend is backend:
+            step = partial(run_plan, Plan(backend, primitive, inputs, output, attributes))
+        else:
+            return None
+        ended = [positions[id(x)] for x in inputs if last[id(x)] is record]
+        steps.append((step, [positions[id(x)] for x in inputs], ended))
+    return _Chain(backend.epoch, tuple(range(len(operands))), constants, steps)
+
+
+def _view(
+    primitive: Primitive,
+    shape: Shape,
+    dtype: DType,
+    attributes: tuple[Any, ...],
+    inputs: tuple[Tensor, ...],
+) -> Tensor:
+    return alias(primitive, inputs[0], shape, *attributes, dtype=dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webtensor.dtypes import complex64
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, planned
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.movement import clone, reshape, strided_view
 from webtensor.ops.reduction import sum as _sum
@@ -21,6 +21,7 @@ _BROADCAST = Primitive(
 )
 
 
+@planned
 def broadcast_to(x: TensorLike, shape: int | Sequence[int]) -> Tensor:
     """Repeat a tensor along axes of size 1, and along new leading axes, to a given shape.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32, string_
-from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, run
+from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, planned, run
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 
 __all__ = ["as_float", "astype", "cast_to"]
@@ -40,6 +40,7 @@ def as_float(name: str, argument: str, value: TensorLike) -> Tensor:
     return cast_to(operand, float32)
 
 
+@planned
 def astype(x: TensorLike, dtype: Any, copy: bool = True, device: str | None = None) -> Tensor:
     """Convert a tensor to another dtype.
 

@@ -274,6 +274,7 @@ def depthwise_conv2d(
     return fused_convolution("depthwise_conv2d", x, filter, options, data_format, None)
 
 
+@planned
 def separable_conv2d(
     x: TensorLike,
     depthwise_filter: TensorLike,
@@ -378,6 +379,7 @@ def _check_transposed(name: str, x: Tensor, shape: Shape, convolved: Shape) -> N
 # -- one dimension ------------------------------------------------------------------------------
 
 
+@planned
 def conv1d(
     x: TensorLike,
     filter: TensorLike,
@@ -466,6 +468,7 @@ def _flat_filter(filter: Tensor) -> Tensor:
     )
 
 
+@planned
 def conv3d(
     x: TensorLike,
     filter: TensorLike,
@@ -517,6 +520,7 @@ def grouped_conv3d(
     return concat(results, -1)
 
 
+@planned
 def conv3d_transpose(
     x: TensorLike,
     filter: TensorLike,

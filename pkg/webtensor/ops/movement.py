@@ -341,6 +341,7 @@ def _permuted(x: Tensor, order: Shape) -> Tensor:
     return strided_view(_PERMUTE, x, shape, tuple(strides[axis] for axis in order), 0, order)
 
 
+@planned
 def transpose(x: TensorLike, perm: Sequence[int] | None = None, conjugate: bool = False) -> Tensor:
     """Reorder the axes, by default into the reverse order; ``conjugate`` conjugates the elements.
 
@@ -362,6 +363,7 @@ def transpose(x: TensorLike, perm: Sequence[int] | None = None, conjugate: bool 
     return _permuted(x, _order("transpose", "perm", perm, x.shape))
 
 
+@planned
 def flip(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
     """Reverse the order of the elements along the given axes, or all.
 
@@ -529,6 +531,7 @@ def _concat_gradient(index: int) -> Callable[..., Tensor]:
 _CONCAT = Primitive("concat", gradients=_concat_gradient)
 
 
+@planned
 def concat(tensors: Sequence[TensorLike], axis: int | None = 0) -> Tensor:
     """Join tensors along an existing axis, or their elements if it is None; dtypes are promoted.
 
@@ -589,6 +592,7 @@ def _same_dtype(name: str, tensors: Sequence[TensorLike]) -> list[Tensor]:
     return [cast_to(operand, dtype) for operand in operands]
 
 
+@planned
 def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
     """Join tensors of one shape along a new axis.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from webtensor.arguments import as_non_negative_integer, as_number
 from webtensor.dtypes import float32
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, planned, run
 from webtensor.ops.binary import add, divide_no_nan, multiply, pow, subtract
 from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
@@ -54,6 +54,7 @@ def normalized(x: Tensor, mean: Tensor, factor: Tensor, offset: Tensor) -> Tenso
     return run(_NORMALIZE, (x, mean, factor, offset), x.shape, float32, outer, channels)
 
 
+@planned
 def batch_norm(
     x: TensorLike,
     mean: TensorLike,
@@ -207,6 +208,7 @@ _WINDOW_SUM: Primitive = Primitive(
 )
 
 
+@planned
 def local_response_normalization(
     x: TensorLike,
     depth_radius: int = 5,

@@ -163,6 +163,7 @@ def avg_pool(
 _POOLS = {"max": _MAX_POOL, "avg": _AVG_POOL}
 
 
+@planned
 def pool(
     input: TensorLike,
     window_shape: Any,
@@ -303,6 +304,7 @@ def _zero_where_empty(y: Tensor, depth: WindowAxis, plane: Window) -> Tensor:
     return y
 
 
+@planned
 def max_pool3d(
     x: TensorLike,
     filter_size: Any = 1,
@@ -329,6 +331,7 @@ def max_pool3d(
     return _pool3d(_MAX_POOL, x, filter_size, options, data_format)
 
 
+@planned
 def avg_pool3d(
     x: TensorLike,
     filter_size: Any,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from webtensor.arguments import as_integer, as_integers, as_pairs_of_integers, check_choice
 from webtensor.dtypes import complex64, int32, string_
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host, run
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host, planned, run
 from webtensor.ops.binary import greater_equal, less_equal
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
@@ -146,6 +146,7 @@ def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tenso
     return gather(operand, row_numbers("repeat", counts), axis)
 
 
+@planned
 def tile(x: TensorLike, repetitions: Sequence[int]) -> Tensor:
     """Repeat a tensor ``repetitions[i]`` times along axis ``i``.
 
@@ -274,6 +275,7 @@ def triu(x: TensorLike, k: int = 0) -> Tensor:
     return _triangle("triu", x, k, False)
 
 
+@planned
 def diag(x: TensorLike) -> Tensor:
     """Tensor of twice the rank, with the elements of ``x`` on its diagonal and zeros elsewhere.
 
@@ -378,6 +380,7 @@ def ensure_shape(x: TensorLike, shape: Sequence[int | None]) -> Tensor:
 # -- slices and mirrors ---------------------------------------------------------------------------
 
 
+@planned
 def strided_slice(
     x: TensorLike,
     begin: Sequence[int],
@@ -460,6 +463,7 @@ def _key_part(masks: _SliceMasks, bit: int, bounds: slice) -> Any:
     return slice(start, stop, bounds.step)
 
 
+@planned
 def mirror_pad(x: TensorLike, paddings: Sequence[Sequence[int]], mode: str) -> Tensor:
     """Surround a tensor with its mirror images, ``paddings[i]`` (before, after) along axis ``i``.
 
@@ -546,6 +550,7 @@ def _check_blocks(
     return blocks, pairs
 
 
+@planned
 def space_to_batch_nd(
     x: TensorLike, block_shape: Sequence[int], paddings: Sequence[Sequence[int]]
 ) -> Tensor:
@@ -588,6 +593,7 @@ def space_to_batch_nd(
     return reshape(moved, (prod(blocks) * batch, *cells, *rest))
 
 
+@planned
 def batch_to_space_nd(
     x: TensorLike, block_shape: Sequence[int], crops: Sequence[Sequence[int]]
 ) -> Tensor:
@@ -626,6 +632,7 @@ def batch_to_space_nd(
     return _slice(uncropped, begins, sizes)
 
 
+@planned
 def depth_to_space(x: TensorLike, block_size: int, data_format: str = "NHWC") -> Tensor:
     """Move channels of images into blocks of ``block_size`` by ``block_size`` pixels.
 

@@ -212,6 +212,7 @@ def prod(x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: Any = 
     return _reduce(_PROD, _converted("prod", x, dtype), axis, keepdims)
 
 
+@planned
 def mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Arithmetic mean along ``axis`` (all axes by default), as float32; NaN over no elements.
 
@@ -277,6 +278,7 @@ def min(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     return _reduce(_MIN, x, axis, keepdims)
 
 
+@planned
 def any(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Whether any element along ``axis`` (all axes by default) is true.
 
@@ -294,6 +296,7 @@ def any(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     return _reduce(_ANY, x, axis, keepdims, bool_)
 
 
+@planned
 def all(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Whether all elements along ``axis`` (all axes by default) are true.
 
@@ -328,6 +331,7 @@ def _arg_reduce(primitive: Primitive, x: TensorLike, axis: int | None, keepdims:
     return run(primitive, (x,), result_shape, int32, name, *group)
 
 
+@planned
 def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Index of the first maximum along ``axis`` (of the flat tensor by default), int32.
 
@@ -343,6 +347,7 @@ def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Te
     return _arg_reduce(_ARGMAX, x, axis, keepdims)
 
 
+@planned
 def argmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Index of the first minimum along ``axis`` (of the flat tensor by default), int32.
 

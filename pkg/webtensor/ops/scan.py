@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.dtypes import as_dtype, bool_, complex64, int32
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, planned, run
 from webtensor.ops.casting import cast_to
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.creation import full
@@ -102,6 +102,7 @@ def _complex_products(x: Tensor, axis: int, exclusive: bool, reverse: bool) -> T
     return x
 
 
+@planned
 def cumsum(x: TensorLike, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Tensor:
     """Sum of each element and those before it along an axis; bool is summed as int32.
 
@@ -119,6 +120,7 @@ def cumsum(x: TensorLike, axis: int = 0, exclusive: bool = False, reverse: bool 
     return _scan("cumsum", _CUMSUM, x, axis, exclusive, reverse)
 
 
+@planned
 def cumprod(x: TensorLike, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Tensor:
     """Product of each element and those before it along an axis.
 

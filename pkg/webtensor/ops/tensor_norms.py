@@ -7,7 +7,7 @@ from math import inf
 
 from webtensor.arguments import as_number
 from webtensor.dtypes import complex64, float32
-from webtensor.engine import Tensor, TensorLike, as_operand
+from webtensor.engine import Tensor, TensorLike, as_operand, planned
 from webtensor.ops.binary import pow
 from webtensor.ops.casting import cast_to
 from webtensor.ops.movement import reshape
@@ -24,6 +24,7 @@ Axis = int | Sequence[int] | None
 _EUCLIDEAN = ("euclidean", "fro", 2)
 
 
+@planned
 def norm(
     x: TensorLike, ord: float | str = "euclidean", axis: Axis = None, keepdims: bool = False
 ) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webtensor.arguments import as_pairs_of_integers
-from webtensor.engine import Tensor, TensorLike, as_operand, as_operands
+from webtensor.engine import Tensor, TensorLike, as_operand, as_operands, planned
 from webtensor.ops.binary import multiply
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.complex_numbers import conj
@@ -128,6 +128,7 @@ def tensordot(
     return reshape(matmul(left, right), (*row_sizes, *column_sizes))
 
 
+@planned
 def outer_product(v1: TensorLike, v2: TensorLike) -> Tensor:
     """Matrix of the products of the elements of two vectors.
 
@@ -158,6 +159,7 @@ def broadcast_batches(name: str, *operands: Tensor) -> list[Tensor]:
     return [broadcast_to(operand, (*batch, *operand.shape[-2:])) for operand in operands]
 
 
+@planned
 def dot(a: TensorLike, b: TensorLike) -> Tensor:
     """Sums of products along the last axis of ``a`` and the last but one of ``b``, as in NumPy.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webtensor.arguments import as_number, check_choice
 from webtensor.dtypes import float32, int32
-from webtensor.engine import Tensor, TensorLike, as_operand, from_host
+from webtensor.engine import Tensor, TensorLike, as_operand, from_host, planned
 from webtensor.ops.binary import divide_no_nan, greater, less_equal, multiply, subtract
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import as_float, cast_to
@@ -24,6 +24,7 @@ __all__ = ["flip_left_right", "grayscale_to_rgb", "rgb_to_grayscale", "threshold
 _LUMA = (0.2989, 0.587, 0.114)
 
 
+@planned
 def flip_left_right(image: TensorLike) -> Tensor:
     """Mirror images of (batch, height, width, channels): the last column comes first.
 
@@ -54,6 +55,7 @@ def _with_channels(name: str, image: TensorLike, channels: int) -> Tensor:
     return operand
 
 
+@planned
 def grayscale_to_rgb(image: TensorLike) -> Tensor:
     """Repeat the only channel of (…, 1) three times.
 
@@ -69,6 +71,7 @@ def grayscale_to_rgb(image: TensorLike) -> Tensor:
     return broadcast_to(operand, (*operand.shape[:-1], 3))
 
 
+@planned
 def rgb_to_grayscale(image: TensorLike) -> Tensor:
     """Weigh red, green and blue of (…, 3) into one channel: ``0.2989 r + 0.587 g + 0.114 b``.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.dtypes import float32, int32
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, planned, run
 from webtensor.geometry import Resize, make_resize
 from webtensor.ops.casting import as_float
 from webtensor.ops.movement import clone, reshape
@@ -75,6 +75,7 @@ def _resized(
     return reshape(y, y.shape[1:]) if single else y
 
 
+@planned
 def resize_bilinear(
     images: TensorLike,
     size: Any,
@@ -102,6 +103,7 @@ def resize_bilinear(
     return _resized(name, _BILINEAR, operand, size, align_corners, half_pixel_centers)
 
 
+@planned
 def resize_nearest_neighbor(
     images: TensorLike,
     size: Any,
