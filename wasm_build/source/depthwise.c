@@ -1,7 +1,8 @@
 /* depthwise_conv2d and its transposes, directly, four channels at a time.
  *
  * Output channel c * multiplier + m convolves input channel c with filter (:, :, c, m). With a
- * multiplier of 1, the usual case, channels are lanes; otherwise one element at a time.
+ * multiplier of 1, the usual case, channels are lanes; others repeat the input's channels first,
+ * and their transposes take one element at a time.
  */
 #include "depthwise.h"
 
@@ -34,41 +35,22 @@ static void NOINLINE pixel(const float *x, const float *filter, float *out, int 
   }
 }
 
-static void NOINLINE pixel_multiplied(const float *x, const float *filter, float *out, int rows,
-                                      int columns, int x_row, int x_column, int filter_row,
-                                      int channels, int multiplier) {
-  int out_channels = channels * multiplier;
-  for (int o = 0; o < out_channels; o++) out[o] = 0;
-  for (int i = 0; i < rows; i++) {
-    for (int j = 0; j < columns; j++) {
-      const float *from = x + i * x_row + j * x_column;
-      const float *weights = filter + i * filter_row + j * out_channels;
-      for (int c = 0, o = 0; c < channels; c++)
-        for (int m = 0; m < multiplier; m++, o++) out[o] += from[c] * weights[o];
-    }
-  }
-}
-
 /* One row of output pixels; `top` is the input row of its first tap. */
 static void NOINLINE depthwise_line(const float *x, const float *filter, float *out,
                                     const Window *w, int top) {
-  int channels = w->in_channels, multiplier = multiplier_of(w);
-  int filter_row = w->filter_width * w->out_channels;
+  int channels = w->in_channels;
+  int filter_row = w->filter_width * channels;
   int x_row = w->dilation_height * w->in_width * channels, x_column = w->dilation_width * channels;
   int first_row, end_row;
   valid_taps(top, w->in_height, w->filter_height, w->dilation_height, &first_row, &end_row);
-  for (int column = 0; column < w->out_width; column++, out += w->out_channels) {
+  for (int column = 0; column < w->out_width; column++, out += channels) {
     int start = column * w->stride_width - w->pad_left, first, end;
     valid_taps(start, w->in_width, w->filter_width, w->dilation_width, &first, &end);
     const float *from = x + ((top + first_row * w->dilation_height) * w->in_width + start +
                              first * w->dilation_width) * channels;
-    const float *weights = filter + first_row * filter_row + first * w->out_channels;
-    if (multiplier == 1)
-      pixel(from, weights, out, end_row - first_row, end - first, x_row, x_column, filter_row,
-            channels);
-    else
-      pixel_multiplied(from, weights, out, end_row - first_row, end - first, x_row, x_column,
-                       filter_row, channels, multiplier);
+    const float *weights = filter + first_row * filter_row + first * channels;
+    pixel(from, weights, out, end_row - first_row, end - first, x_row, x_column, filter_row,
+          channels);
   }
 }
 

@@ -18,7 +18,8 @@ from webtensor.backends.wasm.descriptions import (
     operands,
     scratch,
 )
-from webtensor.backends.wasm.groups import regrouped
+from webtensor.backends.wasm.geometries import strided_geometry
+from webtensor.backends.wasm.groups import Regrouped, regrouped
 from webtensor.backends.wasm.packed_weights import ROWS, is_worth_packing
 from webtensor.geometry import Window
 
@@ -96,10 +97,18 @@ def _depthwise(name: str) -> Describing:
 
     def depthwise(of: Signature, window: Window, *epilogue: Any) -> Description:
         work = depthwise_work(window) if is_forward else 0
-        arguments: tuple[Any, ...] = (Address(0), Address(1), RESULT, Geometry(window.numbers))
+        x, calls, sizes = Regrouped(Address(0))
+        if is_forward and window.out_channels > window.in_channels:
+            # Each input channel is repeated, so that channels are lanes.
+            times, count = window.out_channels // window.in_channels, of.inputs[0].size
+            geometry = strided_geometry((count, times), (1, 0), 0)
+            x, sizes = scratch(0), (4 * count * times,)
+            calls = (Call(("strided", "words"), (Address(0), x, geometry), count * times),)
+            window = window._replace(in_channels=window.out_channels)
+        arguments: tuple[Any, ...] = (x, Address(1), RESULT, Geometry(window.numbers))
         if is_forward:
             arguments += epilogue_arguments(operands(of)[2:], *epilogue)
-        return Description(of.bytes, (Call((name,), arguments, work, True),))
+        return Description(of.bytes, (*calls, Call((name,), arguments, work, True)), sizes)
 
     return depthwise
 

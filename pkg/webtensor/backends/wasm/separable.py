@@ -71,6 +71,7 @@ def _joined(depthwise: KernelCall, pointwise: KernelCall) -> KernelCall | None:
         pointwise.late is not None
         or not mixing.only_mixes_channels
         or mixing.groups(filter.shape[2]) > 1
+        or window.in_channels < window.out_channels
         or pointwise.signature.inputs[0].shape != depthwise.signature.shape
         or depthwise.signature.bytes < _MIN_BYTES
         or window.out_width * window.out_channels > _MAX_LINE
