@@ -16,6 +16,10 @@ INLINE void copy_bytes(byte *to, const byte *from, int size) {
   }
   int i = 0;
   for (; i + 16 <= size; i += 16) wasm_v128_store(to + i, wasm_v128_load(from + i));
+  if (i > 0) { /* the last bytes, of which some are there already */
+    if (i < size) wasm_v128_store(to + size - 16, wasm_v128_load(from + size - 16));
+    return;
+  }
   for (; i + 4 <= size; i += 4) __builtin_memcpy(to + i, from + i, 4);
   for (; i < size; i++) to[i] = from[i];
 }
@@ -53,57 +57,55 @@ static void NOINLINE transpose_block(const int *x, int *out, int rows, int colum
 
 /* In squares of one cache line's width, through a buffer: each line is read and written once, as a
  * whole. Where strides are powers of two, lines compete for the same cache lines and would
- * not survive until their next use. */
+ * not survive until their next use. What the first-level cache holds needs no buffer. */
 static void NOINLINE transpose_words(const int *x, int *out, int rows, int columns,
                                      int column_stride) {
-  enum { SIDE = 16 };
+  enum { SIDE = 16, FEW = 8, CACHED = 4096 };
   int square[SIDE * SIDE];
-  for (int r = 0; r < rows; r += SIDE) {
-    int tall = rows - r < SIDE ? rows - r : SIDE;
+  int direct = rows <= FEW || rows * columns <= CACHED ? rows : columns <= FEW ? CACHED / FEW : 0;
+  int height = direct ? direct : SIDE;
+  for (int r = 0; r < rows; r += height) {
+    int tall = rows - r < height ? rows - r : height;
+    if (direct) {
+      transpose_block(x + r, out + r * columns, tall, columns, column_stride, columns);
+      continue;
+    }
     for (int c = 0; c < columns; c += SIDE) {
       int wide = columns - c < SIDE ? columns - c : SIDE;
       transpose_block(x + r + c * column_stride, square, tall, wide, column_stride, SIDE);
-      for (int i = 0; i < tall; i++) {
-        int *to = out + (r + i) * columns + c;
-        for (int j = 0; j < wide; j += 4)
-          store_up_to(to + j, load((const int *)square + i * SIDE + j), wide - j);
-      }
+      for (int i = 0; i < tall; i++)
+        copy_bytes((byte *)(out + (r + i) * columns + c), (const byte *)(square + i * SIDE),
+                   4 * wide);
     }
   }
 }
 
-#define STRIDED_ROW(NAME, TYPE)                                                                    \
-  static void NOINLINE NAME(const TYPE *x, TYPE *out, int size, int stride) {                      \
-    if (stride == 1) {                                                                             \
-      copy_bytes((byte *)out, (const byte *)x, size * (int)sizeof(TYPE));                          \
+/* Rows of the two innermost axes: out[r * size + i] = x[r * row_stride + i * stride]. */
+#define STRIDED_ROWS(NAME, TYPE)                                                                   \
+  static void NOINLINE NAME(const TYPE *x, TYPE *out, int rows, int size, int row_stride,          \
+                            int stride) {                                                          \
+    if (stride == 1 && size == 3) { /* the colors of pixels */                                     \
+      for (; rows > 0; rows--, x += row_stride, out += 3) {                                        \
+        __builtin_memcpy(out, x, 2 * sizeof(TYPE));                                                \
+        out[2] = x[2];                                                                             \
+      }                                                                                            \
+    } else if (stride == 1) {                                                                      \
+      for (; rows > 0; rows--, x += row_stride, out += size)                                       \
+        copy_bytes((byte *)out, (const byte *)x, size * (int)sizeof(TYPE));                        \
     } else if (stride == 0) {                                                                      \
-      const TYPE only = *x;                                                                        \
-      for (int i = 0; i < size; i++) out[i] = only;                                                \
+      for (; rows > 0; rows--, x += row_stride, out += size) {                                     \
+        const TYPE only = *x;                                                                      \
+        for (int i = 0; i < size; i++) out[i] = only;                                              \
+      }                                                                                            \
     } else {                                                                                       \
-      UNROLLED(4) for (int i = 0; i < size; i++, x += stride) out[i] = *x;                         \
+      for (; rows > 0; rows--, x += row_stride, out += size) {                                     \
+        const TYPE *from = x;                                                                      \
+        UNROLLED(4) for (int i = 0; i < size; i++, from += stride) out[i] = *from;                 \
+      }                                                                                            \
     }                                                                                              \
   }
-STRIDED_ROW(strided_row_of_words, int)
-STRIDED_ROW(strided_row_of_bytes, byte)
-
-/* Rows of at most this many words are copied without a call for each. */
-#define SHORT_ROW 8
-
-/* out[r * size + i] = x[r * stride + i] for few i. */
-static void NOINLINE short_rows(const int *x, int *out, int rows, int size, int stride) {
-  if (size == 3) { /* the colors of pixels */
-    for (int r = 0; r < rows; r++, x += stride, out += 3) {
-      __builtin_memcpy(out, x, 8);
-      out[2] = x[2];
-    }
-    return;
-  }
-  for (int r = 0; r < rows; r++, x += stride, out += size) {
-    int i = 0;
-    for (; i + 4 <= size; i += 4) wasm_v128_store(out + i, wasm_v128_load(x + i));
-    for (; i < size; i++) out[i] = x[i];
-  }
-}
+STRIDED_ROWS(strided_rows_of_words, int)
+STRIDED_ROWS(strided_rows_of_bytes, byte)
 
 /* Counts the index of a row up, and adds the elements from the row to the next one to *distance;
  * 0 after the last row. */
@@ -117,33 +119,33 @@ INLINE int next_row(int *index, const int *sizes, const int *strides, int outer,
   return 0;
 }
 
-#define STRIDED(NAME, TYPE, ROW)                                                                   \
+#define STRIDED(NAME, TYPE, ROWS)                                                                  \
   EXPORT(NAME) void NAME(const TYPE *x, TYPE *out, const int *parameters) {                        \
     int outer = parameters[1] - 1;                                                                 \
     const int *sizes = parameters + 2, *strides = sizes + outer + 1;                               \
     int size = sizes[outer], stride = strides[outer];                                              \
     int index[MAX_RANK] = {0};                                                                     \
     x += parameters[0];                                                                            \
-    /* A transposed pair of innermost axes goes through registers. */                              \
-    int transposed = sizeof(TYPE) == 4 && outer > 0 && strides[outer - 1] == 1 && stride > 1;      \
-    int brief = sizeof(TYPE) == 4 && outer > 0 && stride == 1 && size <= SHORT_ROW;                \
-    int step = transposed || brief ? sizes[outer - 1] : 1;                                         \
-    if (transposed || brief) outer--;                                                              \
+    int rows = 1, row_stride = 0;                                                                  \
+    if (outer > 0) {                                                                               \
+      outer--;                                                                                     \
+      rows = sizes[outer];                                                                         \
+      row_stride = strides[outer];                                                                 \
+    }                                                                                              \
     for (;;) {                                                                                     \
-      if (transposed)                                                                              \
-        transpose_words((const int *)x, (int *)out, step, size, stride);                           \
-      else if (brief)                                                                              \
-        short_rows((const int *)x, (int *)out, step, size, strides[outer]);                        \
+      /* A transposed pair of innermost axes goes through registers. */                            \
+      if (sizeof(TYPE) == 4 && row_stride == 1 && stride > 1)                                      \
+        transpose_words((const int *)x, (int *)out, rows, size, stride);                           \
       else                                                                                         \
-        ROW(x, out, size, stride);                                                                 \
-      out += step * size;                                                                          \
+        ROWS(x, out, rows, size, row_stride, stride);                                              \
+      out += rows * size;                                                                          \
       int distance = 0;                                                                            \
       if (!next_row(index, sizes, strides, outer, &distance)) return;                              \
       x += distance;                                                                               \
     }                                                                                              \
   }
-STRIDED(strided_words, int, strided_row_of_words)
-STRIDED(strided_bytes, byte, strided_row_of_bytes)
+STRIDED(strided_words, int, strided_rows_of_words)
+STRIDED(strided_bytes, byte, strided_rows_of_bytes)
 
 OVERLOAD void fill_up_to(int *from, const int *to, int value) {
   for (; from + 4 <= to; from += 4) store(from, vseti(value));

@@ -10,6 +10,7 @@ __all__ = ["MOVEMENT"]
 MILLION = Input((1000, 1000))
 IMAGES = Input((16, 128, 128, 4))
 VOLUME = Input((100, 100, 100))
+SMALL = Input((31, 33, 35))
 
 MOVEMENT = [
     Workload("movement.transpose", wt.transpose, "tf.transpose(x)", {"x": MILLION}),
@@ -25,6 +26,16 @@ MOVEMENT = [
         lambda x: wt.transpose(x, (1, 0, 2)),
         "tf.transpose(x, [1, 0, 2])",
         {"x": VOLUME},
+    ),
+    *(
+        Workload(
+            "movement.transpose",
+            lambda x, axes=axes: wt.transpose(x, axes),
+            f"tf.transpose(x, {list(axes)})",
+            {"x": SMALL},
+            described=f"{SMALL} to {axes}",
+        )
+        for axes in ((0, 2, 1), (1, 0, 2))
     ),
     Workload(
         "movement.slice",
