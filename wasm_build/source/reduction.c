@@ -185,10 +185,8 @@ REDUCE_CHAIN(min_int32, int, vi, vmin)
       for (int j = 0; j < inner; j++) {                                                            \
         byte result = !DECISIVE;                                                                   \
         for (int i = 0; i < reduced; i++) {                                                        \
-          if ((x[i * inner + j] != 0) == DECISIVE) {                                               \
-            result = DECISIVE;                                                                     \
-            break;                                                                                 \
-          }                                                                                        \
+          if ((x[i * inner + j] != 0) == DECISIVE) result = DECISIVE;                              \
+          if (result == DECISIVE && i % 16 == 15) break; /* branches are hard to guess */          \
         }                                                                                          \
         *out++ = result;                                                                           \
       }                                                                                            \
@@ -207,11 +205,15 @@ REDUCE_BOOL(reduce_all_bool, 0)
 
 #define ARG_REDUCE(NAME, TYPE, VECTOR, BETTER)                                                     \
   static int NOINLINE NAME##_row(const TYPE *x, int size) {                                        \
-    if (size < 4) {                                                                                \
-      int best = 0;                                                                                \
-      for (int i = 1; i < size; i++)                                                               \
-        if (BETTER(x[i], x[best])) best = i;                                                       \
-      return best;                                                                                 \
+    if (size < 12) { /* without branches, which are hard to guess */                               \
+      TYPE best = x[0];                                                                            \
+      int where = 0;                                                                               \
+      for (int i = 1; i < size; i++) {                                                             \
+        int better = BETTER(x[i], best);                                                           \
+        best = better ? x[i] : best;                                                               \
+        where = better ? i : where;                                                                \
+      }                                                                                            \
+      return where;                                                                                \
     }                                                                                              \
     VECTOR best = load(x);                                                                         \
     vi index = {0, 1, 2, 3}, where = index;                                                        \

@@ -138,6 +138,20 @@ CONVOLUTIONS = [
         multiplications=multiplications((8, 1000), (5, 32, 64)),
     ),
     Workload(
+        "conv1d",
+        lambda x, w: wt.conv1d(x, w, 2, "same"),
+        "tf.conv1d(x, w, 2, 'same')",
+        {"x": Input((1, 1000, 3)), "w": Input((5, 3, 5))},
+        multiplications=multiplications((1, 500), (5, 3, 5)),
+    ),
+    Workload(
+        "depthwise_conv2d",
+        same_depthwise_conv2d,
+        "tf.depthwiseConv2d(x, w, 1, 'same')",
+        {"x": Input((1, 56, 56, 17)), "w": Input((3, 3, 17, 2))},
+        multiplications=multiplications((56, 56), (3, 3, 17, 2)),
+    ),
+    Workload(
         "conv2d_transpose",
         lambda x, w: wt.conv2d_transpose(x, w, (1, 56, 56, 32), 2, "same"),
         "tf.conv2dTranspose(x, w, [1, 56, 56, 32], 2, 'same')",

@@ -61,6 +61,9 @@ REDUCTIONS = [
     reduction("all", wt.all, "all", axis=0, x=BOOLS),
     reduction("argmax", wt.argmax, "argMax", axis=0),
     reduction("argmax", wt.argmax, "argMax", axis=1),
+    reduction("all", wt.all, "all", axis=1, x=Input((20_000, 5), 0, 2, "bool")),
+    reduction("argmax", wt.argmax, "argMax", axis=1, x=Input((20_000, 5), 0, 100, "int32")),
+    reduction("mean", wt.mean, "mean", axis=1, x=Input((31, 33, 35), 0.5, 1.5)),
     reduction("log_sum_exp", wt.log_sum_exp, "logSumExp", axis=1),
     Workload("reduction.norm", wt.norm, "tf.norm(x)", {"x": MILLION}, tolerance=1e-3),
     Workload(
