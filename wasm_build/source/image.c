@@ -66,10 +66,10 @@ INLINE void store_pixel(float *out, int c, vf x, int channels, int is_wide) {
 static void NOINLINE resized_row(const float *row, float *out, int columns, int channels) {
   int wide = channels < 4 ? columns - 4 / channels : 0;
   for (int column = 0; column < columns; column++, out += channels) {
-    const Tap *tap = &taps[column];
+    const float *left = row + taps[column].left, *right = row + taps[column].right;
+    float across = taps[column].across;
     for (int c = 0; c < channels; c += 4)
-      store_pixel(out, c, blend(load(row + tap->left + c), load(row + tap->right + c), tap->across),
-                  channels, column < wide);
+      store_pixel(out, c, blend(load(left + c), load(right + c), across), channels, column < wide);
   }
 }
 
@@ -77,10 +77,11 @@ static void NOINLINE resized_rows(const float *upper, const float *lower, float 
                                   int columns, int channels) {
   int wide = channels < 4 ? columns - 4 / channels : 0;
   for (int column = 0; column < columns; column++, out += channels) {
-    const Tap *tap = &taps[column];
+    int left = taps[column].left, right = taps[column].right;
+    float across = taps[column].across;
     for (int c = 0; c < channels; c += 4) {
-      vf above = blend(load(upper + tap->left + c), load(upper + tap->right + c), tap->across);
-      vf below = blend(load(lower + tap->left + c), load(lower + tap->right + c), tap->across);
+      vf above = blend(load(upper + left + c), load(upper + right + c), across);
+      vf below = blend(load(lower + left + c), load(lower + right + c), across);
       store_pixel(out, c, blend(above, below, down), channels, column < wide);
     }
   }

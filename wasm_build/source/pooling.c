@@ -87,10 +87,13 @@ static void maximum(const float *x, float *out, Part part, int row_step, int col
   }
   for (; c < channels; c += 4) {
     vf best = vset(-VINF);
-    for (int i = 0; i < part.rows; i++)
-      for (int j = 0; j < part.columns; j++)
-        best = vmax(best, load(x + c + i * row_step + j * column_step));
-    store_up_to(out + c, best, channels - c);
+    vi nan = vseti(0);
+    for (int i = 0; i < part.rows; i++) {
+      const float *from = x + c + i * row_step;
+      for (int j = 0; j < part.columns; j++, from += column_step)
+        take_maximum(&best, &nan, load(from));
+    }
+    store_up_to(out + c, vsel(nan, vset(VNAN), best), channels - c);
   }
 }
 

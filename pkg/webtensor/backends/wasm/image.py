@@ -12,7 +12,7 @@ __all__: list[str] = []
 
 def _resizing(name: str) -> Describing:
     """Make a kernel that resizes images, or transposes that."""
-    return lambda of, sizes: one_call(of, (name,), Geometry(sizes))
+    return lambda of, sizes: one_call(of, (name,), Geometry(sizes), work=4 * of.size)
 
 
 for _name in ("resize_bilinear", "resize_nearest"):
