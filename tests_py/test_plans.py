@@ -38,7 +38,7 @@ def test_the_same_shapes_with_other_numbers(backend: str, planned_runs: list[str
             got = wt.matmul(wt.tensor(a), wt.tensor(b), transpose_b=True)
             np.testing.assert_allclose(got.numpy(), a @ b.T, rtol=1e-6)
             np.testing.assert_array_equal((wt.tensor(a) - wt.tensor(b)).numpy(), a - b)
-    assert planned_runs.count("matmul") >= len(rows) ** 2 - 1
+    assert planned_runs.count("matmul") >= len(rows) ** 2 - 2
 
 
 def test_options_have_plans_of_their_own(backend: str) -> None:
@@ -63,7 +63,7 @@ def test_operands_may_be_one_tensor_or_two(backend: str) -> None:
 
 
 def test_a_product_of_a_tensor_with_itself_is_planned(planned_runs: list[str]) -> None:
-    for number in range(3):
+    for number in range(4):
         x = wt.tensor([[number + 41.0, 1.0, 2.0]])
         square = (number + 41.0) ** 2 + 5
         assert wt.matmul(x, x, transpose_b=True).tolist() == [[square]]
@@ -315,7 +315,15 @@ def test_products_of_two_tensors_are_planned(planned_runs: list[str]) -> None:
         a, b = np.float32(seed) + np.eye(2, 3), np.eye(3, 5, dtype=np.float32)
         got = wt.matmul(wt.tensor(a), wt.tensor(b))
         np.testing.assert_allclose(got.numpy(), a @ b)
-    assert planned_runs.count("matmul") >= 4
+    assert planned_runs.count("matmul") >= 3
+
+
+def test_calls_are_planned_when_they_are_repeated(planned_runs: list[str]) -> None:
+    x = wt.tensor(np.arange(12).reshape(4, 3))
+    for _ in range(3):
+        for start in range(4):
+            assert wt.slice(x, [start, 0], [1, 2]).tolist() == [[3 * start, 3 * start + 1]]
+    assert planned_runs == ["slice"] * 4
 
 
 @pytest.mark.parametrize("name, value", [("zeros", 0), ("ones", 1)])
@@ -324,7 +332,7 @@ def test_filled_tensors_are_planned_and_new(
 ) -> None:
     make = getattr(wt, name)
     for dtype in ("float32", "int32", "bool"):
-        first, second, third = (make((31, 2), dtype) for _ in range(3))
+        _, first, second, third = (make((31, 2), dtype) for _ in range(4))
         assert first.storage is not second.storage
         first.dispose()
         for tensor in (second, third):

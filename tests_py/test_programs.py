@@ -537,7 +537,8 @@ def test_what_need_not_be_captured_runs_on(
     for count in range(1, 4):
         y = captured(wt.tensor([2.0]))
         assert y.item() == pytest.approx(2.0 * (4 * count - 1) + noise)
-        assert (w.tolist(), optimizer.iterations) == ([1.0 + 4.0 * count], 2 * count)
+        assert w.tolist() == [1.0 + 4.0 * count]
+        assert int(optimizer.iterations) == 2 * count
     assert calls.count == 3
     captured.clear()
 

@@ -2,10 +2,10 @@
 
 Programs call their ops with the same few shapes over and over. The work before a kernel runs
 (checking, promoting, broadcasting, computing a geometry) depends on shapes, dtypes and options
-alone, and in an interpreter takes longer than many kernels do. An op that ends in one primitive,
-applied to its own operands, is therefore cached as a **plan**: the primitive with the arguments of
-its call, and the backend's prepared call of its kernel. One that runs several primitives, or
-views operands in other shapes, is cached as a **chain** of plans.
+alone, and in an interpreter takes longer than many kernels do. A call that is repeated is therefore
+cached. If it ends in one primitive, applied to its own operands, that is a **plan**: the primitive
+with the arguments of its call, and the backend's prepared call of its kernel. One that runs several
+primitives, or views operands in other shapes, is cached as a **chain** of plans.
 
 A plan is valid while its backend is active and in the ``epoch`` in which the plan was made.
 """
@@ -20,7 +20,7 @@ from threading import get_ident
 from typing import Any, NamedTuple, ParamSpec
 
 from webtensor.backends.api import Backend, PreparedKernel
-from webtensor.dtypes import DType
+from webtensor.dtypes import DType, complex64
 from webtensor.engine.dispatch import alias, no_room, run
 from webtensor.engine.operands import cached_number, constant
 from webtensor.engine.primitive import Primitive
@@ -93,6 +93,10 @@ class _Chain(NamedTuple):
 
 #: An op's plans by their keys; None for a call that cannot be planned.
 Plans = dict[Any, Any]
+
+#: What calls have in place of a plan before the first and before the second one: planning a call
+#: takes as long as two, and many are not repeated, such as those of slices at other places.
+_NEW, _SEEN = (_Chain(object(), (), [], []) for _ in range(2))
 
 
 def run_plan(plan: Plan, inputs: tuple[Tensor, ...]) -> Tensor:
@@ -233,16 +237,14 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
                 ids = [*map(id, operands)]
                 key.append(tuple(map(ids.index, ids)))
             plan_key = tuple(key)
-            try:
-                plan = plans[plan_key]
-            except KeyError:
-                pass
-            else:
-                if plan is None:
-                    return function(*args, **kwargs)
-                if backend is not None and plan.epoch is backend.epoch:
-                    inputs = tuple([operands[index] for index in plan.order])
-                    return (run_plan if type(plan) is Plan else _run_chain)(plan, inputs)
+            plan = plans.get(plan_key, _NEW)
+            if plan is _NEW:
+                _store(plans, plan_key, _SEEN)
+            if plan is None or plan is _NEW:
+                return function(*args, **kwargs)
+            if backend is not None and plan.epoch is backend.epoch:
+                inputs = tuple([operands[index] for index in plan.order])
+                return (run_plan if type(plan) is Plan else _run_chain)(plan, inputs)
             return _recorded(plans, plan_key, operands, partial(function, *args, **kwargs))
         except MISUSE as error:
             raise_explained(function, error, args, kwargs)
@@ -286,7 +288,8 @@ def _chain(records: list[_Record], operands: list[Tensor], result: Tensor) -> _C
     for value in values:
         others.pop(id(value), None)
     constants = [*map(cached_number, others.values())]
-    if None in constants:
+    # Functions of complex numbers may have gradients of their own.
+    if None in constants or any(value.dtype is complex64 for value in values):
         return None
     values[len(operands) : len(operands)] = others.values()
     positions = {id(value): index for index, value in enumerate(values)}
