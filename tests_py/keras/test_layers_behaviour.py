@@ -339,3 +339,17 @@ def test_a_number_of_bins_may_be_numpys(name: str) -> None:
     assert plain == scalar
     with pytest.raises(ValueError, match="num_bins must be a positive integer"):
         getattr(ours.layers, name)(num_bins=np.int64(0))
+
+
+@BOTH
+def test_mode_is_passed_to_calls_that_name_it_alone(k: Any) -> None:
+    class Open(k.layers.Layer):  # type: ignore[misc]
+        def call(self, x: Any, **kwargs: Any) -> Any:
+            received.append(kwargs)
+            return x
+
+    received: list[dict[str, Any]] = []
+    layer = Open()
+    for kwargs in ({}, {"training": True}, {"other": 1}):
+        layer(np.ones((2, 3), "float32"), **kwargs)
+    assert received == [{}, {}, {"other": 1}]

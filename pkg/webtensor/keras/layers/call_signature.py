@@ -56,12 +56,11 @@ def signature_of_call(call: Callable[..., Any], is_static: bool) -> CallSignatur
         for parameter in parameters
         if parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
     }
-    takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters)
     training = named.get("training")
     default = None if training is None or training.default is Parameter.empty else training.default
     return CallSignature(
         tuple(name for name in named if name != "training"),
-        training is not None or takes_any,
+        training is not None,
         default,
         frozenset(name for name in named if name == "mask" or name.endswith("_mask")),
     )
