@@ -199,6 +199,26 @@ def test_on_batches(name: str) -> None:
         same(got, {key: float(value) for key, value in expected.items()})
 
 
+def test_parts_of_one_batch_differ_in_size() -> None:
+    nodes, targets = X[:5], REAL[:3]
+    edges = np.array([[0, 1, 2, 3], [0, 1, 2, 2]], "int32")
+
+    def make(k: Any) -> Any:
+        x, ends = k.Input((6,)), k.Input((4,), dtype="int32")
+        sums = k.ops.segment_sum(k.ops.take(x, ends[0], axis=0), ends[1], 3)
+        return k.Model((x, ends), k.layers.Dense(1)(sums))
+
+    mine, theirs = both(make, optimizer="sgd", loss="mse")
+    for method, *data in (("train_on_batch", targets), ("test_on_batch", targets)):
+        expected = getattr(theirs, method)((nodes, edges), *data)
+        assert_close(getattr(mine, method)((nodes, edges), *data), expected, rtol=1e-5)
+    assert_close(
+        mine.predict_on_batch((nodes, edges)), theirs.predict_on_batch((nodes, edges)), rtol=1e-5
+    )
+    with pytest.raises(ValueError, match="as many samples"):
+        mine.fit((nodes, edges), targets, verbose=0)
+
+
 def batches(count: int = 5) -> Iterator[Any]:
     for start in range(0, 16 * count, 16):
         yield X[start : start + 16], REAL[start : start + 16]
@@ -593,7 +613,7 @@ def without_loss() -> Any:
         (lambda m: m.compile(steps_per_execution=1.5), r"steps_per_execution.*1\.5"),
         (lambda m: m.predict(iter(()), verbose=0), "no batches"),
         (lambda m: m.predict([], verbose=0), "x must have at least one sample, but has none"),
-        (lambda m: m.predict_on_batch([]), "x must have at least one sample, but has none"),
+        (lambda m: m.predict_on_batch([]), "has 1 inputs, but got 0"),
         (lambda m: m.fit(X, REAL, class_weight=[1.0], verbose=0), r"class_weight .* is \[1\.0\]"),
         (lambda m: network(ours).fit(X, REAL), "compiled"),
         (

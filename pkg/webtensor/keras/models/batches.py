@@ -269,10 +269,12 @@ def batches_of(
     shuffle: bool = False,
     class_weight: ClassWeight | None = None,
     steps: int | None = None,
+    whole: bool = False,
 ) -> Batches:
     """Return the batches of arrays, of a data set with ``__getitem__``, or of an iterable.
 
-    Arrays without a batch size make ``steps`` batches, or batches of 32 samples.
+    Arrays without a batch size make ``steps`` batches, or batches of 32 samples. If ``whole`` is
+    True they are one batch, and may differ in size, such as the nodes and edges of a graph.
 
     Raises:
         ValueError: the numbers of samples differ, ``batch_size`` or ``steps`` is not a positive
@@ -287,7 +289,11 @@ def batches_of(
         parts = [
             _as_arrays(name, part) for name, part in zip(_NAMES, (x, y, sample_weight), strict=True)
         ]
-        batches = _array_batches(parts, batch_size, steps, bool(shuffle))
+        if whole:
+            batch = pack_x_y_sample_weight(*(map_structure(_as_tensor, part) for part in parts))
+            batches = Batches(lambda: iter((batch,)), 1)
+        else:
+            batches = _array_batches(parts, batch_size, steps, bool(shuffle))
     else:
         for name, value in (("y", y), ("sample_weight", sample_weight)):
             if value is not None:

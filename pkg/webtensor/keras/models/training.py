@@ -841,5 +841,5 @@ def _whole_batch(
     class_weight: ClassWeight | None = None,
 ) -> Batch:
     """Return all samples as one batch."""
-    data = batches_of(x, y, sample_weight, batch_size=2**31 - 1, class_weight=class_weight)
+    data = batches_of(x, y, sample_weight, class_weight=class_weight, whole=True)
     return next(iter(data.make()))
