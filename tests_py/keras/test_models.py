@@ -381,3 +381,21 @@ def test_a_call_s_mode_is_that_of_all_layers() -> None:
         ]
         results.append([*(bool((np.asarray(output) == 0).any()) for output in outputs), *varies])
     assert results[0] == results[1] == [True, False, False, False, True, True, False, False]
+
+
+@pytest.mark.parametrize("k", [keras, ours], ids=["theirs", "ours"])
+def test_build_of_a_subclass_may_call_that_of_model(k: Any) -> None:
+    class Scaled(k.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.dense = k.layers.Dense(3)
+
+        def build(self, x_shape: Any) -> None:
+            super().build(x_shape)
+
+        def call(self, x: Any, scale: Any) -> Any:
+            return self.dense(x) * scale
+
+    model = Scaled()
+    assert tuple(model(np.ones((2, 4), "float32"), np.ones(3, "float32")).shape) == (2, 3)
+    assert [tuple(weight.shape) for weight in model.weights] == [(4, 3), (3,)]

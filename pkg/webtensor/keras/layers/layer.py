@@ -61,7 +61,7 @@ _Context: TypeAlias = "tuple[Layer | None, bool | None]"
 
 #: The outermost layer of the current call, and the value of ``training``; None outside of calls.
 #: Each task has its own: while a layer waits for a value, another task may call layers.
-_call_context: ContextVar[_Context] = ContextVar("call_context", default=(None, None))
+call_context: ContextVar[_Context] = ContextVar("call_context", default=(None, None))
 
 
 class Layer(LayerState):
@@ -198,12 +198,12 @@ class Layer(LayerState):
             args, kwargs = self._converted(args, kwargs)
         if self.input_spec is not None:
             check_inputs(self.input_spec, _first_input(args, kwargs), self.name)
-        outer_context = _call_context.get()
+        outer_context = call_context.get()
         outermost, outer_training = outer_context
         training = kwargs.get("training")
         if training is None:
             training = parameters.default_training if outer_training is None else outer_training
-        _call_context.set((self if outermost is None else outermost, training))
+        call_context.set((self if outermost is None else outermost, training))
         try:
             if outermost is None and not stateless_scopes.get():
                 self._clear_losses()
@@ -215,7 +215,7 @@ class Layer(LayerState):
             raise_explained(type(self), error, *self.__dict__["_arguments"])
         finally:
             self.__dict__["_is_called"] = False
-            _call_context.set(outer_context)
+            call_context.set(outer_context)
 
     def _call_in_scope(
         self,
@@ -347,7 +347,7 @@ class Layer(LayerState):
         """Return the keyword arguments of a node, with masks and ``training`` added."""
         masks = {name: value for name, value in kwargs.items() if name in parameters.mask_names}
         completed = {**node_kwargs, **masks}
-        if training is not None and parameters.takes_training and _call_context.get()[0] is self:
+        if training is not None and parameters.takes_training and call_context.get()[0] is self:
             completed["training"] = training
         return completed
 

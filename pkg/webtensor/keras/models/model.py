@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from webtensor import keras
 from webtensor.keras import models
 from webtensor.keras.layers import Layer
+from webtensor.keras.layers.layer import call_context
 from webtensor.keras.models.training import Trainer
 from webtensor.keras.registry import custom_object_scope, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor, map_shapes
@@ -111,7 +112,9 @@ class Model(Trainer, Layer):
 
         The shapes of several inputs of ``call`` are passed by their names with ``_shape`` added.
         """
-        if not self.built and (shapes or input_shape is not None):
+        # If a subclass's build calls this one in a call, that call makes the variables.
+        is_called = type(self).build is not Model.build and call_context.get()[0] is not None
+        if not (self.built or is_called) and (shapes or input_shape is not None):
             args = () if shapes else (map_shapes(KerasTensor, input_shape),)
             self.compute_output_spec(
                 *args,
