@@ -373,7 +373,8 @@ async def run_captured(cases: list[dict[str, Any]], backend: str) -> dict[str, A
 
     Returns what `run_cases` does, of the calls that are recorded, and ``"replays"``: None for each
     case whose replay gives the same, bit by bit save on WebGL and for `ROUNDED_OTHERWISE`. Others
-    have ``["refused", reason]``, ``["error", text]`` or ``["differs", how]``. What other backends compute, too, is not replayed.
+    have ``["refused", reason]``, ``["error", text]`` or ``["differs", how]``. What other backends
+    compute, too, is not replayed.
     """
     wt.set_backend(backend)
     wt.env().set(_FORWARD, False)

@@ -281,7 +281,8 @@ def test_patches_are_those_of_keras() -> None:
 
 def test_a_size_may_be_an_array() -> None:
     assert ours.ops.image.resize(np.ones((4, 4, 1)), np.array([2, 3])).shape == (2, 3, 1)
-    convolution = ours.layers.Conv2D(1, 2, strides=np.array([1, 2]))
+    strides: Any = np.array([1, 2])
+    convolution = ours.layers.Conv2D(1, 2, strides=strides)
     assert convolution(np.ones((1, 4, 4, 1))).shape == (1, 3, 2, 1)
 
 

@@ -165,7 +165,7 @@ def test_images_of_16_bits_have_levels_up_to_255(tmp_path: Path, color_mode: str
 def test_images_are_resized_as_by_tensorflow(
     tmp_path: Path, interpolation: str, expected: list[float]
 ):
-    PIL.Image.fromarray(np.uint8([[1, 2, 4, 8, 16, 32, 50, 20]])).save(tmp_path / "a.png")
+    PIL.Image.fromarray(np.array([[1, 2, 4, 8, 16, 32, 50, 20]], "uint8")).save(tmp_path / "a.png")
     (x,) = first(
         utils.image_dataset_from_directory(
             tmp_path, labels=None, color_mode="grayscale", image_size=(1, 3), verbose=False,

@@ -96,7 +96,8 @@ Plans = dict[Any, Any]
 
 #: What calls have in place of a plan before the first and before the second one: planning a call
 #: takes as long as two, and many are not repeated, such as those of slices at other places.
-_NEW, _SEEN = (_Chain(object(), (), [], []) for _ in range(2))
+_NEW: Any = _Chain(object(), (), [], [])
+_SEEN: Any = _Chain(object(), (), [], [])
 
 
 def run_plan(plan: Plan, inputs: tuple[Tensor, ...]) -> Tensor:
