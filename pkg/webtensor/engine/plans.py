@@ -233,8 +233,7 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
                         return function(*args, **kwargs)
                 else:
                     return function(*args, **kwargs)
-            # The plan of a product x @ x may be another one.
-            if len(operands) > 1 and (len(operands) > 2 or operands[0] is operands[1]):
+            if len({*map(id, operands)}) < len(operands):  # the plan of x @ x may be another one
                 ids = [*map(id, operands)]
                 key.append(tuple(map(ids.index, ids)))
             plan_key = tuple(key)
