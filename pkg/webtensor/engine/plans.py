@@ -233,18 +233,20 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
                         return function(*args, **kwargs)
                 else:
                     return function(*args, **kwargs)
-            if len({*map(id, operands)}) < len(operands):  # the plan of x @ x may be another one
+            # The plan of x @ x may be another one.
+            if len(operands) > 1 and len({*map(id, operands)}) < len(operands):
                 ids = [*map(id, operands)]
                 key.append(tuple(map(ids.index, ids)))
             plan_key = tuple(key)
             plan = plans.get(plan_key, _NEW)
-            if plan is _NEW:
-                _store(plans, plan_key, _SEEN)
-            if plan is None or plan is _NEW:
+            if plan is None:
                 return function(*args, **kwargs)
             if backend is not None and plan.epoch is backend.epoch:
                 inputs = tuple([operands[index] for index in plan.order])
                 return (run_plan if type(plan) is Plan else _run_chain)(plan, inputs)
+            if plan is _NEW:
+                _store(plans, plan_key, _SEEN)
+                return function(*args, **kwargs)
             return _recorded(plans, plan_key, operands, partial(function, *args, **kwargs))
         except MISUSE as error:
             raise_explained(function, error, args, kwargs)
