@@ -104,9 +104,11 @@ def selected(
 ) -> tuple[Tensor, ...]:
     """Select boxes; return their indices, their scores, and how many there are.
 
-    Boxes above the threshold are suppressed, as float32 numbers; none is with Soft-NMS.
+    TensorFlow suppresses boxes that overlap others by more than the threshold, in float32, whereas
+    ``select`` suppresses those that overlap by just as much. With Soft-NMS it suppresses none.
     """
-    bound = 2.0 if sigma else iou_threshold + math.ulp(iou_threshold) * 2**28
+    half_step = math.ulp(iou_threshold) * 2**28  # of float32
+    bound = 2.0 if sigma else iou_threshold + half_step
     options = Options(min(max_output_size, scores.size), bound, score_threshold, sigma)
     indices, numbers = select(boxes, scores, options)
     count = len(indices)
