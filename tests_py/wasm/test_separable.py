@@ -74,10 +74,6 @@ JOINED: dict[str, tuple[Function, wt.Tensor]] = {
         lambda x: pointwise(depthwise(x, dilations=2), 16),
         normal(1, 65, 64, 32),
     ),
-    "several filters for a channel": (
-        lambda x: pointwise(wt.depthwise_conv2d(x, normal(3, 3, 16, 2), 1, "valid"), 16),
-        normal(1, 70, 70, 16),
-    ),
     "a line of 128 KiB": (lambda x: pointwise(depthwise(x), 16), normal(1, 5, 1024, 32)),
 }
 
@@ -124,6 +120,11 @@ SEPARATE: dict[str, tuple[Function, wt.Tensor, list[str]]] = {
     "not every pixel": (
         lambda x: wt.conv2d(depthwise(x), normal(1, 1, 32, 8), 2, "valid"),
         normal(1, 64, 65, 32),
+        ["depthwise_conv2d", "conv2d"],
+    ),
+    "several filters for a channel": (
+        lambda x: pointwise(wt.depthwise_conv2d(x, normal(3, 3, 16, 2), 1, "valid"), 16),
+        normal(1, 70, 70, 16),
         ["depthwise_conv2d", "conv2d"],
     ),
     "pixels of another shape": (

@@ -86,13 +86,18 @@ def resized(
     return images
 
 
+#: Longer sides of resized images have the pixels of exact positions.
+_MAX_GATHERED = 1 << 16
+
+
 def nearest(
     images: Tensor, size: Sequence[int], align_corners: bool, half_pixel_centers: bool
 ) -> Tensor:
     """Resize images to the nearest pixels: those in float32, in which TensorFlow computes."""
     for axis, output_size in enumerate(size, 1):
         length = images.shape[axis]
-        if align_corners or (output_size % length and length % output_size):
+        is_fraction = align_corners or (length and output_size % length and length % output_size)
+        if length and is_fraction and output_size < _MAX_GATHERED:
             scale = array("f", [_scale(length, output_size, align_corners)])[0]
             points = [(index + half_pixel_centers / 2) * scale for index in range(output_size)]
             pixels = [min(int(x + align_corners / 2), length - 1) for x in array("f", points)]

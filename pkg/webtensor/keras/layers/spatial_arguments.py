@@ -15,10 +15,11 @@ Pairs: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]]
 
 
 def _repeated(value: object, count: int) -> Sequence[object]:
-    """Return an integer ``count`` times, and a list or tuple as it is; nothing for other values."""
+    """Return an integer ``count`` times, and a list, tuple or array as it is; else nothing."""
     if is_integer(value):
         return (value,) * count
-    return value if isinstance(value, (list, tuple)) else getattr(value, "tolist", tuple)()
+    sizes = value.tolist() if hasattr(value, "tolist") else value
+    return sizes if isinstance(sizes, (list, tuple)) else ()
 
 
 def as_integers(
