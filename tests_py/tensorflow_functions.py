@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,19 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 Call = Callable[[Any], Any]
 MATRICES = floats(3, 4, 4)
 DEFINITE = MATRICES @ MATRICES.transpose(0, 2, 1) + 3 * np.eye(4, dtype="float32")
+
+
+def rows_of(x: Any) -> Any:
+    """The elements of a tensor as rows of 1, 2 and more elements."""
+    size = tf.size(x)
+    return tf.RaggedTensor.from_row_lengths(tf.reshape(x, [-1]), [1, 2, size - 3])
+
+
+def mapped(x: Any, function: Call, rank: int) -> Any:
+    """What a function computes of each row, which is ragged with a rank."""
+    kind = tf.RaggedTensorSpec([None] * rank, tf.float32, rank - 1) if rank else tf.float32
+    result = tf.map_fn(function, rows_of(x), fn_output_signature=kind)
+    return result.to_tensor(-1.0) if rank else result
 
 
 def decoded(x: Any, merges_repeated: bool = True) -> list[Any]:
@@ -44,6 +58,11 @@ ARRAYS: dict[str, Call] = {
     "inverse": tf.linalg.inv,
     "limits of int64": lambda x: tf.minimum(tf.cast(x, tf.int64), tf.int64.max),
     "pseudo-inverse": tf.linalg.pinv,
+    "rows mapped to numbers": lambda x: mapped(x, lambda row: tf.reduce_sum(row * row), 0),
+    "rows mapped to rows": lambda x: mapped(x, lambda row: row[1:] * 2.0, 1),
+    "rows mapped to ragged tensors": lambda x: mapped(
+        x, lambda row: tf.RaggedTensor.from_row_lengths(row, [0, tf.size(row), 0]), 2
+    ),
     "reverse_sequence": lambda x: tf.reverse_sequence(x, [2, 4, 0], 1, 0),
     "roll by a tensor": lambda x: tf.roll(x, tf.shape(x)[0], 1),
     "logarithms of sums": lambda x: tf.math.cumulative_logsumexp(x, 1, reverse=True),
@@ -54,6 +73,13 @@ ARRAYS: dict[str, Call] = {
     ),
     "maxima at indices": lambda x: tf.tensor_scatter_nd_max(x, [[2], [0], [2]], x),
     "segment_sum": lambda x: tf.math.segment_sum(x, [0, 0, 2]),
+    **{
+        f"{name} of rows": partial(
+            getattr(tf.sparse, name), indices=[2, 0, 2], segment_ids=[0, 0, 2], num_segments=5
+        )
+        for name in ("segment_mean", "segment_sqrt_n", "segment_sum")
+    },
+    "square roots of rows": lambda x: tf.sparse.segment_sqrt_n(x, [2, 0, 2], [0, 0, 2]),
     "set_diag": lambda x: tf.linalg.set_diag(x, x[:, 0]),
     "svd": lambda x: tf.linalg.svd(x, compute_uv=False),
     "unsorted_segment_max": lambda x: tf.math.unsorted_segment_max(x, [1, 0, 1], 4),
@@ -184,6 +210,9 @@ LINES = np.array(
 TEXTS: dict[str, Call] = {
     "as_string": lambda x: tf.strings.as_string(tf.strings.length(x) / 3, precision=2),
     "bytes_split": lambda x: tf.strings.bytes_split(x).to_tensor(),
+    "crossed": lambda x: tf.sparse.to_dense(
+        tf.sparse.cross_hashed([tf.stack([x, x[::-1]], 1), tf.strings.length(x)[:, None]], 50, 7)
+    ),
     "hash": lambda x: tf.strings.to_hash_bucket_strong(x, 100, [3, 4]),
     "join": lambda x: tf.strings.join([x, x], "-"),
     "length": lambda x: tf.strings.length(x, "UTF8_CHAR"),
@@ -301,3 +330,11 @@ def test_hashing(salt: int | None, tmp_path: Path) -> None:
     model = keras.Sequential([keras.Input((1,), dtype="string", name="x"), layer])
     model.export(tmp_path / "saved", verbose=False)
     assert_same(tmp_path, {"x": SENTENCES})
+
+
+@pytest.mark.parametrize("mode", ["int", "one_hot"])
+def test_hashed_crossing(mode: str, tmp_path: Path) -> None:
+    inputs = [keras.Input((1,), dtype=dtype, name=dtype) for dtype in ("string", "int64")]
+    outputs = keras.layers.HashedCrossing(7, output_mode=mode)(inputs)
+    keras.Model(inputs, outputs).export(tmp_path / "saved", verbose=False)
+    assert_same(tmp_path, {"string": SENTENCES, "int64": np.array([[3], [-1], [3]])})

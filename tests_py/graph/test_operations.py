@@ -135,7 +135,24 @@ def test_later_runs_depend_on_what_is_fed(case: Case):
 
 
 def test_every_operation_that_tensorflow_js_lacks_has_a_case():
-    assert {*ONLY_HERE} - {"_Normalized"} <= {case.op for case in CASES}
+    variants = {"RaggedTensorFromVariant", "RaggedTensorToVariant"}
+    assert {*ONLY_HERE} - {"_Normalized", *variants} <= {case.op for case in CASES}
+
+
+@pytest.mark.parametrize("is_batch", [True, False])
+def test_ragged_tensors_as_values(is_batch: bool, no_leak: None):
+    splits, values = [[0, 2, 2, 3], [0, 1, 1, 4]], np.arange(4, dtype="float32")
+    graph = [
+        *(placeholder(name, "int32") for name in "ab"),
+        placeholder("values"),
+        node("packed", "RaggedTensorToVariant", "a b values", batched_input=is_batch),
+        node("y", "RaggedTensorFromVariant", "packed", output_ragged_rank=2),
+    ]
+    feeds = {name: tensor_of(np.array(x, "int32")) for name, x in zip("ab", splits, strict=True)}
+    model = model_of(topology(graph))
+    for _ in range(3):
+        results = model.execute({**feeds, "values": tensor_of(values)}, ["y:0", "y:1", "y:2"])
+        assert [x.tolist() for x in results] == [*splits, values.tolist()]
 
 
 def names_in_tensorflow_js() -> set[str]:

@@ -73,6 +73,7 @@ _OUTPUTS = {
         "SoftmaxCrossEntropyWithLogits": "loss backprop",
         "SparseAdd": "sum_indices sum_values sum_shape",
         "SparseConcat": "output_indices output_values output_shape",
+        "SparseCross": "output_indices output_values output_shape",
         "SparseFillEmptyRows": (
             "output_indices output_values empty_row_indicator reverse_index_map"
         ),
@@ -98,7 +99,9 @@ _OUTPUTS = {
     }.items()
 }
 
-_LISTS_OF_OUTPUTS = "ConcatOffset DynamicPartition RaggedGather ShapeN Split SplitV Unpack"
+_LISTS_OF_OUTPUTS = (
+    "ConcatOffset DynamicPartition RaggedGather RaggedTensorFromVariant ShapeN Split SplitV Unpack"
+)
 #: Operations that may have several outputs.
 SEVERAL_OUTPUTS = {*_OUTPUTS, *_LISTS_OF_OUTPUTS.split()}
 
@@ -183,8 +186,9 @@ def reference_of(text: str, label: str, ops: Mapping[str, NodeDef] | None = None
 
 def _offset(node: NodeDef, output: str) -> int:
     """Return the index of the first tensor of an output that has a name."""
-    if node.op == "RaggedGather" and output == "output_dense_values":
-        rank = node.attributes.get("OUTPUT_RAGGED_RANK", 0)
+    if output == "output_dense_values":
+        name = "OUTPUT_RAGGED_RANK" if node.op == "RaggedGather" else "output_ragged_rank"
+        rank = node.attributes.get(name, 0)
         return rank if isinstance(rank, int) else 0
     names = _OUTPUTS.get(node.op, ())
     return names.index(output) if output in names else 0

@@ -146,9 +146,7 @@ class TensorArray:
 class TensorList:
     """A list of tensors that never changes: operations return changed copies."""
 
-    def __init__(
-        self, elements: Iterable[Tensor | None], dtype: str, shape: Shape, limit: int = -1
-    ) -> None:
+    def __init__(self, elements: Iterable[Any], dtype: str, shape: Shape, limit: int = -1) -> None:
         self.elements = tuple(elements)
         self.dtype, self.shape = dtype, shape
         #: The maximum number of elements; -1 where there is none.
@@ -188,14 +186,15 @@ class TensorList:
         count = check_length("TensorListResize", length) - len(self.elements)
         return self._with((*self.elements, *(None for _ in range(count)))[:length])
 
-    def gather(self, indices: Iterable[int], shape: Shape) -> Tensor:
-        """Return elements as one tensor with a new first axis."""
+    def gather(self, indices: Iterable[int], shape: Shape) -> Tensor | TensorList:
+        """Return elements as one tensor with a new first axis, or as a list if they are lists."""
         element_shape = self.shape if shape is None else shape
-        return _stacked(
-            [self.get(index, element_shape) for index in indices], element_shape, self.dtype
-        )
+        elements = [self.get(index, element_shape) for index in indices]
+        if self.dtype == "variant":
+            return self._with(elements)
+        return _stacked(elements, element_shape, self.dtype)
 
-    def stack(self, shape: Shape) -> Tensor:
+    def stack(self, shape: Shape) -> Tensor | TensorList:
         """Return all elements as one tensor with a new first axis."""
         return self.gather(range(len(self.elements)), shape)
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from struct import Struct
 
-__all__ = ["fingerprints64", "strong_hashes"]
+__all__ = ["crossed_hash", "fingerprints64", "strong_hashes"]
 
 _MASK = 2**64 - 1
 _K0 = 0xC3A5C85C97CB3127
@@ -239,3 +239,25 @@ def _rounds(v0: int, v1: int, v2: int, v3: int, count: int) -> tuple[int, int, i
         v3 = _rotated(v3, 21) ^ v0
         v2 = _rotated(v2, 32)
     return v0, v1, v2, v3
+
+
+# -- crossings ---------------------------------------------------------------------------------
+
+#: A multiplier.
+_FACTOR = 0xC6A4A7935BD1E995
+
+
+def crossed_hash(numbers: Iterable[int], key: int = 0xDECAFCAFFE) -> int:
+    """Return one hash of several 64-bit numbers, which depends on their order."""
+    crossing = key
+    for number in numbers:
+        crossing = _joined(crossing, number & _MASK)
+    return crossing
+
+
+def _joined(first: int, second: int) -> int:
+    joined = first ^ _FACTOR
+    joined ^= _shift_mix(second * _FACTOR & _MASK) * _FACTOR & _MASK
+    joined = joined * _FACTOR & _MASK
+    joined = _shift_mix(joined) * _FACTOR & _MASK
+    return _shift_mix(joined)

@@ -418,6 +418,18 @@ ROWS: list[Case] = [
          expected=lambda *_: VALUES * X[0, [0, 3, 1]]),
     case("SparseSegmentSqrtN", X, [2, 0, 1, 1], [0, 0, 0, 2],
          expected=lambda x, *_: np.stack([x.sum(0) / np.float32(3**0.5), 0 * x[0], x[1]])),
+    *(
+        case(f"SparseSegment{name}WithNumSegments", X, [2, 0, 1, 1], [0, 0, 0, 2], 4,
+             expected=lambda x, *_, power=power: np.stack(
+                 [x.sum(0) / np.float32(3**power), 0 * x[0], x[1], 0 * x[0]]
+             ))
+        for name, power in {"Sum": 0, "Mean": 1, "SqrtN": 0.5}.items()
+    ),
+    # What TensorFlow gives.
+    case("SparseCross", texts([["A", "B"], ["A", "A"]]), np.array([[101], [102]], "int32"),
+         outputs=3, N=0, num_buckets=5, hash_key=0xDECAFCAFFE, expected=lambda *_: [
+             [[0, 0], [0, 1], [1, 0], [1, 1]], [1, 4, 3, 3], [2, 2]
+         ]),
     case("SparseReduceSum", INDICES, VALUES, [3, 4], [1], expected=lambda *_: DENSE.sum(1)),
     case("SparseReduceSum", INDICES, VALUES, [3, 4], [0], label="that keeps the axis",
          keep_dims=True, expected=lambda *_: DENSE.sum(0, keepdims=True)),

@@ -126,8 +126,10 @@ def empty(dtype: str, shape: Shape, limit: int) -> TensorList:
     return TensorList((), dtype, shape, limit)
 
 
-def list_of(value: Tensor, dtype: str, shape: Shape) -> TensorList:
+def list_of(value: Tensor | TensorList, dtype: str, shape: Shape) -> TensorList:
     """Return the slices of a tensor along its first axis."""
+    if isinstance(value, TensorList):
+        return value
     if not value.shape:
         raise ValueError("TensorListFromTensor: a tensor without axes has no slices")
     pieces = ops.unstack(value) if value.shape[0] else []

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from functools import partial
+from itertools import accumulate, pairwise, product
 from math import inf, prod
 from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
-from webtensor.graph.operations.arguments import attribute, axes, boolean, integer, integers, number
-from webtensor.graph.operations.rows import Part, Row, Tensors, resolved
+from webtensor.graph.operations.arguments import (
+    attribute,
+    axes,
+    boolean,
+    integer,
+    integers,
+    number,
+)
+from webtensor.graph.operations.rows import Part, Row, Tensors
+from webtensor.graph.resources import TensorList
+from webtensor.ops.fingerprint import crossed_hash, fingerprints64
+from webtensor.ops.string_elements import texts_of
 
 __all__ = ["ONLY_HERE", "ROWS"]
 
@@ -111,13 +122,16 @@ def _elements(indices: Tensor, values: Tensor) -> dict[tuple[int, ...], Any]:
     return dict(zip(map(tuple, indices.tolist()), values.tolist(), strict=True))
 
 
-def root_means(data: Tensor, indices: Tensor, segments: Tensor) -> Tensor:
-    """Return the sums of rows of each segment, divided by the square roots of their numbers."""
+def segment_sums(
+    data: Tensor, indices: Tensor, segments: Tensor, count: int = -1, power: float = 0.0
+) -> Tensor:
+    """Return the sums of rows of each segment, divided by a power of their number."""
+    rows = ops.gather(data, indices)
+    size = max((*segments.data_sync(), -1)) + 1 if count < 0 else count
     sums, counts = (
-        resolved("sparse.sparse_segment_sum")(x, indices, segments)
-        for x in (data, ops.ones_like(data))
+        ops.unsorted_segment_sum(x, segments, size) for x in (rows, ops.ones_like(rows))
     )
-    return ops.divide_no_nan(sums, ops.sqrt(counts))
+    return ops.divide_no_nan(sums, counts**power) if power else sums
 
 
 def scaled(indices: Tensor, values: Tensor, dense: Tensor, shape: Sequence[int]) -> Tensor:
@@ -200,7 +214,7 @@ def _is_inside(index: int, start: int, stop: int) -> bool:
     return start <= index < stop
 
 
-def product(
+def multiplied(
     indices: Tensor,
     values: Tensor,
     b: Tensor,
@@ -213,6 +227,51 @@ def product(
     rows = ops.gather(ops.matrix_transpose(b) if adjoint_b else b, column, 0)
     parts = ops.expand_dims(values, 1) * rows
     return ops.unsorted_segment_sum(parts, row, shape[1 if adjoint_a else 0])
+
+
+def rows_of(x: Tensor) -> list[list[int]]:
+    """Return the rows of integers, or of the hashes of strings."""
+    if str(x.dtype) != "string":
+        rows: list[list[int]] = x.tolist()
+        return rows
+    hashes = fingerprints64(texts_of(x))
+    return [[hashes[text] for text in texts_of(row)] for row in ops.unstack(x)]
+
+
+def crossed(columns: Sequence[Tensor], sparse: int, buckets: int, key: int) -> tuple[Tensor, ...]:
+    """Number the combinations of the elements of columns in each row by their hashes."""
+    if sparse:
+        raise ValueError(f"columns must be dense, but {sparse} are sparse")
+    rows = zip(*map(rows_of, columns), strict=True)
+    hashes = [crossed_hash(each, key) % buckets for row in rows for each in product(*row)]
+    shape = columns[0].shape[0], prod(x.shape[1] for x in columns)
+    cells = ops.argwhere(ops.ones(shape, "bool"))
+    return cells, ops.tensor(hashes, (len(hashes),), "int32"), ops.tensor(shape)
+
+
+def packed(parts: Sequence[Tensor], is_batch: bool) -> TensorList:
+    """Return the splits and the values of a ragged tensor as one value, or one for each row."""
+    if not is_batch:
+        return TensorList(parts, "variant", None)
+    *splits, values = parts
+    rows = (
+        gathered_rows(splits, values, ops.tensor(row), len(splits) - 1)
+        for row in range(splits[0].size - 1)
+    )
+    return TensorList((packed(row, False) for row in rows), "variant", None)
+
+
+def unpacked(value: TensorList, rank: int) -> tuple[Tensor, ...]:
+    """Return the splits and the values of a ragged tensor, or of one with such tensors as rows."""
+    if value.elements and not isinstance(value.elements[0], TensorList):
+        return value.elements
+    rows = [[*element.elements] for element in value.elements]
+    lengths = [[row[0].shape[0] - (rank > 1) for row in rows]]
+    for level in range(rank - 1):
+        ends = [row[level].tolist() for row in rows]
+        lengths.append([stop - start for part in ends for start, stop in pairwise(part)])
+    splits = [ops.tensor([0, *accumulate(part)], dtype="int32") for part in lengths]
+    return (*splits, ops.concat([row[-1] for row in rows], 0))
 
 
 _REDUCTION: dict[str, Any] = {"axis": axes(3), "keepdims": boolean("keep_dims")}
@@ -241,20 +300,42 @@ ONLY_HERE = {
     .dynamic()
     .reading(0),
     "RaggedTensorToSparse": Row(sparse_of, Tensors(0, -1), -1).dynamic().reading(Tensors(0, -1)),
+    "RaggedTensorFromVariant": Row(unpacked, 0, rank=attribute("output_ragged_rank"))
+    .dynamic()
+    .impure(),
+    "RaggedTensorToVariant": Row(packed, Tensors(), is_batch=boolean("batched_input"))
+    .dynamic()
+    .impure()
+    .reading(Tensors(0, -1)),
     "SparseAdd": Row(total, 0, 1, 2, 3, 4, threshold=number(6)).dynamic().reading(0, 1, 3, 4),
     "SparseConcat": Row(
         joined, Part(0, 3), Part(1, 3), Part(2, 3), axis=attribute("concat_dim")
     ).reading(Part(2, 3)),
+    "SparseCross": Row(
+        crossed,
+        Tensors(),
+        sparse=attribute("N"),
+        buckets=attribute("num_buckets"),
+        key=attribute("hash_key"),
+    )
+    .dynamic()
+    .reading(Tensors()),
     "SparseDenseCwiseMul": Row(scaled, 0, 1, 3, shape=integers(2)),
     "SparseReduceSum": Row(reduced_sum, 0, 1, shape=integers(2), **_REDUCTION),
     "SparseReduceMax": Row(reduced_max, 0, 1, shape=integers(2), **_REDUCTION),
     "SparseReorder": Row(reordered, 0, 1, shape=integers(2)),
-    "SparseSegmentSqrtN": Row(root_means, 0, 1, 2).dynamic().reading(2),
+    "SparseSegmentSqrtN": Row(partial(segment_sums, power=0.5), 0, 1, 2).dynamic().reading(2),
+    **{
+        f"SparseSegment{name}WithNumSegments": Row(
+            partial(segment_sums, power=power), 0, 1, 2, count=integer(3)
+        )
+        for name, power in (("Mean", 1.0), ("SqrtN", 0.5), ("Sum", 0.0))
+    },
     "SparseSlice": Row(sliced, 0, 1, 2, start=integers(3), size=integers(4)).dynamic().reading(0),
     "SparseSoftmax": Row(softmax_of_rows, 0, 1, shape=integers(2)),
     "SparseTensorDenseAdd": Row(summed, 0, 1, 3, shape=integers(2)),
     "SparseTensorDenseMatMul": Row(
-        product,
+        multiplied,
         0,
         1,
         3,
