@@ -101,7 +101,14 @@ def nearest(
             scale = array("f", [_scale(length, output_size, align_corners)])[0]
             points = [(index + half_pixel_centers / 2) * scale for index in range(output_size)]
             pixels = [min(int(x + align_corners / 2), length - 1) for x in array("f", points)]
-            images = ops.gather(images, pixels, axis)
+            corner = int(align_corners and output_size > 1)
+            step, divisor = length - corner, output_size - corner
+            exact = [
+                ((2 * index + half_pixel_centers) * step + align_corners * divisor) // (2 * divisor)
+                for index in range(output_size)
+            ]
+            if pixels != exact:  # the kernel computes exactly, and in less time
+                images = ops.gather(images, pixels, axis)
     return ops.image.resize_nearest_neighbor(images, size, align_corners, half_pixel_centers)
 
 
