@@ -643,3 +643,18 @@ def test_nan_in_complex_numbers(name: str) -> None:
         x[-1] = complex(-np.inf, np.inf)
     expected = getattr(np, name)(x)
     np.testing.assert_allclose(getattr(ours.ops, name)(x).numpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "name, x",
+    [("vsplit", [1.0, 2.0]), ("dsplit", [[1.0, 2.0]]), ("hsplit", 1.0)],
+)
+def test_splits_of_too_few_axes_are_refused_as_in_numpy(name: str, x: Any) -> None:
+    with pytest.raises(ValueError, match="or more axes"):
+        getattr(ours.ops, name)(x, 1)
+
+
+@pytest.mark.parametrize("name", ["isneginf", "isposinf"])
+def test_signed_infinities_of_complex_numbers_are_refused_as_in_numpy(name: str) -> None:
+    with pytest.raises(TypeError, match="complex64"):
+        getattr(ours.ops, name)([1 + 1j])

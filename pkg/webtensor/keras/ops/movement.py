@@ -429,11 +429,13 @@ def _split_spec(compute: Computation, args: Arguments, config: Config) -> object
 
 
 def _splitter(axis: int, minimum_rank: int) -> Row:
-    """A function that splits along an axis, or along the first where the rank is too small."""
+    """A function that splits along an axis; ``hsplit`` of a vector along its only one."""
 
     def split(x: TensorLike, indices_or_sections: int | Sequence[int]) -> list[Tensor]:
-        rank = len(wt.asarray(x).shape)
-        return _split(x, indices_or_sections, 0 if rank < minimum_rank else axis)
+        shape = wt.asarray(x).shape
+        if len(shape) < minimum_rank:
+            raise ValueError(f"x must have {minimum_rank} or more axes, but has shape {shape}")
+        return _split(x, indices_or_sections, min(axis, len(shape) - 1))
 
     return op(split, "indices_or_sections", spec=_split_spec)
 
@@ -829,7 +831,7 @@ ROWS: dict[str, Row] = {
     "diff": op(_diff, "n axis"),
     "dsplit": _splitter(2, 3),
     "get_item": op(_get_item, spec=_get_item_spec),
-    "hsplit": _splitter(1, 2),
+    "hsplit": _splitter(1, 1),
     "nonzero": op(wt.nonzero, names="x", spec=_nonzero_spec),
     "split": op(_split, "indices_or_sections axis", spec=_split_spec),
     "take": op(_take, "axis"),
@@ -843,7 +845,7 @@ ROWS: dict[str, Row] = {
         spec=_unique_spec,
     ),
     "vectorize": plain(vectorize),
-    "vsplit": _splitter(0, 1),
+    "vsplit": _splitter(0, 2),
     # -- joining -------------------------------------------------------------------------------
     "append": op(_append, "axis"),
     "concatenate": op(_concatenate, "axis"),
