@@ -241,6 +241,18 @@ def test_a_class_that_is_functional() -> None:
     assert twice.output_shape == (None, 1)
 
 
+@pytest.mark.parametrize("k", [keras, ours], ids=["theirs", "ours"])
+def test_a_functional_class_ignores_keywords_that_it_does_not_know(k: Any) -> None:
+    class Network(k.Model):  # type: ignore[misc]
+        def __init__(self, **others: Any) -> None:
+            x = k.Input((3,))
+            super().__init__(inputs=x, outputs=k.layers.Dense(1)(x), **others)
+
+    network = Network(name="network", trainable=False, image_shape=(8, 8, 3), dtype="float16")
+    assert (network.name, network.trainable) == ("network", False)
+    assert (network.dtype_policy.name, network.compute_dtype) == ("float32", "float32")
+
+
 @pytest.mark.parametrize(
     "call, says",
     [

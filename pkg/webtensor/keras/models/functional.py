@@ -55,7 +55,7 @@ class Functional(Model):
         **kwargs: Any,
     ) -> None:
         trainable = kwargs.pop("trainable", None)
-        Layer.__init__(self, name=name, **kwargs)
+        Layer.__init__(self, name=name)  # as in Keras, other keywords do nothing
         inputs, outputs = _from_input_layers(inputs, outputs)
         self._inputs_struct, self._outputs_struct = inputs, outputs
         graph = Graph(symbols_in("inputs", inputs), symbols_in("outputs", outputs))
