@@ -44,9 +44,6 @@ __all__ = [
     "zeros_like",
 ]
 
-#: The zero of any dtype; of string it is the empty text.
-_ZERO = object()
-
 _FILL = Primitive("fill")
 _EYE = Primitive("eye")
 
@@ -165,6 +162,7 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     return on_device(from_host("from_dlpack", numpy.from_dlpack(x), None), device)
 
 
+@planned
 def full(
     shape: int | Sequence[int], fill_value: Any, dtype: Any = None, device: str | None = None
 ) -> Tensor:
@@ -184,11 +182,10 @@ def full(
     return on_device(_filled("full", shape, fill_value, dtype), device)
 
 
+@planned
 def _filled(name: str, shape: int | Sequence[int], fill_value: Any, dtype: Any) -> Tensor:
     """See ``full``; ``name`` is the function that errors will name."""
     shape = as_shape(name, shape)
-    if fill_value is _ZERO:
-        fill_value = "" if as_dtype(dtype) is string_ else 0
     if isinstance(fill_value, (Tensor, Variable)) and fill_value.dtype is not string_:
         from webtensor.ops.broadcasting import broadcast_to
 
@@ -215,6 +212,11 @@ def _filled(name: str, shape: int | Sequence[int], fill_value: Any, dtype: Any) 
     return run(_FILL, (), shape, result_dtype, stored[0])
 
 
+def _zeros(name: str, shape: int | Sequence[int], dtype: Any) -> Tensor:
+    """See ``zeros``; ``name`` is the function that errors will name."""
+    return _filled(name, shape, "" if as_dtype(dtype) is string_ else 0, dtype)
+
+
 @planned
 def zeros(shape: int | Sequence[int], dtype: Any = float32, device: str | None = None) -> Tensor:
     """Tensor of zeros; of empty texts, where the dtype is string.
@@ -228,7 +230,7 @@ def zeros(shape: int | Sequence[int], dtype: Any = float32, device: str | None =
         >>> wt.zeros((2, 1)).tolist()
         [[0.0], [0.0]]
     """
-    return on_device(_filled("zeros", shape, _ZERO, float32 if dtype is None else dtype), device)
+    return on_device(_zeros("zeros", shape, float32 if dtype is None else dtype), device)
 
 
 def empty(shape: int | Sequence[int], dtype: Any = float32, device: str | None = None) -> Tensor:
@@ -243,7 +245,7 @@ def empty(shape: int | Sequence[int], dtype: Any = float32, device: str | None =
         >>> wt.empty((2, 1)).shape
         (2, 1)
     """
-    return on_device(_filled("empty", shape, _ZERO, float32 if dtype is None else dtype), device)
+    return on_device(_zeros("empty", shape, float32 if dtype is None else dtype), device)
 
 
 @planned
@@ -286,6 +288,12 @@ def _like(name: str, x: TensorLike, fill_value: Any, dtype: Any, device: str | N
     return on_device(filled, device)
 
 
+def _zeros_like(name: str, x: TensorLike, dtype: Any, device: str | None) -> Tensor:
+    x = as_operand(name, x)
+    is_text = (x.dtype if dtype is None else as_dtype(dtype)) is string_
+    return _like(name, x, "" if is_text else 0, dtype, device)
+
+
 def zeros_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
     """Tensor of zeros with the shape of ``x``, and its dtype by default.
 
@@ -297,7 +305,7 @@ def zeros_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> T
         >>> wt.zeros_like([5, 6]).tolist()
         [0, 0]
     """
-    return _like("zeros_like", x, _ZERO, dtype, device)
+    return _zeros_like("zeros_like", x, dtype, device)
 
 
 def empty_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
@@ -311,7 +319,7 @@ def empty_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> T
         >>> wt.empty_like([[1, 2]]).shape
         (1, 2)
     """
-    return _like("empty_like", x, _ZERO, dtype, device)
+    return _zeros_like("empty_like", x, dtype, device)
 
 
 def ones_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
