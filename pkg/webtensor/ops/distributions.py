@@ -18,6 +18,7 @@ from webtensor.engine import (
     TensorLike,
     as_operand,
     from_host,
+    planned,
     where_integers_are_whole,
 )
 from webtensor.ops.binary import add, multiply, remainder
@@ -141,12 +142,19 @@ def multinomial(
     shape = (*operand.shape[:-1], num_samples)
     if operand.shape[-1] == 1:
         return zeros(shape, int32)
-    operand = cast_to(operand, float32)
-    probabilities = operand if normalized else softmax(operand)
-    # Class k is drawn between the sums of the probabilities before it and up to it; the last one
-    # has all the rest.
-    edges = cumsum(probabilities[..., :-1], axis=-1)
+    edges = _edges(operand, normalized)
     return upper_bound(edges, unit_numbers("multinomial", shape, seed))
+
+
+@planned
+def _edges(logits: Tensor, normalized: bool) -> Tensor:
+    """Sums of the probabilities of each class, but the last, and of those before it.
+
+    A class is drawn between its sum and the one before; the last class has all the rest.
+    """
+    logits = cast_to(logits, float32)
+    probabilities = logits if normalized else softmax(logits)
+    return cumsum(probabilities[..., :-1], axis=-1)
 
 
 # -- gamma ----------------------------------------------------------------------------------------

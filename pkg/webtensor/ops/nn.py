@@ -146,6 +146,7 @@ def _is_stored(value: Any, dtype: DType) -> bool:
     return isinstance(value, allowed) and (dtype is not int32 or -(2**31) <= value < 2**31)
 
 
+@planned
 def clip(x: TensorLike, min: Any = None, max: Any = None) -> Tensor:
     """Limit elements to an interval; a bound that is None does not limit. NaN stays NaN.
 

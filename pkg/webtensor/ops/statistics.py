@@ -9,7 +9,7 @@ from typing import NamedTuple
 from webtensor.arguments import as_non_negative_integer, as_number
 from webtensor.autodiff.tape import paused
 from webtensor.dtypes import bool_, complex64, float32
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, backend, run
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, backend, planned, run
 from webtensor.ops.binary import add, divide, multiply, not_equal, pow, squared_difference, subtract
 from webtensor.ops.casting import cast_to
 from webtensor.ops.movement import concat, reshape
@@ -111,6 +111,7 @@ def moments(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Moments
     return Moments(reshape(center, result_shape), variance)
 
 
+@planned
 def var(
     x: TensorLike, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
 ) -> Tensor:
@@ -133,6 +134,7 @@ def var(
     return _variance("var", x, axis, correction, keepdims)
 
 
+@planned
 def std(
     x: TensorLike, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
 ) -> Tensor:
@@ -162,6 +164,7 @@ def _variance(name: str, x: TensorLike, axis: Axis, correction: float, keepdims:
     return divided_sum(squares, axes, keepdims, count, divisor)
 
 
+@planned
 def count_nonzero(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """How many elements along ``axis`` are not zero, as int32 (array API standard).
 

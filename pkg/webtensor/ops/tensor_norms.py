@@ -94,6 +94,7 @@ def _matrix_norm(magnitudes: Tensor, ord: float | str, row: int, column: int) ->
     )
 
 
+@planned
 def euclidean_norm(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Root of the sum of squares along any number of axes (all by default).
 

@@ -17,6 +17,7 @@ from webtensor.shapes import broadcast_shapes, normalize_axis, prod, single_inte
 __all__ = ["dot", "matrix_transpose", "outer_product", "tensordot", "vecdot"]
 
 
+@planned
 def matrix_transpose(x: TensorLike) -> Tensor:
     """Exchange the last two axes.
 
@@ -37,6 +38,7 @@ def matrix_transpose(x: TensorLike) -> Tensor:
     return permute_dims(operand, (*range(rank - 2), rank - 1, rank - 2))
 
 
+@planned
 def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
     """Inner products of vectors along an axis, of which the first is conjugated.
 
@@ -93,6 +95,7 @@ def _contracted_axes(
     return names[0], names[1]
 
 
+@planned
 def tensordot(
     x1: TensorLike, x2: TensorLike, /, *, axes: int | Sequence[int | Sequence[int]] = 2
 ) -> Tensor:

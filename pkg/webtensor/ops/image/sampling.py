@@ -14,7 +14,7 @@ from typing import Any
 from webtensor.arguments import as_number, check_choice
 from webtensor.autodiff import grads
 from webtensor.dtypes import float32, int32
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host, run
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host, planned, run
 from webtensor.geometry import Sampling
 from webtensor.ops.binary import (
     add,
@@ -207,6 +207,7 @@ def _transforms_gradient(
 _SAMPLE = Primitive("sample", gradients=(_images_gradient, _transforms_gradient, None))
 
 
+@planned
 def _sample(
     images: Tensor,
     transforms: Tensor,
