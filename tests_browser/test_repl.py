@@ -626,6 +626,9 @@ def test_line_is_read_after_the_console_was_cleared(repl: Repl):
 def test_debugger_is_stopped(repl: Repl):
     repl.start("kept = 5\nbreakpoint()\n")
     repl.wait_until("input")
+    repl.transcript.get_by_role("textbox").fill("w")
+    repl.transcript.get_by_role("textbox").press("Enter")
+    expect(repl.transcript).to_contain_text(re.compile(r"\(Pdb\) w\s*>? <program"))
     repl.button("Stop").click()
     repl.wait_until("ready")
     expect(repl.entry.get_by_role("textbox")).to_have_count(0)

@@ -5,6 +5,7 @@ Requests and answers are JSON. While a request runs, the interpreter sends messa
 """
 
 import asyncio
+import bdb
 import builtins
 import inspect
 import json
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from types import FrameType, TracebackType
 from typing import Any
 
 import webtensor as wt
@@ -29,7 +31,7 @@ from .packages import install
 from .pictures import picture
 from .plots import plot
 from .rendering import content_of
-from .session import Session, interruptible
+from .session import Session, interruptible, is_of_library
 from .streams import ConsoleInput, ConsoleOutput, write_help
 
 #: The backends that the page offers, and their names there.
@@ -153,6 +155,7 @@ def start(
         setattr(sys, f"__{name}__", value)  # from which programs restore the other
     os.environ["MPLBACKEND"] = f"module://{__package__}.matplotlib_backend"
     vars(pydoc)["pager"] = write_help
+    hide_frames_from_the_debugger()
     vars(builtins).update(display=interpreter.display, plot=plot, picture=picture)
     loop = asyncio.get_event_loop()
     loop.set_exception_handler(report_task_error)
@@ -164,6 +167,22 @@ def start(
     # An interrupt may hit the event loop instead of the program.
     vars(loop)["_keyboard_interrupt_handler"] = interpreter.interrupt
     return interpreter
+
+
+def hide_frames_from_the_debugger() -> None:
+    """Have the debugger's `where` and `up` begin with a visitor's frame, not with the page's."""
+    get_stack = bdb.Bdb.get_stack
+
+    def get_shorter_stack(
+        self: bdb.Bdb, frame: FrameType | None, traceback: TracebackType | None
+    ) -> tuple[list[tuple[FrameType, int]], int]:
+        stack, index = get_stack(self, frame, traceback)
+        hidden = 0
+        while hidden < index and is_of_library(stack[hidden][0].f_code.co_filename):
+            hidden += 1
+        return stack[hidden:], index - hidden
+
+    bdb.Bdb.get_stack = get_shorter_stack  # type: ignore[assignment, method-assign]
 
 
 def refuse_to_run(main: Any, **options: Any) -> None:
