@@ -269,6 +269,9 @@ def test_output_passes_on_lines():
     assert sent == ["a 1\n", "no end"]
     with pytest.raises(TypeError, match="must be str, not bytes"):
         stream.write(b"x")  # type: ignore[arg-type]
+    for piece in (b"\xc3", b"\xa9\n"):
+        stream.buffer.write(piece)
+    assert sent[2:] == ["é\n"]
 
 
 def test_help_has_the_beginning_of_a_long_description(
@@ -297,7 +300,8 @@ def test_input_reads_lines(monkeypatch: pytest.MonkeyPatch):
     lines = iter(["first", "second", "third", None, None])
     monkeypatch.setattr(sys, "stdin", ConsoleInput(lambda: next(lines)))
     assert input() == "first"
-    assert sys.stdin.read() == "second\nthird\n"
+    assert sys.stdin.buffer.readline() == b"second\n"
+    assert sys.stdin.read() == "third\n"
     with pytest.raises(EOFError):
         input()
 
