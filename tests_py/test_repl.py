@@ -418,7 +418,7 @@ def test_figures_of_matplotlib_are_shown(monkeypatch: pytest.MonkeyPatch, visito
 
 # -- completion ------------------------------------------------------------------------------------
 
-NAMESPACE = {"wt": wt, "weights": [1.0]}
+NAMESPACE = {"wt": wt, "weights": [1.0], "records": {"a b": ["x"]}}
 
 
 def labels(before: str) -> list[str]:
@@ -472,10 +472,32 @@ def test_keywords_of_a_call_are_completed():
 
 @pytest.mark.parametrize(
     "before",
-    ["1.", "nothing.", "wt.nothing.", "f().", "f().s", "'text'.up", "wt..", "x[0].", "x[0].s"],
+    [
+        *("1.", "nothing.", "wt.nothing.", "f().", "f().s", "wt..", "x[0].", "x[0].s"),
+        *("weights[1].", "weights['a'].", "weights[f()].", "print(1)."),
+    ],
 )
-def test_nothing_is_known_of_what_has_no_name(before: str):
+def test_nothing_is_known_of_unknown_values(before: str):
     assert labels(before) == []
+
+
+@pytest.mark.parametrize(
+    "before, member",
+    [
+        ("'text'.up", "upper"),
+        ("x = f'{weights}'.sp", "split"),
+        ("[1, 2].", "append"),
+        (r"'\d'.", "upper"),
+        ("1 + " * 2000 + "weights[0].", "hex"),
+        ("print(records['a b'][0].", "lower"),
+        ("wt.ones((2, 3)).", "shape"),
+        ("wt.ones((2, 3))[0].sum().", "shape"),
+        ("y = wt.nn.relu(x).", "shape"),
+        ("wt.keras.layers.Dense(2).", "get_weights"),
+    ],
+)
+def test_members_of_literals_items_and_calls_are_completed(before: str, member: str):
+    assert member in labels(before)
 
 
 def test_completion_calls_nothing():

@@ -1,6 +1,7 @@
 """Completions and signatures at the cursor, from the session's objects and the source before it.
 
-Names are looked up, never called: to list the members of `model.layers`, attributes are read.
+Nothing is called: to list the members of `model.layers`, attributes are read, and those of what a
+call returns are told from annotations.
 Modules are only imported if they are webtensor's.
 """
 
@@ -14,12 +15,16 @@ import pkgutil
 import re
 import sys
 import tokenize
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, get_origin
+
+import webtensor as wt
 
 MAX_OPTIONS = 2000
+LONGEST_EXPRESSION = 400  # characters before the dot of a member
 
 Option = dict[str, str]
 
@@ -30,7 +35,20 @@ _IMPORT = re.compile(r"^\s*(?:from|import)\s.+$", re.MULTILINE)
 _DEFINED = re.compile(
     r"^\s*(?:async\s+def|def|class)\s+(\w+)|^\s*(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE
 )
+_TOKEN = re.compile(r"\w+|\S")
 _MISSING = object()
+
+#: Kinds of expressions that may stand before a dot, and values with the same members.
+_DISPLAYS: dict[type[ast.expr], Any] = {
+    ast.Dict: {},
+    ast.DictComp: {},
+    ast.JoinedStr: "",
+    ast.List: [],
+    ast.ListComp: [],
+    ast.Set: set(),
+    ast.SetComp: set(),
+}
+_PRIMARIES = (ast.Attribute, ast.Call, ast.Constant, ast.Name, ast.Subscript, *_DISPLAYS)
 
 
 def complete(before: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,12 +64,13 @@ def complete(before: str, namespace: Mapping[str, Any]) -> dict[str, Any]:
         parent, _, prefix = module_path[1].rpartition(".")
         options = list(_submodules(_module(parent)) if parent else _top_level_modules())
     else:
-        path, _, prefix = _last_path(line).rpartition(".")
-        if path:
-            value = _look_up(path, before, namespace)
+        prefix = _last_path(line).rpartition(".")[2]
+        rest = line.removesuffix(prefix)
+        if rest.endswith("."):
+            value = _value(_last_expression(rest[:-1]), before, namespace)
             options = [] if value is _MISSING else list(_members(value))
-        elif prefix.isdigit() or line.removesuffix(prefix).endswith("."):
-            options = []  # a number, or a member of what has no name
+        elif prefix.isdigit():
+            options = []
         else:
             options = [*_keyword_arguments(before, namespace), *_names(before, namespace)]
     is_private = prefix.startswith("_")
@@ -88,6 +107,80 @@ def _last_path(line: str) -> str:
     match = _PATH.search(line)
     assert match is not None  # the pattern matches empty text
     return match[0]
+
+
+def _last_expression(line: str) -> ast.expr | None:
+    """Return the expression at the end of a line whose member a dot would name."""
+    line = line[-LONGEST_EXPRESSION:]
+    with warnings.catch_warnings(action="ignore"):  # what Python thinks of the source
+        for match in _TOKEN.finditer(line):
+            try:
+                expression = ast.parse(line[match.start() :], mode="eval").body
+            except (SyntaxError, ValueError, RecursionError):
+                continue
+            if isinstance(expression, _PRIMARIES):
+                return expression
+    return None
+
+
+def _value(expression: ast.expr | None, before: str, namespace: Mapping[str, Any]) -> Any:
+    """Return the value of an expression, or one with the same members, or `_MISSING`.
+
+    That calls nothing: a call has the members of the class that it returns, where that is written.
+    """
+    match expression:
+        case None:
+            return _MISSING
+        case ast.Name(name):
+            return _look_up(name, before, namespace)
+        case ast.Attribute(parent, name):
+            return _member(_value(parent, before, namespace), name)
+        case ast.Call(function):
+            return _returned(_value(function, before, namespace))
+        case ast.Subscript(container, index):
+            return _item(_value(container, before, namespace), index)
+        case ast.Constant(int() | float()) if str(expression.value).isdigit():
+            return _MISSING  # the dot belongs to the number
+        case ast.Constant(value):
+            return value
+        case _:
+            return _DISPLAYS.get(type(expression), _MISSING)
+
+
+def _member(value: Any, name: str) -> Any:
+    if value is _MISSING:
+        return _MISSING
+    try:
+        member = getattr(value, name)
+    except Exception:  # properties may raise anything
+        return _MISSING
+    return _returned(member.fget) if isinstance(member, property) else member
+
+
+def _returned(function: Any) -> Any:
+    """Return the class of what a function returns, as its annotations have it."""
+    if inspect.isclass(function):
+        return function
+    try:
+        returned = function.__annotations__["return"]
+        if isinstance(returned, str):
+            name = returned.partition("[")[0]
+            returned = function.__globals__.get(name) or getattr(wt, name)
+    except Exception:  # annotations may be missing, or name what isn't imported
+        return _MISSING
+    returned = get_origin(returned) or returned
+    return returned if inspect.isclass(returned) else _MISSING
+
+
+def _item(container: Any, index: ast.expr) -> Any:
+    if container is wt.Tensor or isinstance(container, wt.Tensor):
+        return container  # its items are tensors
+    if type(container) not in (bytes, dict, list, str, tuple):
+        return _MISSING
+    try:
+        return container[ast.literal_eval(index)]
+    except Exception:  # the index may be of any type, or out of range
+        return _MISSING
 
 
 def _names(before: str, namespace: Mapping[str, Any]) -> Iterator[Option]:
@@ -135,10 +228,7 @@ def _look_up(path: str, before: str, namespace: Mapping[str, Any]) -> Any:
     if value is _MISSING:
         value = _imports(before).get(root, getattr(builtins, root, _MISSING))
     for name in names:
-        try:
-            value = getattr(value, name)
-        except Exception:  # properties may raise anything
-            return _MISSING
+        value = _member(value, name)
     return value
 
 
