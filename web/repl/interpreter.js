@@ -1,5 +1,4 @@
 // The page's side of the worker in which Python runs: requests, interrupts, restarts.
-import { keepForNextVisit } from "../shared/next_visit.js";
 import { createChannel, interruptPython, sendLine } from "./channel.js";
 
 const MILLISECONDS_BETWEEN_INTERRUPTS = 200;
@@ -78,10 +77,8 @@ export class Interpreter {
     }
   }
 
-  receive({ id, value, error, messages, crash, progress, loaded }) {
-    if (loaded !== undefined) {
-      keepForNextVisit(loaded);
-    } else if (crash !== undefined) {
+  receive({ id, value, error, messages, crash, progress }) {
+    if (crash !== undefined) {
       this.listener.onCrash(crash);
     } else if (progress !== undefined) {
       this.listener.onProgress(progress.fraction, progress.text);

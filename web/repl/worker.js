@@ -23,8 +23,6 @@ const MODULES = [
   "session",
   "streams",
 ];
-/** What the loader imports, which Chromium does not list among what a worker has loaded. */
-const LOADER_IMPORTS = ["downloads.js", "snapshot.js", "snapshot_files.js"];
 const LIBRARY_PATH = "/usr/lib/webtensor_pages";
 const PACKAGE_PATH = `${LIBRARY_PATH}/webtensor_repl`;
 
@@ -77,9 +75,6 @@ async function start() {
     main.make_sleep_interruptible((seconds) => waitForPage(channel, 1000 * seconds) === INTERRUPTED);
   }
   const interpreter = main.start.callKwargs((json) => post(JSON.parse(json)), readLine, { can_block: channel !== null });
-  const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
-  const imported = LOADER_IMPORTS.map((name) => new URL(`../shared/${name}`, import.meta.url).href);
-  postMessage({ loaded: [location.href, ...imported, ...loaded] });
   const { PythonError } = pyodide.ffi; // which cannot be asked for after a crash
   return { pyodide, PythonError, interpreter, channel, folder };
 }

@@ -183,11 +183,24 @@ export async function runPage(
     for (const [name, library] of Object.entries(libraries)) pyodide.registerJsModule(name, library);
     await pyodide.runPythonAsync(source, { filename: path });
     document.getElementById("loading")?.remove();
-    import("./next_visit.js").then(({ keepForNextVisit }) => keepForNextVisit(fetchedByWorker));
+    keepForNextVisit();
     return pyodide;
   } catch (error) {
     showError(error);
     return undefined;
+  }
+}
+
+/** Lets the service worker keep what this page has loaded: the next visit needs no network. */
+export async function keepForNextVisit() {
+  if (!("serviceWorker" in navigator)) return; // in pages that are not served by HTTPS
+  try {
+    await navigator.serviceWorker.register(new URL("service_worker.js", site));
+    const { active } = await navigator.serviceWorker.ready;
+    const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
+    active.postMessage([document.baseURI, ...loaded, ...fetchedByWorker]);
+  } catch (error) {
+    console.info(`The next visit will need the network: ${error.message}`);
   }
 }
 
