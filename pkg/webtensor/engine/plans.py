@@ -87,15 +87,15 @@ class _Chain(NamedTuple):
     order: tuple[int, ...]
     #: Numbers and their dtypes.
     constants: list[Any]
-    #: Functions, the indices of their inputs among all values, and of those that end there.
+    #: Functions, the indices of their inputs among all values, and of values not used afterwards.
     steps: list[tuple[partial[Tensor], list[int], list[int]]]
 
 
 #: An op's plans by their keys; None for a call that cannot be planned.
 Plans = dict[Any, Any]
 
-#: What calls have in place of a plan before the first and before the second one: planning a call
-#: takes as long as two, and many are not repeated, such as those of slices at other places.
+#: What stands for the plan of a call that is new, and of one that ran once. Planning a call takes
+#: as long as running it, and many are not repeated, such as those of slices at other places.
 _NEW: Any = _Chain(object(), (), [], [])
 _SEEN: Any = _Chain(object(), (), [], [])
 
@@ -122,10 +122,11 @@ def run_plan(plan: Plan, inputs: tuple[Tensor, ...]) -> Tensor:
 
 
 def _run_chain(chain: _Chain, inputs: tuple[Tensor, ...]) -> Tensor:
+    """Run the steps of an op one after another."""
     values: list[Any] = [*inputs, *[constant("", *number) for number in chain.constants]]
-    for step, indices, ended in chain.steps:
+    for step, indices, unused in chain.steps:
         taken = tuple([values[index] for index in indices])
-        for index in ended:
+        for index in unused:
             values[index] = None
         values.append(step(taken))
     return values[-1]  # type: ignore[no-any-return]
@@ -304,8 +305,8 @@ def _chain(records: list[_Record], operands: list[Tensor], result: Tensor) -> _C
             step = partial(run_plan, Plan(backend, primitive, inputs, output, attributes))
         else:
             return None
-        ended = [positions[id(x)] for x in inputs if last[id(x)] is record]
-        steps.append((step, [positions[id(x)] for x in inputs], ended))
+        unused = [positions[id(x)] for x in inputs if last[id(x)] is record]
+        steps.append((step, [positions[id(x)] for x in inputs], unused))
     return _Chain(backend.epoch, tuple(range(len(operands))), constants, steps)
 
 

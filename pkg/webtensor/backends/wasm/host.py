@@ -159,7 +159,8 @@ def module_bytes(kind: str, variant: str) -> bytes:
     if variant == "simd":
         return content
     try:
-        return patched(module_bytes.__wrapped__(kind, "simd"), content)
+        simd = module_bytes.__wrapped__(kind, "simd")  # needed once: not worth keeping
+        return patched(simd, content)
     except struct.error as error:
         raise BackendUnavailableError(f"the wasm backend's {name} is cut off: {error}") from error
 

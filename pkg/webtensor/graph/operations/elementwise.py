@@ -16,13 +16,13 @@ from webtensor.graph.operations.rows import Row, Tensors
 __all__ = ["ONLY_HERE", "ROWS"]
 
 
-def _in_small_letters(names: str) -> dict[str, str]:
+def _lowercase(names: str) -> dict[str, str]:
     """Return the names of functions that are those of operations."""
     return {name: name.lower() for name in names.split()}
 
 
 _UNARY = {
-    **_in_small_letters(
+    **_lowercase(
         "Abs Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Elu Erf Exp Expm1 Floor Imag IsFinite "
         "IsInf IsNan Log Log1p Real Reciprocal Relu Relu6 Round Rsqrt Selu Sigmoid Sign Sin Sinh "
         "Softmax Softplus Sqrt Square Tan Tanh"
@@ -34,7 +34,7 @@ _UNARY = {
 }
 
 _BINARY = {
-    **_in_small_letters("Add Atan2 Complex Equal Greater Less Maximum Minimum Pow Prelu"),
+    **_lowercase("Add Atan2 Complex Equal Greater Less Maximum Minimum Pow Prelu"),
     "AddV2": "add",
     "DivNoNan": "divide_no_nan",
     "FloorDiv": "floor_divide",

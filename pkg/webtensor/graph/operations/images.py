@@ -90,26 +90,35 @@ def resized(
 _MAX_GATHERED = 1 << 16
 
 
+def _rounded_pixels(
+    length: int, output_size: int, align_corners: bool, half_pixel_centers: bool
+) -> list[int] | None:
+    """Return the pixels nearest to positions in float32, or None if exact ones give the same."""
+    scale = array("f", [_scale(length, output_size, align_corners)])[0]
+    points = [(index + half_pixel_centers / 2) * scale for index in range(output_size)]
+    pixels = [min(int(x + align_corners / 2), length - 1) for x in array("f", points)]
+    corner = int(align_corners and output_size > 1)
+    step, divisor = length - corner, output_size - corner
+    exact = [
+        ((2 * index + half_pixel_centers) * step + align_corners * divisor) // (2 * divisor)
+        for index in range(output_size)
+    ]
+    return None if pixels == exact else pixels
+
+
 def nearest(
     images: Tensor, size: Sequence[int], align_corners: bool, half_pixel_centers: bool
 ) -> Tensor:
     """Resize images to the nearest pixels: those in float32, in which TensorFlow computes."""
+    options = align_corners, half_pixel_centers
     for axis, output_size in enumerate(size, 1):
         length = images.shape[axis]
-        is_fraction = align_corners or (length and output_size % length and length % output_size)
-        if length and is_fraction and output_size < _MAX_GATHERED:
-            scale = array("f", [_scale(length, output_size, align_corners)])[0]
-            points = [(index + half_pixel_centers / 2) * scale for index in range(output_size)]
-            pixels = [min(int(x + align_corners / 2), length - 1) for x in array("f", points)]
-            corner = int(align_corners and output_size > 1)
-            step, divisor = length - corner, output_size - corner
-            exact = [
-                ((2 * index + half_pixel_centers) * step + align_corners * divisor) // (2 * divisor)
-                for index in range(output_size)
-            ]
-            if pixels != exact:  # the kernel computes exactly, and in less time
+        may_differ = align_corners or (length and output_size % length and length % output_size)
+        if length and may_differ and output_size < _MAX_GATHERED:
+            pixels = _rounded_pixels(length, output_size, *options)
+            if pixels is not None:
                 images = ops.gather(images, pixels, axis)
-    return ops.image.resize_nearest_neighbor(images, size, align_corners, half_pixel_centers)
+    return ops.image.resize_nearest_neighbor(images, size, *options)
 
 
 def with_contrast(images: Tensor, factor: float) -> Tensor:

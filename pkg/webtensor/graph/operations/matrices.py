@@ -40,10 +40,10 @@ def with_diagonals(
     starts = _starts(k, x.shape, length, align)
     row, column = ops.reshape(ops.arange(x.shape[-2]), (-1, 1)), ops.arange(x.shape[-1])
     number = k[-1] - column + row
-    known = ops.clip(number, 0, len(starts) - 1)
-    place = ops.minimum(ops.minimum(row, column) + ops.gather(starts, known), length - 1)
-    inserted = ops.gather(elements, known * length + place, len(batch))
-    return ops.where(ops.equal(number, known), inserted, x)
+    clipped = ops.clip(number, 0, len(starts) - 1)
+    place = ops.minimum(ops.minimum(row, column) + ops.gather(starts, clipped), length - 1)
+    inserted = ops.gather(elements, clipped * length + place, len(batch))
+    return ops.where(ops.equal(number, clipped), inserted, x)
 
 
 def matrices_of(

@@ -10,14 +10,7 @@ from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
-from webtensor.graph.operations.arguments import (
-    attribute,
-    axes,
-    boolean,
-    integer,
-    integers,
-    number,
-)
+from webtensor.graph.operations.arguments import attribute, axes, boolean, integer, integers, number
 from webtensor.graph.operations.rows import Part, Row, Tensors
 from webtensor.graph.resources import TensorList
 from webtensor.ops.fingerprint import crossed_hash, fingerprints64
