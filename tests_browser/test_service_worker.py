@@ -1,16 +1,20 @@
 """The service worker: visits without a network, new builds, and the headers of isolation."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shutil import copytree
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests_browser.test_repl import open_repl
 from web.serve import create_server, serve
 
 PAGE = "/linear/"
+LINEAR_FILES = ("main.py", "linear.py")
+#: What the REPL's worker loads, in part, and an example that it has not opened.
+REPL_FILES = ("worker.js", "outbox.js", "main.py", "session.py", "examples/spirals.py")
 IS_CONTROLLED = "navigator.serviceWorker.controller !== null"
 #: Whether the service worker has kept everything that a start needs.
 HAS_KEPT = """async (paths) => {
@@ -34,13 +38,13 @@ def started(page: Page, url: str) -> None:
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def wait_until_kept(page: Page, site: Path) -> None:
+def wait_until_kept(page: Page, site: Path, own: Sequence[str] = LINEAR_FILES) -> None:
     """Wait until the service worker has what the page needs for another visit."""
     build = json.loads((site / "build.json").read_text())
     names = ("pyodide.asm.wasm", "pyodide.asm.mjs", "python_stdlib.zip", "heap.bin", ".whl")
     paths = [f"../{path}" for path in build["sizes"] if path.endswith(names)]
-    own = ["index.html", "index.js", "main.py", "linear.py", "../shared/loader.js"]
-    page.wait_for_function(f"paths => ({HAS_KEPT})(paths)", arg=[*paths, *own])
+    shared = ["index.html", "index.js", "../shared/loader.js", "../shared/downloads.js"]
+    page.wait_for_function(f"paths => ({HAS_KEPT})(paths)", arg=[*paths, *shared, *own])
 
 
 def test_next_visit_needs_no_network_and_is_isolated(page: Page, site: Path):
@@ -52,6 +56,15 @@ def test_next_visit_needs_no_network_and_is_isolated(page: Page, site: Path):
     assert page.evaluate(IS_CONTROLLED) is True
     assert page.evaluate("crossOriginIsolated") is True
     assert page.evaluate("performance.getEntriesByName('webtensor: memory restored').length") == 1
+
+
+def test_repl_starts_without_a_network_after_one_visit(page: Page, site: Path):
+    with serve(site) as url:
+        open_repl(page, url)
+        wait_until_kept(page, site, REPL_FILES)
+    repl = open_repl(page, url, "?visit=2")  # the server is gone
+    repl.enter("6 * 7")
+    expect(repl.entry).to_contain_text("42")
 
 
 def test_new_build_is_never_mixed_with_an_old_one(page: Page, site: Path, tmp_path: Path):

@@ -65,6 +65,14 @@ DOCS_SOURCES = (
     *("web/api_pages.py", "web/docs_site.py", "web/tfjs_tables.py"),
 )
 SERVICE_WORKER = WEB / "shared" / "service_worker.js"
+#: What starts Python, in pages and in their workers.
+START_SCRIPTS = (
+    "shared/downloads.js",
+    "shared/loader.js",
+    "shared/python_worker.js",
+    "shared/snapshot_download.js",
+    "shared/snapshot_worker.js",
+)
 MISSING_PAGE = "404.html"
 #: Paths in the wheel: the library's JavaScript, and the script of the threads that it starts.
 JAVASCRIPT = "webtensor/javascript.js"
@@ -275,6 +283,13 @@ def preloaded(facts: dict[str, Any]) -> list[str]:
     return ["build.json", *runtime, facts["javascript"], *modules]
 
 
+def kept_files(facts: dict[str, Any]) -> set[str]:
+    """Return the URL paths of what Python starts from without the network."""
+    snapshot = facts["snapshot"] and {facts["snapshot"]["heap"], facts["wheel"]}
+    thread = f"{posixpath.dirname(facts['wheel'])}/{THREAD}"
+    return {*preloaded(facts), *START_SCRIPTS, thread, *(snapshot or ())}
+
+
 def site_path(value: str) -> str:
     """Return the path of the site on its host, which begins and ends with a slash.
 
@@ -311,7 +326,7 @@ def build_site(wheel: Path | None = None, path_on_host: str = "/") -> Path:
     facts["build"] = content_digest(files, written)
     written["build.json"] = json.dumps(facts, indent=2) + "\n"
     written["service_worker.js"] = service_worker(
-        SERVICE_WORKER.read_text(), facts["build"], {*files, "build.json"}
+        SERVICE_WORKER.read_text(), facts["build"], {*files, "build.json"}, kept_files(facts)
     )
 
     for path, source in files.items():

@@ -1,5 +1,6 @@
 // The REPL: an editor for a program, a console, and the worker in which both run.
 import { createEditor } from "../shared/editor.js";
+import { keepForNextVisit } from "../shared/next_visit.js";
 import { Console, dedent } from "./console.js";
 import { Files } from "./files.js";
 import { Interpreter, RestartError } from "./interpreter.js";
@@ -140,6 +141,7 @@ async function start() {
     showDescription(await interpreter.request("describe"));
     enter(isRunning ? "running" : "ready");
     files.refresh();
+    keepForNextVisit(exampleNames().map(exampleUrl));
   } catch (error) {
     if (!(error instanceof RestartError)) {
       enter("failed");
@@ -294,9 +296,12 @@ function notify(text) {
   element("notice").textContent = text;
 }
 
+const exampleNames = () =>
+  [...element("examples").options].map(({ value }) => value).filter((name) => name !== "");
+const exampleUrl = (name) => new URL(`examples/${name}.py`, document.baseURI).href;
+
 async function openExample(name) {
-  const known = [...element("examples").options].some(({ value }) => value === name && value !== "");
-  const response = known ? await fetch(`examples/${name}.py`) : null;
+  const response = exampleNames().includes(name) ? await fetch(exampleUrl(name)) : null;
   if (!response?.ok) {
     throw new Error(`There is no example “${name}” here.`);
   }

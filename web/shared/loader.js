@@ -7,6 +7,7 @@
 // is shown in its element `#loading` while that exists.
 
 import { Downloads, fetchBytes, fetchFile } from "./downloads.js";
+import { keepForNextVisit } from "./next_visit.js";
 import { renew, restoring } from "./snapshot.js";
 import { obstacleTo, readingBuild, site, snapshotDownload } from "./snapshot_download.js";
 
@@ -19,9 +20,6 @@ const PATIENCE_MS = 3000;
 
 // What becomes of the bar while files are loaded; the rest is for what Python does.
 const DOWNLOADS_SHARE = 0.9;
-
-// URLs that the worker fetched: the page's resource timing does not list them.
-let fetchedByWorker = [];
 
 /**
  * Starts Python with webtensor ready to import, from a snapshot of its memory where that can be had,
@@ -63,7 +61,6 @@ async function restored(build, onProgress) {
     const pyodide = await loadPyodide(build, archive, options);
     renew(pyodide);
     mark("memory restored");
-    fetchedByWorker = snapshotDownload.urls;
     return pyodide;
   } catch (error) {
     return sayPlain(error.message);
@@ -188,19 +185,6 @@ export async function runPage(
   } catch (error) {
     showError(error);
     return undefined;
-  }
-}
-
-/** Lets the service worker keep what this page has loaded: the next visit needs no network. */
-export async function keepForNextVisit() {
-  if (!("serviceWorker" in navigator)) return; // in pages that are not served by HTTPS
-  try {
-    await navigator.serviceWorker.register(new URL("service_worker.js", site));
-    const { active } = await navigator.serviceWorker.ready;
-    const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
-    active.postMessage([document.baseURI, ...loaded, ...fetchedByWorker]);
-  } catch (error) {
-    console.info(`The next visit will need the network: ${error.message}`);
   }
 }
 

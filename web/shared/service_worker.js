@@ -1,9 +1,10 @@
 // Keeps the files of pages that were visited, so that they start without the network.
 //
-// The build puts its name and its files in place of the two lines below, and writes the result to the
-// site's root. Kept files are only served while the site is of that build, or cannot be reached.
+// The build puts its name, its files and those that Python starts from in place of the three lines below,
+// and writes the result to the site's root. Kept files are only served while the site is of that build, or cannot be reached.
 const BUILD = "";
 const FILES = new Set([]);
+const START_FILES = [];
 
 const CACHE_PREFIX = "webtensor-";
 const CACHE = CACHE_PREFIX + BUILD;
@@ -30,7 +31,7 @@ addEventListener("activate", (event) =>
   event.waitUntil(Promise.all([clients.claim(), dropOtherBuilds()])),
 );
 
-// Pages send the addresses of what they have loaded.
+// Pages send their address, and those of what they have loaded.
 addEventListener("message", (event) => event.waitUntil(keep(event.data)));
 
 addEventListener("fetch", (event) => {
@@ -67,15 +68,26 @@ async function stateOfSite() {
   return "replaced";
 }
 
-async function keep(urls) {
+async function keep([page, ...others]) {
   if ((await (site ??= stateOfSite())) !== "current") return;
   const cache = await caches.open(CACHE);
-  for (const url of urls) {
+  for (const url of [page, ...others, ...[...scriptsBeside(page), ...START_FILES].map(keyOf)]) {
     const path = pathOf(url);
     if (path === null || (await cache.match(keyOf(path))) !== undefined) continue;
-    const response = await fetch(url);
-    if (response.status === 200) await cache.put(keyOf(path), response);
+    try {
+      const response = await fetch(url);
+      if (response.status === 200) await cache.put(keyOf(path), response);
+    } catch {
+      // Others may still come.
+    }
   }
+}
+
+// The scripts in a page's folder: those that its workers load are not in its resource timing.
+function scriptsBeside(page) {
+  const path = pathOf(page);
+  if (path === null) return [];
+  return [...FILES].filter((file) => folderOf(file) === folderOf(path) && /\.(js|py)$/.test(file));
 }
 
 async function dropOtherBuilds() {
@@ -91,6 +103,8 @@ function pathOf(address) {
   const path = decodeURI(pathname.slice(SCOPE.pathname.length)).replace(/(^|\/)$/, "$1index.html");
   return FILES.has(path) ? path : null;
 }
+
+const folderOf = (path) => path.slice(0, path.lastIndexOf("/") + 1);
 
 function keyOf(path) {
   return new URL(path, SCOPE).href;

@@ -53,7 +53,6 @@ class SnapshotDownload {
       const obstacle = obstacleInBuild(build);
       if (obstacle !== null) throw new Error(obstacle);
       const [heap, archive] = filesOf(build);
-      this.urls = [WORKER.href, heap.href, archive.href];
       return fetchFiles(heap, archive);
     });
     files.catch(() => this.stop());
@@ -61,8 +60,6 @@ class SnapshotDownload {
     this.heap = files.then(({ heap }) => heap);
     this.archive = files.then(({ archive }) => archive);
     for (const promise of [this.heap, this.archive]) promise.catch(() => {}); // awaited later
-    /** What the worker fetches. */
-    this.urls = [];
   }
 
   /** Calls a function with each file's address and how many of its bytes are there, now and as more arrive. */

@@ -1,4 +1,5 @@
-import { keepForNextVisit, startPython } from "/shared/loader.js";
+import { startPython } from "/shared/loader.js";
+import { keepForNextVisit } from "/shared/next_visit.js";
 import { valuesOf } from "./uniform.js";
 
 globalThis.keepForNextVisit = keepForNextVisit; // the runner calls it between two visits
