@@ -500,14 +500,33 @@ def test_members_of_literals_items_and_calls_are_completed(before: str, member: 
     assert member in labels(before)
 
 
-def test_completion_calls_nothing():
-    class Trap:
-        @property
-        def value(self) -> None:
-            raise AssertionError("read")
-
-    assert [o["label"] for o in complete("trap.v", {"trap": Trap()})["options"]] == ["value"]
-    assert complete("trap.value.", {"trap": Trap()})["options"] == []
+def test_completion_calls_nothing(visitor: Visitor):
+    visitor.run("""
+from functools import cached_property
+calls = []
+class Trap:
+    @property
+    def value(self):
+        calls.append("value")
+        return ""
+    @cached_property
+    def text(self) -> str:
+        calls.append("text")
+        return ""
+    def __getattr__(self, name):
+        calls.append(name)
+        return ""
+trap = Trap()
+""")
+    namespace = visitor.session.namespace
+    members = {
+        before: {option["label"] for option in complete(before, namespace)["options"]}
+        for before in ("trap.", "trap.value.", "trap.nothing.", "trap.text.")
+    }
+    assert members["trap."] == {"text", "value"}
+    assert members["trap.value."] == members["trap.nothing."] == set()
+    assert "upper" in members["trap.text."]
+    assert namespace["calls"] == []
 
 
 @pytest.mark.parametrize(

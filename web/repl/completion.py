@@ -1,7 +1,7 @@
 """Completions and signatures at the cursor, from the session's objects and the source before it.
 
-Nothing is called: to list the members of `model.layers`, attributes are read, and those of what a
-call returns are told from annotations.
+Nothing of the visitor's runs: to list the members of `model.layers`, attributes are read, save what
+the visitor's own properties compute. What those and calls return is told from annotations.
 Modules are only imported if they are webtensor's.
 """
 
@@ -18,10 +18,13 @@ import tokenize
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Any, get_origin
 
 import webtensor as wt
+
+from .session import is_of_library
 
 MAX_OPTIONS = 2000
 LONGEST_EXPRESSION = 400  # characters before the dot of a member
@@ -150,11 +153,30 @@ def _value(expression: ast.expr | None, before: str, namespace: Mapping[str, Any
 def _member(value: Any, name: str) -> Any:
     if value is _MISSING:
         return _MISSING
+    getter = _getter(value, name)
+    if getter is not None and not is_of_library(_filename(getter)):
+        return _returned(getter)
     try:
         member = getattr(value, name)
     except Exception:  # properties may raise anything
         return _MISSING
     return _returned(member.fget) if isinstance(member, property) else member
+
+
+def _getter(value: Any, name: str) -> Any:
+    """Return the function that reading a member would call, or None."""
+    member = inspect.getattr_static(value, name, _MISSING)
+    if member is _MISSING:
+        return getattr(type(value), "__getattr__", None)
+    if isinstance(member, cached_property):
+        return member.func
+    return member.fget if isinstance(member, property) else None
+
+
+def _filename(function: Any) -> str:
+    """Return the file of a function's source; those in C count as parts of the library."""
+    code = getattr(function, "__code__", None)
+    return __file__ if code is None else code.co_filename
 
 
 def _returned(function: Any) -> Any:
