@@ -15,7 +15,8 @@ import { obstacleTo, readingBuild, site, snapshotDownload } from "./snapshot_dow
 const LIBRARY = "/lib/python314.zip";
 const ARCHIVE = "/lib/webtensor.zip";
 
-// How long the snapshot may take after everything else has come: about as long as starting without.
+// How long the snapshot's download may stand still when the runtime is there: about as long as Python takes
+// to start without. While it goes on, what it lacks is less than what such a start would download.
 const PATIENCE_MS = 3000;
 
 // What becomes of the bar while files are loaded; the rest is for what Python does.
@@ -74,8 +75,14 @@ async function restored(build, onProgress) {
 function inTime(heap) {
   mark("runtime compiled");
   return new Promise((resolve, reject) => {
-    const late = new Error(`it had not come ${PATIENCE_MS / 1000} s after the runtime`);
-    const timer = setTimeout(reject, PATIENCE_MS, late);
+    const late = new Error(`nothing of it came for ${PATIENCE_MS / 1000} s`);
+    let timer;
+    const wait = () => {
+      clearTimeout(timer);
+      timer = setTimeout(reject, PATIENCE_MS, late);
+    };
+    wait();
+    snapshotDownload.watch(wait);
     heap.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

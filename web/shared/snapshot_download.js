@@ -41,12 +41,12 @@ function obstacleInBuild({ snapshot }) {
 class SnapshotDownload {
   #stop = new AbortController();
   #counts = new Map();
-  #onBytes = () => {};
+  #watchers = [];
 
   constructor() {
     const note = (href, count) => {
       this.#counts.set(href, count);
-      this.#onBytes(href, count);
+      for (const watcher of this.#watchers) watcher(href, count);
     };
     const fetchFiles = fetcher(note, this.#stop.signal);
     const files = readingBuild.then((build) => {
@@ -64,7 +64,7 @@ class SnapshotDownload {
 
   /** Calls a function with each file's address and how many of its bytes are there, now and as more arrive. */
   watch(onBytes) {
-    this.#onBytes = onBytes;
+    this.#watchers.push(onBytes);
     for (const [href, count] of this.#counts) onBytes(href, count);
   }
 
