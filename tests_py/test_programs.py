@@ -8,6 +8,7 @@ from array import array
 from asyncio import run
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 from weakref import ref
@@ -479,6 +480,18 @@ async def coroutine(x: wt.Tensor) -> wt.Tensor:
     return x
 
 
+class Slots:
+    """An object without a dictionary of attributes."""
+
+    __slots__ = ("x",)
+
+    def __init__(self, x: wt.Tensor) -> None:
+        self.x = x
+
+    def get(self) -> wt.Tensor:
+        return self.x
+
+
 @pytest.mark.parametrize(
     "function, match",
     [
@@ -491,6 +504,11 @@ async def coroutine(x: wt.Tensor) -> wt.Tensor:
         (lambda x: (x * i for i in range(2)), "but returned a generator"),
         (lambda x: {x * 2.0}, "but returned a set"),
         (lambda x: SimpleNamespace(y=x * 2.0), "but returned a SimpleNamespace"),
+        (lambda x: SimpleNamespace(y=[{"z": x * 2.0}]), "but returned a SimpleNamespace"),
+        (lambda x: Slots(x * 2.0), "but returned a Slots"),
+        (lambda x: Slots(x * 2.0).get, "but returned a method"),
+        (lambda x: partial(wt.add, y=x * 2.0), "but returned a partial"),
+        (lambda x: lambda y=x * 2.0: y, "but returned a function"),
         (lambda x: wt.vjp(wt.sin, x), "but returned a function"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -421,6 +422,11 @@ def test_bad_arguments_of_vmap(backend: str) -> None:
         wt.vmap(wt.sum)(wt.tensor(["a"]))
     with pytest.raises(wt.CaptureError, match="those of vmap must not read elements"):
         wt.vmap(lambda row: row if float(wt.sum(row)) > 0 else -row)(x)
+    hiding: tuple[Callable[[wt.Tensor], Any], ...]
+    hiding = (lambda row: {row * 2.0}, lambda row: SimpleNamespace(y=[row]), lambda row: row.sum)
+    for function in hiding:
+        with pytest.raises(wt.CaptureError, match="vmap: the function must return its tensors in"):
+            wt.vmap(function)(x)
     total = wt.Variable(wt.zeros((3,)))
     with pytest.raises(wt.CaptureError, match="assigns to variables"):
         wt.vmap(total.assign_add)(x)

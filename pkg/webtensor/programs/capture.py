@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from inspect import isawaitable, iscoroutine
 from itertools import count
 from typing import Any
 
 from webtensor.dtypes import string_
-from webtensor.engine import Tensor, Variable, backend
+from webtensor.engine import Tensor, backend
 from webtensor.engine.scopes import outside_scopes
 from webtensor.errors import KernelNotFoundError, OutOfMemoryError
 from webtensor.nest import map_structure
@@ -110,24 +110,9 @@ def _form(recorder: Recorder, name: str, result: Any) -> tuple[Any, list[View]]:
 
     def without_tensor(leaf: Any) -> Any:
         if not isinstance(leaf, Tensor) or leaf.dtype is string_:
-            if _may_hold_tensors(leaf):
-                recorder.refuse(
-                    f"{name}: a captured function must return its tensors in lists, tuples and "
-                    f"dictionaries, but returned a {type(leaf).__name__}, in which a replay could "
-                    "not replace them"
-                )
+            recorder.check_result(name, leaf)
             return leaf
         views.append(recorder.view(leaf))
         return _TENSOR
 
     return map_structure(without_tensor, result), views
-
-
-def _may_hold_tensors(leaf: Any) -> bool:
-    """Whether a leaf is an iterator or a closure, or an object or a set with tensors."""
-    if isinstance(leaf, Variable):
-        return False
-    if isinstance(leaf, Iterator) or getattr(leaf, "__closure__", None):
-        return True
-    parts = leaf if isinstance(leaf, (set, frozenset)) else getattr(leaf, "__dict__", {}).values()
-    return any(isinstance(part, Tensor) for part in parts)

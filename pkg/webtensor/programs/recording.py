@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from gc import get_referents
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import ReferenceType, WeakKeyDictionary, ref
@@ -29,6 +30,7 @@ from webtensor.engine.operands import new_constant
 from webtensor.engine.state import attach, capturing, detach, observing
 from webtensor.engine.storage import host_storage
 from webtensor.errors import CaptureError
+from webtensor.nest import flatten
 from webtensor.programs.unread import UnreadStorages
 from webtensor.shapes import Shape
 
@@ -216,6 +218,20 @@ class Recorder:
             raise CaptureError(message)
         self.has_failed = True
         self._unread.release()
+
+    def check_result(self, name: str, leaf: Any) -> None:
+        """Refuse a result that hides tensors: an iterator, a closure, or what refers to some."""
+        # A method refers to its instance, and a function to all of its module besides its defaults.
+        holder = getattr(leaf, "__self__", getattr(leaf, "__defaults__", leaf))
+        if not isinstance(leaf, Variable) and (
+            isinstance(leaf, Iterator)
+            or getattr(leaf, "__closure__", None)
+            or any(isinstance(part, Tensor) for part in flatten(get_referents(holder)))
+        ):
+            self.refuse(
+                f"{name}: the function must return its tensors in lists, tuples and dictionaries, "
+                f"but returned a {type(leaf).__name__}, in which they could not be replaced"
+            )
 
     def finish(self) -> Recording:
         """Return the recording."""

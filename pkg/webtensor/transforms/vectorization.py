@@ -200,6 +200,7 @@ def _recorded(
 
             def as_placeholder(leaf: Any) -> Any:
                 if not isinstance(leaf, (bool, int, float, complex)) and not hasattr(leaf, "dtype"):
+                    recorder.check_result("vmap", leaf)
                     return leaf
                 views.append(recorder.view(as_operand("vmap", leaf)))
                 return _Placeholder(len(views) - 1)
