@@ -70,6 +70,31 @@ def test_a_closed_module_has_no_functions(module: bytes) -> None:
         loaded.function("hard_swish")
 
 
+class Factor:
+    """An attribute that does not say what is in it."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return "Factor()"
+
+
+def test_calls_whose_attributes_read_the_same_are_not_one() -> None:
+    scaled = wt.register_op("scaled", lambda x, factor: (x.shape, x.dtype))
+    wt.register_kernel(
+        "scaled",
+        "numpy",
+        lambda _, inputs, shape, dtype, factor: inputs[0].storage.handle * np.float32(factor.value),
+    )
+    two, five = Factor(2.0), Factor(5.0)
+    try:
+        captured = wt.function(lambda x: scaled(x, five) - scaled(x, two))
+        assert [captured(wt.ones((2,))).tolist() for _ in range(3)] == [[3.0, 3.0]] * 3
+    finally:
+        wt.deregister_op("scaled")
+
+
 OF_ALL_TYPES = """
 __attribute__((export_name("sum"))) double sum(int a, long long b, float c, double d) {
     return d + c + b + a;

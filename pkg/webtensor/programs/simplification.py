@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webtensor.engine import Storage
+from webtensor.nest import map_structure
 from webtensor.programs.recording import RecordedCall, Recording, Source, View
 from webtensor.shapes import prod
 
@@ -49,10 +50,16 @@ def simplified(recording: Recording, results: Iterable[View]) -> tuple[list[_Cal
 def _key(call: RecordedCall, inputs: tuple[View, ...]) -> tuple[Any, ...]:
     """Return what two calls have in common that make the same elements."""
     _, shape, dtype = call.output
-    kernel, attributes = call.primitive.kernel, repr(call.attributes)
+    kernel = call.primitive.kernel
+    attributes = repr(map_structure(_shown, call.attributes))
     if kernel == "concat":  # whatever the shapes, the elements follow from its attributes
         return kernel, tuple(view.value for view in inputs), dtype, attributes
     return kernel, inputs, shape, dtype, attributes
+
+
+def _shown(leaf: Any) -> Any:
+    """Return an attribute, or a number for one whose text may be that of others, as of arrays."""
+    return leaf if isinstance(leaf, (int, float, complex, str)) else id(leaf)
 
 
 def divided(
