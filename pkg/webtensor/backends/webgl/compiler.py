@@ -32,7 +32,6 @@ __all__ = [
     "Uniform",
     "array_uniform",
     "declarations",
-    "elements_of_texel",
     "fragment_source",
     "getter_name",
     "reader_at",
@@ -53,10 +52,6 @@ void main() {
   gl_Position = vec4(corner * 4.0 - 1.0, 0.0, 1.0);
 }
 """
-
-#: So many characters of a kernel's code are compiled once, in a loop over a texel's elements, as
-#: compilers copy functions to where they are called.
-_LONG = 500
 
 
 class _Types(NamedTuple):
@@ -223,16 +218,6 @@ def _accessor(source: Input, code: str) -> str:
     return "\n".join(lines)
 
 
-def elements_of_texel(shader: Shader, vector: str) -> tuple[str, str]:
-    """Return code that computes the elements of texel ``t`` one by one, and then their vector."""
-    if len(shader.code) < _LONG:
-        calls = "compute(i), compute(i + 1), compute(i + 2), compute(i + 3)"
-        return "  int i = t * 4;\n", f"{vector}({calls})"
-    loop = "  for (int lane = 0; lane < 4; lane++)"
-    next_element = f"values = {vector}(values.yzw, compute(t * 4 + lane))"
-    return f"  {vector} values = {vector}(0);\n{loop} {next_element};\n", "values"
-
-
 def fragment_source(shader: Shader, mode: Mode) -> str:
     """Generate the fragment shader."""
     types = _TYPES[shader.output]
@@ -243,8 +228,11 @@ def fragment_source(shader: Shader, mode: Mode) -> str:
     elif shader.lanes == 4:
         body = f"  result = {types.stored}(compute(t));"
     else:
-        prologue, elements = elements_of_texel(shader, types.stored)
-        body = f"{prologue}  result = {elements};"
+        body = (
+            "  int i = t * 4;\n"
+            f"  result = {types.stored}"
+            "(compute(i), compute(i + 1), compute(i + 2), compute(i + 3));"
+        )
     if mode.is_half and shader.output is float32:
         body += "".join(f"\n  {name} = half_range({name});" for name in targets)
     parts = [

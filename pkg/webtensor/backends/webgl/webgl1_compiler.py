@@ -13,7 +13,6 @@ from webtensor.backends.webgl.compiler import (
     Input,
     Shader,
     declarations,
-    elements_of_texel,
     getter_name,
     reader_at,
     target_names,
@@ -124,8 +123,8 @@ def _targets(shader: Shader) -> tuple[str, dict[str, str]]:
         }
     if shader.lanes == 4:
         return "", {"compute(t)": "gl_FragColor"}
-    prologue, elements = elements_of_texel(shader, "vec4")
-    return prologue, {elements: "gl_FragColor"}
+    elements = "compute(i), compute(i + 1), compute(i + 2), compute(i + 3)"
+    return "  int i = t * 4;\n", {elements: "gl_FragColor"}
 
 
 def fragment_source(shader: Shader, mode: Mode) -> str:
