@@ -65,7 +65,7 @@ DOCS_SOURCES = (
     *("web/api_pages.py", "web/docs_site.py", "web/tfjs_tables.py"),
 )
 SERVICE_WORKER = WEB / "shared" / "service_worker.js"
-#: What starts Python, in pages and in their workers.
+#: The scripts that start Python, in pages and in their workers.
 START_SCRIPTS = (
     "shared/downloads.js",
     "shared/loader.js",
@@ -283,11 +283,11 @@ def preloaded(facts: dict[str, Any]) -> list[str]:
     return ["build.json", *runtime, facts["javascript"], *modules]
 
 
-def kept_files(facts: dict[str, Any]) -> set[str]:
-    """Return the URL paths of what Python starts from without the network."""
-    snapshot = facts["snapshot"] and {facts["snapshot"]["heap"], facts["wheel"]}
+def start_files(facts: dict[str, Any]) -> list[str]:
+    """Return the URL paths of all that Python starts from, in pages and in their workers."""
+    snapshot = [facts["snapshot"]["heap"], facts["wheel"]] if facts["snapshot"] else []
     thread = f"{posixpath.dirname(facts['wheel'])}/{THREAD}"
-    return {*preloaded(facts), *START_SCRIPTS, thread, *(snapshot or ())}
+    return [*preloaded(facts), *snapshot, thread, *START_SCRIPTS]
 
 
 def site_path(value: str) -> str:
@@ -326,7 +326,7 @@ def build_site(wheel: Path | None = None, path_on_host: str = "/") -> Path:
     facts["build"] = content_digest(files, written)
     written["build.json"] = json.dumps(facts, indent=2) + "\n"
     written["service_worker.js"] = service_worker(
-        SERVICE_WORKER.read_text(), facts["build"], {*files, "build.json"}, kept_files(facts)
+        SERVICE_WORKER.read_text(), facts["build"], {*files, "build.json"}, start_files(facts)
     )
 
     for path, source in files.items():

@@ -1,7 +1,8 @@
 // Keeps the files of pages that were visited, so that they start without the network.
 //
-// The build puts its name, its files and those that Python starts from in place of the three lines below,
-// and writes the result to the site's root. Kept files are only served while the site is of that build, or cannot be reached.
+// The build puts its name, its files and those that Python starts from in place of the three lines
+// below, and writes the result to the site's root. Kept files are only served while the site is of
+// that build, or cannot be reached.
 const BUILD = "";
 const FILES = new Set([]);
 const START_FILES = [];
@@ -83,7 +84,7 @@ async function keep([page, ...others]) {
   }
 }
 
-// The scripts in a page's folder: those that its workers load are not in its resource timing.
+// The scripts in a page's folder. Its resource timing does not list those that its workers load.
 function scriptsBeside(page) {
   const path = pathOf(page);
   if (path === null) return [];

@@ -14,10 +14,10 @@ def service_worker(
     """Return the service worker's source.
 
     Args:
-        source: that of the repository.
+        source: `web/shared/service_worker.js`.
         build: the build's name.
         files: URL paths of what the site holds.
-        start_files: of what Python starts from, in pages and in their workers.
+        start_files: URL paths of what Python starts from, in pages and in their workers.
     """
     values = {
         'BUILD = ""': f"BUILD = {json.dumps(build)}",
