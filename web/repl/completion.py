@@ -1,7 +1,7 @@
 """Completions and signatures at the cursor, from the session's objects and the source before it.
 
-Nothing of the visitor's runs: to list the members of `model.layers`, attributes are read, save what
-the visitor's own properties compute. What those and calls return is told from annotations.
+None of the visitor's code runs: to list the members of `model.layers`, attributes are read, except
+for the visitor's own properties. What these and calls return is taken from their annotations.
 Modules are only imported if they are webtensor's.
 """
 

@@ -15,8 +15,8 @@ import { obstacleTo, readingBuild, site, snapshotDownload } from "./snapshot_dow
 const LIBRARY = "/lib/python314.zip";
 const ARCHIVE = "/lib/webtensor.zip";
 
-// How long the snapshot's download may stand still when the runtime is there: about as long as Python takes
-// to start without. While it goes on, what it lacks is less than what such a start would download.
+// How long the snapshot's download may stand still once the runtime is compiled: about as long as
+// Python takes to start without it, which would also download more than the snapshot still lacks.
 const PATIENCE_MS = 3000;
 
 // What becomes of the bar while files are loaded; the rest is for what Python does.

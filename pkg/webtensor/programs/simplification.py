@@ -58,7 +58,7 @@ def _key(call: RecordedCall, inputs: tuple[View, ...]) -> tuple[Any, ...]:
 
 
 def _shown(leaf: Any) -> Any:
-    """Return an attribute, or a number for one whose text may be that of others, as of arrays."""
+    """Return a number or a text, and the identity of others: arrays may differ and read alike."""
     return leaf if isinstance(leaf, (int, float, complex, str)) else id(leaf)
 
 
